@@ -1,4 +1,5 @@
-//! The command line of etwkit as a function, so that tests run whole commands without starting a process.
+//! The command line of etwkit as a function, so that tests run whole commands without starting a
+//! process.
 //!
 //! [`run`] parses arguments (`cli`), hands them to one function per command (`commands`), and every
 //! character of the answer passes the `printer`. Ctrl-C ends the process with status 130, see
@@ -50,8 +51,8 @@ pub struct Terminal {
     pub colors: Colors,
 }
 
-/// Runs one command line, its first item being the name of the program. The answer goes to `out`, which is
-/// flushed; errors go to `err`.
+/// Runs one command line, its first item being the name of the program. The answer goes to `out`,
+/// which is flushed; errors go to `err`.
 pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut dyn Write) -> Exit
 where
     T: Into<OsString> + Clone,

@@ -78,7 +78,8 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// This printer, for a terminal, in a session that may have chosen other colours and says so much.
+    /// This printer, for a terminal, in a session that may have chosen other colours and says so
+    /// much.
     pub(crate) fn on(self, terminal: Terminal, session: Option<When>, speech: Speech) -> Self {
         Self {
             lines: self.lines.on(terminal.width, terminal.colors, session),
@@ -119,7 +120,8 @@ impl<'w> Printer<'w> {
         self.notes.push(text.to_owned());
     }
 
-    /// Keeps an error of a part of the work, which ends the command with status 2 when the rest is done.
+    /// Keeps an error of a part of the work, which ends the command with status 2 when the rest is
+    /// done.
     pub(crate) fn failed(&mut self, error: anyhow::Error) {
         self.failures.push(error);
     }

@@ -9,8 +9,8 @@ use etwkit_trace::tags::TagSet;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
-    /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
-    /// repeated
+    /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can
+    /// be repeated
     #[arg(long = "stack-tag-file", value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -16,8 +16,8 @@ pub(crate) struct TimeRange<'a> {
 }
 
 impl<'a> TimeRange<'a> {
-    /// Reads `A..B`, `A..` or `..B` in seconds since the start of the trace or as clock times, both ends
-    /// included.
+    /// Reads `A..B`, `A..` or `..B` in seconds since the start of the trace or as clock times, both
+    /// ends included.
     pub(crate) fn parse(text: Option<&'a str>) -> anyhow::Result<Self> {
         let part = text
             .map(Part::parse)

@@ -22,8 +22,8 @@ pub struct Copied {
 /// writer.
 ///
 /// # Errors
-/// Two recordings would have one name, one exists already and `overwrite` does not allow to replace it, or a
-/// file cannot be written.
+/// Two recordings would have one name, one exists already and `overwrite` does not allow to replace
+/// it, or a file cannot be written.
 pub fn copy_into(
     folder: &Path,
     recordings: impl Iterator<Item = PathBuf>,
@@ -58,8 +58,8 @@ fn target(from: &Path, folder: &Path) -> PathBuf {
 
 /// Removes the existing file or folder at the target of a copy, if it may be replaced.
 fn make_room(from: &Path, to: &Path, overwrite: bool) -> anyhow::Result<()> {
-    // Not `exists`: a link that leads nowhere would count as a free place, and the copy would be written
-    // where it leads.
+    // Not `exists`: a link that leads nowhere would count as a free place, and the copy would be
+    // written where it leads.
     if to.symlink_metadata().is_err() {
         return Ok(());
     }

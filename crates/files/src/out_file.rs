@@ -6,11 +6,11 @@
 //! extract never. Links are followed, and pipes and devices are written to: they are never replaced
 //! by a file.
 //!
-//! A file is written under another name beside its own and gets its name when it is complete, so that a
-//! command which fails or is interrupted leaves the old file as it was. Nobody loses data by a slip of the
-//! keyboard: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
-//! extract never. Links are followed, and pipes and devices are written to: they are never replaced by a
-//! file.
+//! A file is written under another name beside its own and gets its name when it is complete, so
+//! that a command which fails or is interrupted leaves the old file as it was. Nobody loses data by
+//! a slip of the keyboard: an existing file is replaced only with `--force`, and a trace, an
+//! archive or a part of an extract never. Links are followed, and pipes and devices are written to:
+//! they are never replaced by a file.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -59,8 +59,8 @@ impl Replace {
     }
 }
 
-/// Checks before anything is written that each source becomes a file of its own: the second of two that share
-/// one would replace the first.
+/// Checks before anything is written that each source becomes a file of its own: the second of two
+/// that share one would replace the first.
 ///
 /// # Errors
 /// Two of them share a target.
@@ -134,8 +134,8 @@ impl OutFile {
                 replace,
             } => {
                 file.flush().with_context(|| cannot(&target))?;
-                // A file that has come there since the command began is not replaced either: commands run for
-                // minutes.
+                // A file that has come there since the command began is not replaced either:
+                // commands run for minutes.
                 check(&target, replace)?;
                 let kept = if replace == Replace::Nothing {
                     file.persist_noclobber(&target)
@@ -206,8 +206,8 @@ pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     if !metadata.is_file() {
         return Ok(());
     }
-    // Without `--force` a trace that could be replaced with it is refused as any other file is, below: the
-    // hint of the refusal here would not be right for it.
+    // Without `--force` a trace that could be replaced with it is refused as any other file is,
+    // below: the hint of the refusal here would not be right for it.
     let may_be_simulated = matches!(replace, Replace::Simulated | Replace::Nothing);
     if let Some(what) = precious(path)
         && !(may_be_simulated && path.with_extension("truth.json").is_file())
@@ -281,8 +281,9 @@ pub fn cannot(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless it is kept;
-/// where that did not happen because a program was killed, the next one that writes there removes it.
+/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless
+/// it is kept; where that did not happen because a program was killed, the next one that writes
+/// there removes it.
 fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     let parent = path
         .parent()
@@ -291,7 +292,8 @@ fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     sweep(&folder);
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
-    // Readable for others as far as the user's mask allows, like any file; temporary ones usually are not.
+    // Readable for others as far as the user's mask allows, like any file; temporary ones usually
+    // are not.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder
@@ -318,7 +320,8 @@ fn sweep(folder: &Path) {
         {
             continue;
         }
-        // A program that lives holds the lock of its file, so that only a file of a dead one can be locked.
+        // A program that lives holds the lock of its file, so that only a file of a dead one can be
+        // locked.
         let path = entry.path();
         if File::options()
             .write(true)

@@ -104,8 +104,8 @@ impl Amount {
         let cannot = || format!("cannot make a folder in {}", folder.display());
         let own = TempDir::with_prefix_in(".etwkit-import-", folder).with_context(cannot)?;
         let file = own.path().join("import.db");
-        // Ctrl-C ends the process without dropping the folder, so that each file that SQLite may have made is
-        // registered.
+        // Ctrl-C ends the process without dropping the folder, so that each file that SQLite may
+        // have made is registered.
         for ending in ["", "-journal", "-wal", "-shm"] {
             interrupt::remove_at_the_end(&own.path().join(format!("import.db{ending}")));
         }

@@ -1,5 +1,5 @@
-//! `etwkit-lab-data`: workloads of case studies whose libraries take long to build, and which therefore are
-//! no part of `etwkit lab`.
+//! `etwkit-lab-data`: workloads of case studies whose libraries take long to build, and which
+//! therefore are no part of `etwkit lab`.
 //!
 //! ```text
 //! args ─► import | serializers ─► rows ─► a table, CSV on request, and which recording shows it
@@ -41,10 +41,12 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Workload {
-    /// Fill a database of SQLite in each of some folders, waiting for the disk in each of three ways
+    /// Fill a database of SQLite in each of some folders, waiting for the disk in each of three
+    /// ways
     #[command(arg_required_else_help = true)]
     Import(import::Amount),
-    /// Write and read the same objects in well-known formats: time, size, and the first call of a process
+    /// Write and read the same objects in well-known formats: time, size, and the first call of a
+    /// process
     Serializers(serializers::Amount),
     /// One object in a new process, for the first call
     #[command(hide = true)]

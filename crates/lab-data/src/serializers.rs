@@ -39,7 +39,8 @@ pub(crate) struct Amount {
 const FLOOR: &str = "floor (copy)";
 
 impl Amount {
-    /// `progress` gets how many formats are measured, once for each number of objects, and of how many.
+    /// `progress` gets how many formats are measured, once for each number of objects, and of how
+    /// many.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<6>> {
         let formats = self.formats()?;
         let mut rows = Vec::new();
@@ -106,8 +107,8 @@ impl Amount {
     /// The median time of some work, without the first time. Its result is freed outside of the
     /// measured time.
     fn median<T>(&self, work: impl Fn() -> Result<T>) -> Result<Duration> {
-        // The first time pays for memory of the allocator and caches, which is the number of the first call,
-        // not this one.
+        // The first time pays for memory of the allocator and caches, which is the number of the
+        // first call, not this one.
         drop(black_box(work()?));
         let timed = |_| {
             let begun = Instant::now();
@@ -142,7 +143,8 @@ fn find(name: &str) -> Result<&'static Format> {
     })
 }
 
-/// Nanoseconds that one object takes to be written and read, in a process that has done nothing yet.
+/// Nanoseconds that one object takes to be written and read, in a process that has done nothing
+/// yet.
 pub(crate) fn first(name: &str) -> Result<u128> {
     let (format, shelf) = (find(name)?, BookShelf::of(1, 10));
     let begun = Instant::now();

@@ -1,5 +1,6 @@
-//! Programs with more and more functions, each once guarded by Control Flow Guard and once not. A Windows
-//! that prepares the guard in quadratic time starts the guarded ones slowly; the others are the comparison.
+//! Programs with more and more functions, each once guarded by Control Flow Guard and once not. A
+//! Windows that prepares the guard in quadratic time starts the guarded ones slowly; the others are
+//! the comparison.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! A file that is read when it is not in memory, and then again when it is. Test runs that differ in this
-//! cannot be compared: the first one after a start of the machine is always slow.
+//! A file that is read when it is not in memory, and then again when it is. Test runs that differ
+//! in this cannot be compared: the first one after a start of the machine is always slow.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -42,7 +42,8 @@ impl Amount {
         let mut bytes = 0;
         while (times.len() as u32) < self.repeat && !(bench.is_stopped)() {
             if !times.is_empty() {
-                // Removed before each copy, so that each one creates its file as the first one does.
+                // Removed before each copy, so that each one creates its file as the first one
+                // does.
                 std::fs::remove_file(&self.to)
                     .with_context(|| format!("cannot remove {}", self.to.display()))?;
             }

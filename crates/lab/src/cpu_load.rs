@@ -1,5 +1,5 @@
-//! Threads that compute for a fixed time by the clock. How much CPU they got does not depend on how fast the
-//! processor is: less than threads × time means that others had the processors.
+//! Threads that compute for a fixed time by the clock. How much CPU they got does not depend on how
+//! fast the processor is: less than threads × time means that others had the processors.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -35,7 +35,8 @@ pub(crate) fn crowd<T: Send>(
         }
         let join = |thread: std::thread::ScopedJoinHandle<'_, T>| match thread.join() {
             Ok(result) => result,
-            // A failure of a thread is one of the workload: without its part the numbers would be wrong.
+            // A failure of a thread is one of the workload: without its part the numbers would be
+            // wrong.
             Err(panic) => std::panic::resume_unwind(panic),
         };
         all.into_iter().map(join).collect()

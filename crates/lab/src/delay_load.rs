@@ -105,8 +105,8 @@ impl Amount {
         report.line(lock.words());
         for (done, variant) in VARIANTS.iter().enumerate() {
             let of_all = |part: u32| {
-                // Three parts for each program: start of the processes, the wait until all are there, and
-                // their end.
+                // Three parts for each program: start of the processes, the wait until all are
+                // there, and their end.
                 bench.progress(done as u32 * self.processes * 3 + part, self.processes * 9);
                 (bench.is_stopped)()
             };

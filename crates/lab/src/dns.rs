@@ -37,8 +37,8 @@ pub(crate) struct Amount {
     /// Ask the server that answers first
     #[arg(long)]
     healthy: bool,
-    /// Let the resolver of the system ask the servers of this machine for names that nobody has: on Windows
-    /// this is what recordings of DNS queries show
+    /// Let the resolver of the system ask the servers of this machine for names that nobody has: on
+    /// Windows this is what recordings of DNS queries show
     #[arg(long, conflicts_with_all = ["healthy", "timeout"])]
     system: bool,
 }
@@ -139,8 +139,8 @@ fn report(times: &[(Duration, usize)]) -> Report {
 
 /// A question for the address of a name, as RFC 1035 writes it.
 fn question(number: u32) -> Vec<u8> {
-    // An id of its own for each question: late answers to earlier ones must not pass for the answer to this
-    // one.
+    // An id of its own for each question: late answers to earlier ones must not pass for the answer
+    // to this one.
     let id = (number % u32::from(u16::MAX)) as u16;
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(ASKS);
@@ -222,7 +222,8 @@ fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
         };
         let mut answer = header.get(..2).unwrap_or_default().to_vec();
         answer.extend(ANSWERS);
-        // One question and one answer: the name of the question, type A, class IN, a minute, four bytes.
+        // One question and one answer: the name of the question, type A, class IN, a minute, four
+        // bytes.
         answer.extend([0, 1, 0, 1, 0, 0, 0, 0]);
         answer.extend(asked);
         // The first two bytes point to the name in the question, which follows the header.

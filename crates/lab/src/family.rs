@@ -1,5 +1,5 @@
-//! Processes that live at the same time. Each says by a byte on its output that it is there, and ends when
-//! its input does: so that all end when the first one is gone, however that happened.
+//! Processes that live at the same time. Each says by a byte on its output that it is there, and
+//! ends when its input does: so that all end when the first one is gone, however that happened.
 
 use std::process::{Child as Process, Command, Stdio};
 use std::{io::Read as _, mem};

@@ -18,8 +18,8 @@ impl Growth {
         }
     }
 
-    /// The exponent, and R² of the line through the logarithms; nothing for fewer than three sizes, and where
-    /// one of them cost nothing.
+    /// The exponent, and R² of the line through the logarithms; nothing for fewer than three sizes,
+    /// and where one of them cost nothing.
     pub(crate) fn power(&self) -> Option<(f64, f64)> {
         let count = self.logarithms.len() as f64;
         if count < 3.0 || self.is_noise {
@@ -57,7 +57,8 @@ mod tests {
             (exponent - 2.0).abs() < 1e-9 && (fit - 1.0).abs() < 1e-9,
             "{exponent} {fit}"
         );
-        // By hand: logarithms to the base of 2 are (0, 0), (1, 1), (2, 1); slope 1/2, R² = 1²/(2 · 2/3).
+        // By hand: logarithms to the base of 2 are (0, 0), (1, 1), (2, 1); slope 1/2, R² = 1²/(2 ·
+        // 2/3).
         let (exponent, fit) = growth(&[(1.0, 1.0), (2.0, 2.0), (4.0, 2.0)]).unwrap();
         assert!(
             (exponent - 0.5).abs() < 1e-9 && (fit - 0.75).abs() < 1e-9,

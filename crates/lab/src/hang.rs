@@ -1,5 +1,6 @@
-//! A window that does not answer: the thread that looks for its messages does something else for a while. On
-//! Windows it is a real window, of a small program that this one writes; elsewhere a thread with a queue.
+//! A window that does not answer: the thread that looks for its messages does something else for a
+//! while. On Windows it is a real window, of a small program that this one writes; elsewhere a
+//! thread with a queue.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child as Process, Command, Stdio};
@@ -121,8 +122,8 @@ impl Amount {
                     looked = Instant::now();
                     match message {
                         Ok(()) => {
-                            // Short sleeps in place of one long one, so that Ctrl-C does not have to wait for the
-                            // whole silence.
+                            // Short sleeps in place of one long one, so that Ctrl-C does not have
+                            // to wait for the whole silence.
                             while looked.elapsed() < busy && !is_ended.load(Ordering::Relaxed) {
                                 thread::sleep(LOOK);
                             }
@@ -142,8 +143,8 @@ impl Amount {
         window.join().ok().context("the thread failed")
     }
 
-    /// The program with the window, which looks for messages with each byte of its input, and is busy after
-    /// one that is not 0.
+    /// The program with the window, which looks for messages with each byte of its input, and is
+    /// busy after one that is not 0.
     fn of_window(&self, command: &mut Command, bench: &Bench<'_>) -> Result<Silence> {
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut window = Window(started.context("cannot start the program with the window")?);
@@ -203,8 +204,8 @@ impl Drop for Window {
     }
 }
 
-/// A window whose program says each time that it looks for messages. Then it waits for a byte, and sleeps
-/// that long unless it is 0.
+/// A window whose program says each time that it looks for messages. Then it waits for a byte, and
+/// sleeps that long unless it is 0.
 fn program(seconds: u32) -> Program {
     use Argument::{At, Kept, Number};
     // Places: output, input, the window, the number of written or read bytes, results, the counter,

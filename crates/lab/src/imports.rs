@@ -95,7 +95,8 @@ impl Data {
         (self.add_descriptors(descriptors, 20), slots)
     }
 
-    /// Adds functions that are looked up when they are called first; until then their address is that one.
+    /// Adds functions that are looked up when they are called first; until then their address is
+    /// that one.
     pub(crate) fn import_delayed(&mut self, functions: &[Function], until: u64) -> Tables {
         let mut descriptors = Vec::new();
         for library in libraries(functions) {

@@ -86,7 +86,8 @@ enum Workload {
     ProcessCreate(process_create::Amount),
     /// Start programs with more and more functions, with and without Control Flow Guard
     CfgStart(cfg_start::Amount),
-    /// Create and end processes that import a library which they never call: at once, with delay, or not
+    /// Create and end processes that import a library which they never call: at once, with delay,
+    /// or not
     DelayLoad(delay_load::Amount),
     /// Keep processors busy for a while: less CPU than asked for is what others took
     CpuLoad(cpu_load::Amount),
@@ -117,13 +118,14 @@ enum Workload {
     Child(process_create::Child),
 }
 
-/// Runs a workload. Nothing if the user stopped it, or for a process that another one started, which has
-/// nothing to say.
+/// Runs a workload. Nothing if the user stopped it, or for a process that another one started,
+/// which has nothing to say.
 ///
 /// # Errors
 /// The system refuses something: processes, files, sockets.
 pub fn run(args: &LabArgs, bench: &Bench<'_>) -> Result<Option<Report>> {
-    // A process gets its priority when it starts, so the load runs in another one, which prints its report.
+    // A process gets its priority when it starts, so the load runs in another one, which prints its
+    // report.
     if let Workload::CpuLoad(amount) = &args.workload
         && let Some(priority) = amount.priority
     {
@@ -171,8 +173,8 @@ mod tests {
         }
     }
 
-    /// A program for Windows in its folder, and the command that runs it: Wine elsewhere than on Windows.
-    /// Nothing, said so, without Wine.
+    /// A program for Windows in its folder, and the command that runs it: Wine elsewhere than on
+    /// Windows. Nothing, said so, without Wine.
     pub(crate) fn wine(
         test: &str,
         program: &program::Program,

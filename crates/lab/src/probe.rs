@@ -24,8 +24,8 @@ pub(crate) struct ValueNames {
 }
 
 impl Tries {
-    /// Adds the two lines of the program of the case study in its words, one about how they are spread, and
-    /// the values.
+    /// Adds the two lines of the program of the case study in its words, one about how they are
+    /// spread, and the values.
     pub(crate) fn report(self, report: &mut Report, names: &ValueNames) {
         let count = self.0.len();
         let spread = Spread::of(self.0);
@@ -85,8 +85,8 @@ impl Probe {
 
     /// Ends the thread as soon as the try that has started is done.
     pub(crate) fn end(self) -> Tries {
-        // The closed channel is the signal: it also ends the thread where a workload fails and drops the
-        // probe.
+        // The closed channel is the signal: it also ends the thread where a workload fails and
+        // drops the probe.
         drop(self.end);
         self.thread.join().unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! Processes that start others, until a thousand live at the same time; then all of them end. Both are
-//! measured apart, with a pause between them that a timeline shows as a gap.
+//! Processes that start others, until a thousand live at the same time; then all of them end. Both
+//! are measured apart, with a pause between them that a timeline shows as a gap.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -41,8 +41,8 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "N", default_value_t = 24,
           value_parser = clap::value_parser!(u32).range(0..=1_000))]
     grandchildren: u32,
-    /// Library that each process loads before it is there; user32 is one for which Windows takes the lock of
-    /// the window manager. Elsewhere it is a plan
+    /// Library that each process loads before it is there; user32 is one for which Windows takes
+    /// the lock of the window manager. Elsewhere it is a plan
     #[arg(long, value_name = "LIBRARY")]
     load: Option<String>,
 }
@@ -188,8 +188,8 @@ impl Child {
     }
 }
 
-/// A library, loaded while this lives. It is loaded when the program runs, since one that is linked would be
-/// in every process, also without `--load`.
+/// A library, loaded while this lives. It is loaded when the program runs, since one that is linked
+/// would be in every process, also without `--load`.
 #[cfg(windows)]
 fn loaded(library: &str) -> Result<impl Drop + use<>> {
     winsafe::HINSTANCE::LoadLibrary(library).with_context(|| format!("cannot load {library}"))

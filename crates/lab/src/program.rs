@@ -12,7 +12,8 @@ use object::write::pe::Writer;
 use crate::executable::{Guard, IMAGE_BASE, headers};
 use crate::imports::{Data, Function};
 
-/// A place in the data of a program, in bytes from its start. Each thing that is kept has eight bytes.
+/// A place in the data of a program, in bytes from its start. Each thing that is kept has eight
+/// bytes.
 pub(crate) type DataOffset = u32;
 
 /// An argument of a function call.
@@ -87,7 +88,8 @@ const KEPT: [&[u8]; 5] = [
 const ENTER: [u8; 4] = [0x48, 0x83, 0xEC, 0x68];
 /// `mov [rsp + 8 * n], rax` without its last byte.
 const TO_STACK: [u8; 4] = [0x48, 0x89, 0x44, 0x24];
-/// `call [place]`, `mov [place], rax`, `mov eax, [place]`, `test eax, eax`, `jz place`, `jmp place`.
+/// `call [place]`, `mov [place], rax`, `mov eax, [place]`, `test eax, eax`, `jz place`, `jmp
+/// place`.
 const CALL: [u8; 2] = [0xFF, 0x15];
 const KEEP: [u8; 3] = [0x48, 0x89, 0x05];
 const LOAD: [u8; 2] = [0x8B, 0x05];
@@ -185,8 +187,8 @@ impl Code {
     }
 
     fn argument(&mut self, at: usize, argument: Argument) {
-        // The calling convention of Windows: four arguments in registers, the others on the stack, where each
-        // is put by way of a register.
+        // The calling convention of Windows: four arguments in registers, the others on the stack,
+        // where each is put by way of a register.
         let register = at.min(4);
         let of = |opcodes: [&'static [u8]; 5]| opcodes.get(register).copied().unwrap_or_default();
         match argument {

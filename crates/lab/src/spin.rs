@@ -1,6 +1,6 @@
-//! Parallel work with pauses between: every 200 ms all threads meet for a piece of work that is empty.
-//! Runtimes of parallel loops (OpenMP) let their threads wait for the next piece in a loop, which takes whole
-//! processors for nothing; with a wait that sleeps it takes none.
+//! Parallel work with pauses between: every 200 ms all threads meet for a piece of work that is
+//! empty. Runtimes of parallel loops (OpenMP) let their threads wait for the next piece in a loop,
+//! which takes whole processors for nothing; with a wait that sleeps it takes none.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -52,8 +52,8 @@ struct Due {
 impl Due {
     fn next(&self) {
         let (lock, changed) = &self.changed;
-        // Without the lock, a thread that has compared the numbers and does not sleep yet would miss the
-        // notice.
+        // Without the lock, a thread that has compared the numbers and does not sleep yet would
+        // miss the notice.
         let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.number.fetch_add(1, Ordering::SeqCst);
         changed.notify_all();

@@ -25,8 +25,8 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "SECONDS", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
-    /// Do it again while each call is recorded, on Windows by `etwkit record start syscall`, elsewhere by
-    /// strace, and compare
+    /// Do it again while each call is recorded, on Windows by `etwkit record start syscall`,
+    /// elsewhere by strace, and compare
     #[arg(long)]
     traced: bool,
 }

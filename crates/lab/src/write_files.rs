@@ -1,5 +1,6 @@
-//! Many files with lines of text, written one after the other or by several threads: how many MB per second a
-//! machine writes says more about its virus scanner and the number of threads than about its disk.
+//! Many files with lines of text, written one after the other or by several threads: how many MB
+//! per second a machine writes says more about its virus scanner and the number of threads than
+//! about its disk.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -100,8 +101,8 @@ impl Amount {
         (next_of_all, done): (&AtomicU32, &AtomicU32),
         is_over: &dyn Fn() -> bool,
     ) -> Result<u64> {
-        // Rounded down at both ends in 64 bits: the parts differ by one file at most, and together have each
-        // file once.
+        // Rounded down at both ends in 64 bits: the parts differ by one file at most, and together
+        // have each file once.
         let part =
             |worker: u32| (u64::from(self.files) * u64::from(worker) / u64::from(threads)) as u32;
         let mut own = part(worker)..part(worker + 1);

@@ -202,7 +202,8 @@ fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
 /// The rows of a table, or of the tables of a report.
 fn tables(rows: &question::Answer, page: Page) -> Answer {
     let parts: Vec<_> = rows.parts.iter().filter(|part| !part.is_aside).collect();
-    // Tables share the room of an answer: a long one in front would otherwise leave nothing for the others.
+    // Tables share the room of an answer: a long one in front would otherwise leave nothing for the
+    // others.
     let bytes = BYTES / parts.len().max(1);
     let table = |part: &&question::Part| -> Answer {
         let row = |at| {

@@ -1,5 +1,5 @@
-//! The tools of ETWAnalyzer's `-mcp`, under their names and with their arguments: each call becomes a command
-//! line of ETWAnalyzer, which is translated and answered as one of the terminal is.
+//! The tools of ETWAnalyzer's `-mcp`, under their names and with their arguments: each call becomes
+//! a command line of ETWAnalyzer, which is translated and answered as one of the terminal is.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -206,8 +206,8 @@ impl Evidence {
 /// Returns the declared tables after FROM and JOIN, sorted by name. The text may contain several
 /// statements.
 fn named_in(sql: &str) -> Vec<String> {
-    // The parser of the engine takes one statement at a time. Words that are no table here are filtered out
-    // below, so that a comment or an alias does no harm.
+    // The parser of the engine takes one statement at a time. Words that are no table here are
+    // filtered out below, so that a comment or an alias does no harm.
     let words: Vec<&str> = sql
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .collect();

@@ -1,5 +1,5 @@
-//! Calls of the protocol: each becomes work on a thread of its own, reports how far it is, and ends when the
-//! client gives it up.
+//! Calls of the protocol: each becomes work on a thread of its own, reports how far it is, and ends
+//! when the client gives it up.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -95,8 +95,8 @@ impl Handler {
         given: Values,
         context: &RequestContext<RoleServer>,
     ) -> Result<Answer> {
-        // The channel has no bound, so that an extraction never waits for a client. There is at most one
-        // message for each per cent.
+        // The channel has no bound, so that an extraction never waits for a client. There is at
+        // most one message for each per cent.
         let (steps, mut heard) = unbounded_channel();
         let cancel = Cancel::default();
         let progress = Arc::new(Reporter {
@@ -146,7 +146,8 @@ impl Handler {
     }
 }
 
-/// Reports how far the extraction of a trace is, each per cent once, and ends it when the call was given up.
+/// Reports how far the extraction of a trace is, each per cent once, and ends it when the call was
+/// given up.
 #[derive(Debug)]
 struct Reporter {
     steps: UnboundedSender<Step>,

@@ -39,8 +39,8 @@ pub(crate) fn start(
          read every trace of yours"
     );
     let token = token(std::env::var(TOKEN).ok())?;
-    // Bound before the address is printed: with port 0 the system chooses one, and a second server is refused
-    // here and not later.
+    // Bound before the address is printed: with port 0 the system chooses one, and a second server
+    // is refused here and not later.
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
     let address = listener.local_addr()?;

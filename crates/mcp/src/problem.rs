@@ -73,8 +73,8 @@ impl Problem {
 impl From<etwkit_query::Error> for Problem {
     fn from(error: etwkit_query::Error) -> Self {
         use etwkit_query::Error as E;
-        // The code says who can do something about it: the agent with other arguments, the agent with a
-        // smaller question, or only the person whose machine this is.
+        // The code says who can do something about it: the agent with other arguments, the agent
+        // with a smaller question, or only the person whose machine this is.
         let code = match &error {
             E::Cancelled => return Self::cancelled(),
             E::Memory { .. } | E::TooMuch { .. } => "limit",

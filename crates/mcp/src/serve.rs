@@ -1,4 +1,5 @@
-//! Serving over the standard input and output, or over HTTP, until the client goes or Ctrl-C is pressed.
+//! Serving over the standard input and output, or over HTTP, until the client goes or Ctrl-C is
+//! pressed.
 
 use std::io::{Read as _, Write};
 use std::sync::Arc;
@@ -48,8 +49,8 @@ pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Writ
     exit
 }
 
-/// Messages go through a pipe: a thread reads the standard input, which blocks, and this one holds the
-/// standard output.
+/// Messages go through a pipe: a thread reads the standard input, which blocks, and this one holds
+/// the standard output.
 fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> Result<Exit> {
     // Answers go through a pipe to this thread, which alone may write to the output.
     let (ours, theirs) = tokio::io::duplex(PIPE);

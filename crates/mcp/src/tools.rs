@@ -479,7 +479,8 @@ fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     answer.insert("command".into(), command.into());
     match link(call, &trace) {
         Ok(link) => answer.insert("link".into(), link.into()),
-        // A page that cannot be opened is no failure of the tool: the command line opens it as well.
+        // A page that cannot be opened is no failure of the tool: the command line opens it as
+        // well.
         Err(why) => answer.insert("no_link".into(), why.to_string().into()),
     };
     Ok(answer)

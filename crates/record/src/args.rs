@@ -12,8 +12,8 @@ pub struct RecordArgs {
     /// Command to run
     #[command(subcommand)]
     pub command: RecordCommand,
-    /// Print the lines of Windows that do it, with what each is for, instead of running them; so it is on
-    /// other systems
+    /// Print the lines of Windows that do it, with what each is for, instead of running them; so it
+    /// is on other systems
     #[arg(long, global = true)]
     pub script: bool,
 }
@@ -102,11 +102,12 @@ pub struct StartArgs {
     /// Record the next start of Windows
     #[arg(long)]
     pub boot: bool,
-    /// Time between two CPU samples in milliseconds, 0.1221 to 1000; stop and cancel restore what was before
+    /// Time between two CPU samples in milliseconds, 0.1221 to 1000; stop and cancel restore what
+    /// was before
     #[arg(long, value_name = "MS", value_parser = interval)]
     pub sample_every: Option<u32>,
-    /// An earlier trace, recorded with the same profiles: show what it needed by second, and how long memory
-    /// and a disk would keep it
+    /// An earlier trace, recorded with the same profiles: show what it needed by second, and how
+    /// long memory and a disk would keep it
     #[arg(long, value_name = "TRACE")]
     pub like: Option<PathBuf>,
     /// Record all day: write a file after each such time (90s, 5m, 1h) and go on, until Ctrl-C
@@ -197,8 +198,8 @@ fn interval(text: &str) -> Result<u32, String> {
 pub struct StopArgs {
     /// A name, from which NAME_MACHINE.date.time.etl is made, or the path of an .etl file
     pub name: String,
-    /// Leave out symbol files of precompiled .NET code: making them takes 10 to 60 minutes after an update
-    /// of .NET
+    /// Leave out symbol files of precompiled .NET code: making them takes 10 to 60 minutes after an
+    /// update of .NET
     #[arg(long)]
     pub no_native_pdb: bool,
     /// Pack the recording, with its symbol files, into a .zip and remove the unpacked one

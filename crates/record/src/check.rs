@@ -17,8 +17,8 @@ pub(crate) struct Profiles {
     pub(crate) warning: Option<String>,
 }
 
-/// Looks whether a recording can begin. Where another recorder has the session of the kernel, our profiles
-/// use another one: since Windows 8 there can be several.
+/// Looks whether a recording can begin. Where another recorder has the session of the kernel, our
+/// profiles use another one: since Windows 8 there can be several.
 ///
 /// # Errors
 /// It cannot begin.
@@ -68,8 +68,8 @@ fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
         return Ok(());
     };
     let outcome = machine.done(&steps::counters())?;
-    // A line of a counter begins with its number. The timer is among them even where the processor has no
-    // counters.
+    // A line of a counter begins with its number. The timer is among them even where the processor
+    // has no counters.
     let is_counter = |line: &str| {
         let mut words = line.split_whitespace();
         words.next().is_some_and(|id| id.parse::<u32>().is_ok())

@@ -22,7 +22,8 @@ pub struct EachRun<'m, 'a> {
 }
 
 impl<'m, 'a> EachRun<'m, 'a> {
-    /// Begins nothing yet. `aside` is the folder for recordings that cannot be written where they should.
+    /// Begins nothing yet. `aside` is the folder for recordings that cannot be written where they
+    /// should.
     ///
     /// # Errors
     /// The machine has no recorder.
@@ -60,7 +61,8 @@ impl<'m, 'a> EachRun<'m, 'a> {
         }
     }
 
-    /// Writes a recording that could not be written; the first reason stays the one that is reported.
+    /// Writes a recording that could not be written; the first reason stays the one that is
+    /// reported.
     fn write_aside(
         &mut self,
         file: &Path,
@@ -71,7 +73,8 @@ impl<'m, 'a> EachRun<'m, 'a> {
             return Err(reason);
         };
         let aside = self.aside.join(name);
-        // Nothing can be written anew if the recording is gone, and a file that is there is never replaced.
+        // Nothing can be written anew if the recording is gone, and a file that is there is never
+        // replaced.
         if aside == file || !matches!(self.machine.is_recording(), Ok(true)) || aside.exists() {
             return Err(reason);
         }

@@ -110,8 +110,8 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
 /// Returns the names of the running sessions; empty if they cannot be listed.
 pub(crate) fn sessions(runner: &mut dyn Runner) -> Vec<String> {
     let outcome = runner.run(&steps::sessions()).unwrap_or_default();
-    // Its columns are apart by two spaces at least, and names have single ones. The line that it closes with
-    // is a sentence without columns.
+    // Its columns are apart by two spaces at least, and names have single ones. The line that it
+    // closes with is a sentence without columns.
     let name = |line: &str| {
         line.split_once("  ")
             .map(|(name, _)| name.trim().to_owned())

@@ -226,7 +226,8 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
     let mut notes = Vec::new();
     let mut read = Vec::new();
     for arg in args {
-        // Word processors and web pages turn hyphens into dashes, and batch files escape `!` as `^^!`.
+        // Word processors and web pages turn hyphens into dashes, and batch files escape `!` as
+        // `^^!`.
         let plain = dashed(arg.replace("^^!", "!"), table);
         if plain != *arg {
             notes.push(format!("{arg} is read as {plain}"));
@@ -310,7 +311,8 @@ fn meaning<'t>(table: &[(&str, &'t str)], option: &str) -> Option<&'t str> {
 /// Refuses an option that is a known one with a letter too many, missing or wrong.
 fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
     let lower = option.to_lowercase();
-    // Short options are not compared: nearly each word of three letters is one letter away from another one.
+    // Short options are not compared: nearly each word of three letters is one letter away from
+    // another one.
     match table
         .iter()
         .find(|(name, _)| name.len() > 4 && is_near(name, &lower))

@@ -154,7 +154,8 @@ fn is_silence(kind: ErrorKind) -> bool {
 /// Marks the recording of this machine for each received mark, until the user stops it.
 ///
 /// # Errors
-/// The address is taken, or nothing can be printed. A mark that fails is reported, and listening goes on.
+/// The address is taken, or nothing can be printed. A mark that fails is reported, and listening
+/// goes on.
 pub(crate) fn listen(
     args: &ListenArgs,
     machine: &mut Machine<'_>,

@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::Result;
 use zip::write::SimpleFileOptions;
 
-/// Packs a recording and the folder of its symbol files; the originals go when the archive is complete.
+/// Packs a recording and the folder of its symbol files; the originals go when the archive is
+/// complete.
 pub(crate) fn pack(file: &Path, zipped: &Path) -> Result<()> {
     let symbols = file.with_added_extension("NGENPDB");
     let written = File::create_new(zipped)
@@ -27,7 +28,8 @@ pub(crate) fn pack(file: &Path, zipped: &Path) -> Result<()> {
                         .strip_prefix(folder)?
                         .to_string_lossy()
                         .replace('\\', "/");
-                    // Recordings can have more than 4 GB, which only the large form of an entry holds.
+                    // Recordings can have more than 4 GB, which only the large form of an entry
+                    // holds.
                     archive.start_file(name, SimpleFileOptions::default().large_file(true))?;
                     io::copy(&mut File::open(&path)?, &mut archive)?;
                 }

@@ -48,7 +48,8 @@ pub struct Machine<'a> {
 /// Settings to restore when the recording ends.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Changed {
-    /// The interval of CPU samples that was before, in units of 100 ns; none if it could not be read.
+    /// The interval of CPU samples that was before, in units of 100 ns; none if it could not be
+    /// read.
     interval_before: Option<u32>,
 }
 

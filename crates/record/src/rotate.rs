@@ -37,8 +37,8 @@ enum End {
 /// Records until the user wants no more.
 ///
 /// # Errors
-/// A recording cannot be started, or not be written even after the oldest file was removed: then it goes on,
-/// and the user can stop it with another name.
+/// A recording cannot be started, or not be written even after the oldest file was removed: then it
+/// goes on, and the user can stop it with another name.
 pub(crate) fn rotate(
     args: &StartArgs,
     machine: &mut Machine<'_>,
@@ -113,8 +113,8 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     while waited < every {
         let look = LOOK.min(every - waited);
         if !machine.clock.pause(look) {
-            // Ctrl-C and an end from outside may come together: only if something is still recorded there is
-            // a file to write.
+            // Ctrl-C and an end from outside may come together: only if something is still recorded
+            // there is a file to write.
             return Ok(if machine.is_recording()? {
                 End::User
             } else {
@@ -125,7 +125,8 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
         if !machine.is_recording()? {
             return Ok(End::Lost(waited));
         }
-        // Asking for changes runs a program, so it is done less often than looking whether it still records.
+        // Asking for changes runs a program, so it is done less often than looking whether it still
+        // records.
         let is_time = waited.as_secs().is_multiple_of(CHANGE) || waited >= every;
         if let Some(change) = is_time.then(|| machine.change()).flatten() {
             lines.labelled(&format!("warning: {change}"))?;
@@ -172,7 +173,8 @@ impl Files {
         )
     }
 
-    /// Adds one, and removes the oldest ones where all need more space than they may. The newest one stays.
+    /// Adds one, and removes the oldest ones where all need more space than they may. The newest
+    /// one stays.
     fn add(&mut self, file: PathBuf, lines: &mut Lines<'_>) -> Result<()> {
         let bytes = file
             .metadata()

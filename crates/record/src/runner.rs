@@ -22,8 +22,8 @@ impl Outcome {
         self.code == Some(0)
     }
 
-    /// The lines that say something: without empty ones, and without those with which a recorder introduces
-    /// itself.
+    /// The lines that say something: without empty ones, and without those with which a recorder
+    /// introduces itself.
     pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
         let says = |line: &&str| !line.is_empty() && !failure::is_banner(line);
         self.text.lines().map(str::trim).filter(says)

@@ -4,8 +4,8 @@
 //! arguments ─► record / run / lab of their crates ─► Front: lines, notes, JSON, files of the program
 //! ```
 //!
-//! They are those of `etwkit` and of `etwkit-recorder`, a small program for the machine that is recorded: it
-//! has no query engine, so that it is built and copied quickly.
+//! They are those of `etwkit` and of `etwkit-recorder`, a small program for the machine that is
+//! recorded: it has no query engine, so that it is built and copied quickly.
 
 #![forbid(unsafe_code)]
 

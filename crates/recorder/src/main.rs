@@ -1,4 +1,5 @@
-//! The small program: `record`, `run` and `lab` without a query engine, for the machine that is recorded.
+//! The small program: `record`, `run` and `lab` without a query engine, for the machine that is
+//! recorded.
 
 #![forbid(unsafe_code)]
 
@@ -17,8 +18,8 @@ use etwkit_terminal::errors::{Advised, Errors, advised, hint_of_system};
 use etwkit_terminal::style::{Colors, When};
 use etwkit_terminal::{Exit, Lines};
 
-/// Record Windows machines, run test cases and provoke what makes machines slow. `etwkit` reads what is
-/// recorded.
+/// Record Windows machines, run test cases and provoke what makes machines slow. `etwkit` reads
+/// what is recorded.
 #[derive(Debug, Parser)]
 #[command(
     name = "etwkit-recorder",
@@ -49,7 +50,8 @@ enum Command {
     /// Record what a Windows machine does; on other systems print the lines that do it
     #[command(arg_required_else_help = true)]
     Record(Box<RecordArgs>),
-    /// Run a command again and again and report how long it took, for each combination of parameters
+    /// Run a command again and again and report how long it took, for each combination of
+    /// parameters
     #[command(arg_required_else_help = true)]
     Run(Box<RunArgs>),
     /// Do what made machines slow in case studies, and measure it

@@ -48,7 +48,8 @@ impl Front for Plain<'_> {
     }
 
     fn json_start(&mut self, command: &str) {
-        // Printed with the first object only: a command that fails before that prints no JSON at all.
+        // Printed with the first object only: a command that fails before that prints no JSON at
+        // all.
         self.started = Some(json!({"command": command, "format_version": FORMAT_VERSION}));
     }
 

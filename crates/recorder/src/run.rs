@@ -12,8 +12,8 @@ use crate::Front;
 /// Runs a test case on that machine, and prints each run and the sums.
 ///
 /// # Errors
-/// The arguments contradict each other, a hook or the recorder fails, or nothing can be printed. Rows that
-/// were measured by then are printed and written all the same.
+/// The arguments contradict each other, a hook or the recorder fails, or nothing can be printed.
+/// Rows that were measured by then are printed and written all the same.
 pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> Result<Exit> {
     let mut plan = args.plan()?;
     plan.restore_file = Some(machine.folder.join("power.txt"));

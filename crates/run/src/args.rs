@@ -30,8 +30,8 @@ pub struct RunArgs {
     /// Source of the duration of a run
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub timing: Timing,
-    /// A line of the shell in front of each run, such as one that empties a folder; what it takes is not
-    /// measured
+    /// A line of the shell in front of each run, such as one that empties a folder; what it takes
+    /// is not measured
     #[arg(long, value_name = "LINE")]
     pub before: Vec<String>,
     /// A line of the shell behind each run, also where the run failed
@@ -43,12 +43,12 @@ pub struct RunArgs {
     /// End a command that takes longer, with all that it has started; its run counts as failed
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
-    /// Power setting of the processor with its values, as HETEROPOLICY=0,4: a parameter as those of --matrix,
-    /// set by powercfg for mains power and restored at the end; on Windows
+    /// Power setting of the processor with its values, as HETEROPOLICY=0,4: a parameter as those of
+    /// --matrix, set by powercfg for mains power and restored at the end; on Windows
     #[arg(long, value_name = "SETTING=VALUES")]
     pub power: Vec<String>,
-    /// Record each run with this profile of `etwkit record profiles`, or FILE.wprp!NAME; several are recorded
-    /// together. The file is named by the case, the duration, the machine and the time
+    /// Record each run with this profile of `etwkit record profiles`, or FILE.wprp!NAME; several
+    /// are recorded together. The file is named by the case, the duration, the machine and the time
     #[arg(long, value_name = "PROFILE")]
     pub record: Vec<String>,
     /// Record nothing and only measure, as without --record

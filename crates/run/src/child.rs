@@ -169,8 +169,8 @@ fn watch(
             kill(child);
             return Ok((child.wait()?, begun.elapsed(), killed));
         }
-        // Short at first, since the pause is the error of the measurement; a command that takes long can bear
-        // a longer one, which takes less CPU from it.
+        // Short at first, since the pause is the error of the measurement; a command that takes
+        // long can bear a longer one, which takes less CPU from it.
         std::thread::sleep(if elapsed < Duration::from_millis(100) {
             SHORT
         } else {

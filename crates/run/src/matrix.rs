@@ -77,7 +77,8 @@ impl Cell {
         filled + rest
     }
 
-    /// Name of a test case with these values: `Copy+threads=4`. Without parameters it is the plain name.
+    /// Name of a test case with these values: `Copy+threads=4`. Without parameters it is the plain
+    /// name.
     #[must_use]
     pub fn case(&self, case: &str) -> String {
         let values = self

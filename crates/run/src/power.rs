@@ -1,5 +1,5 @@
-//! Power settings of the processor as parameters: which cores a thread gets, and how fast they are, is
-//! decided by the power plan of Windows.
+//! Power settings of the processor as parameters: which cores a thread gets, and how fast they are,
+//! is decided by the power plan of Windows.
 
 use std::fs;
 use std::path::Path;

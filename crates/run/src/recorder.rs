@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-/// Records one run at a time. After an error of [`start`](Recorder::start) nothing is recording; after one of
-/// [`stop`](Recorder::stop) [`cancel`](Recorder::cancel) is called.
+/// Records one run at a time. After an error of [`start`](Recorder::start) nothing is recording;
+/// after one of [`stop`](Recorder::stop) [`cancel`](Recorder::cancel) is called.
 pub trait Recorder {
     /// Begins to record.
     ///
@@ -13,8 +13,8 @@ pub trait Recorder {
     /// It cannot begin.
     fn start(&mut self) -> Result<()>;
 
-    /// Ends the recording and writes it to a file; the file that it is in, which is another one where this
-    /// one could not be written.
+    /// Ends the recording and writes it to a file; the file that it is in, which is another one
+    /// where this one could not be written.
     ///
     /// # Errors
     /// It cannot be written.

@@ -74,7 +74,8 @@ fn all(
             if is_stopped() || (!is_first && !pause(plan.cool_down, is_stopped)) {
                 break 'runs;
             }
-            // Names of recordings have whole seconds; two runs in one second would have the same name.
+            // Names of recordings have whole seconds; two runs in one second would have the same
+            // name.
             if let Some(before) = rows.last()
                 && recorder.ending().is_some()
                 && !pause(
@@ -188,8 +189,8 @@ fn recorded(
             return Err(error);
         }
     };
-    // Judged from the command alone, before the recording is written: writing takes long and is no part of
-    // the run.
+    // Judged from the command alone, before the recording is written: writing takes long and is no
+    // part of the run.
     let (status, duration_ms, problem) = judged(plan, &ended);
     let case = cell.case(&plan.case);
     let mut row = Row {

@@ -13,7 +13,8 @@ pub enum Timing {
     /// From the start of the command until it has ended, by the clock
     #[default]
     Wall,
-    /// The exit code of the command, in milliseconds, as test programs report what they measured themselves
+    /// The exit code of the command, in milliseconds, as test programs report what they measured
+    /// themselves
     ExitCode,
     /// The last duration that the command prints: a number with ms or s behind it
     Printed,

@@ -39,8 +39,8 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     for batch in &mut answer {
         let batch = batch?;
         for row in 0..batch.num_rows() {
-            // Texts are bounded together as well as each: rows of many long texts would otherwise be an
-            // answer that no browser holds.
+            // Texts are bounded together as well as each: rows of many long texts would otherwise
+            // be an answer that no browser holds.
             if rows.len() >= most || texts > MAX_TEXTS {
                 return Ok(Rows {
                     schema,

@@ -99,7 +99,8 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
         .nth(1)
         .and_then(|pid| pid.parse().ok());
     let processes = match (pid, row.process_key) {
-        // Windows uses ids again, but if it is the id of the victim, it is known which process is meant.
+        // Windows uses ids again, but if it is the id of the victim, it is known which process is
+        // meant.
         (Some(pid), Some(victim)) if row.pid == Some(pid) => vec![victim],
         (Some(pid), _) => processes_of(pid, session)?,
         (None, _) => Vec::new(),

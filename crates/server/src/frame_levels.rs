@@ -1,9 +1,9 @@
-//! Levels of groups: a column for each level, or the frames of stacks from the outermost inward, however many
-//! there are.
+//! Levels of groups: a column for each level, or the frames of stacks from the outermost inward,
+//! however many there are.
 //!
-//! A group of frames is a way from the outermost method, which its number names as a whole. So an outer
-//! level of frames is followed by the next frame, however deep it is; where both have the same number, the
-//! group is of the rows whose stacks end there.
+//! A group of frames is a way from the outermost method, which its number names as a whole. So an
+//! outer level of frames is followed by the next frame, however deep it is; where both have the
+//! same number, the group is of the rows whose stacks end there.
 
 use etwkit_query::Session;
 use etwkit_query::frames::TraceFrames;
@@ -48,8 +48,9 @@ pub(crate) fn levels(
         }
         let way = Way::of(session, value)?;
         let is_end = before.is_some_and(|(_, before)| before.number == way.number);
-        // The group "itself" has the number of the group above: one frame more distinguishes the rows that
-        // end there from those that go on, since a stack that is too short keeps its number.
+        // The group "itself" has the number of the group above: one frame more distinguishes the
+        // rows that end there from those that go on, since a stack that is too short keeps its
+        // number.
         let frames = way.frames.saturating_add(u32::from(is_end));
         selected.and(format!("{} = {}", column.root(frames), way.number));
         outer = Some((name, way));

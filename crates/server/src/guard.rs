@@ -45,8 +45,8 @@ pub(crate) async fn guard(
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Answers of the interface are of traces and must not stay in a cache of the browser; files of the page
-    // say themselves how long they may.
+    // Answers of the interface are of traces and must not stay in a cache of the browser; files of
+    // the page say themselves how long they may.
     if is_api || !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
@@ -83,8 +83,8 @@ impl Door {
     /// # Errors
     /// The first check that fails.
     pub fn check(&self, headers: &HeaderMap, needs_token: bool) -> Result<(), Refused> {
-        // Any name can be made to lead to the loopback address: only those that the link can have are
-        // answered.
+        // Any name can be made to lead to the loopback address: only those that the link can have
+        // are answered.
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port));
         let mut named = headers.get_all(header::HOST).iter();
         let is_known = named
@@ -94,8 +94,8 @@ impl Door {
         if !is_known || named.next().is_some() {
             return Err(Refused::Host);
         }
-        // Browsers leave the header out where a page asks its own server, so that a missing one is no reason
-        // to refuse; the token is needed all the same.
+        // Browsers leave the header out where a page asks its own server, so that a missing one is
+        // no reason to refuse; the token is needed all the same.
         if let Some(origin) = headers.get(header::ORIGIN) {
             let is_own = hosts
                 .iter()

@@ -89,8 +89,8 @@ fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
         // Names of modules are equal in any case, as names of files are on Windows.
         selected.and(format!("lower(t.name) {not}IN ({names})"));
     }
-    // A module without a time of loading was there from the beginning, one without a time of unloading to the
-    // end.
+    // A module without a time of loading was there from the beginning, one without a time of
+    // unloading to the end.
     if let Some(range) = request.selection.range {
         let (a, b) = (range.from_ns, range.to_ns);
         selected.and(format!(

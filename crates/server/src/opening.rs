@@ -31,8 +31,8 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
         .stack_size(STACK_BYTES);
     thread.spawn(move || {
         let mut opened = None;
-        // One trace at a time: an extraction takes all processors and much memory by itself. The next one
-        // begins when this one is ready, since it keeps those open that are.
+        // One trace at a time: an extraction takes all processors and much memory by itself. The
+        // next one begins when this one is ready, since it keeps those open that are.
         let one = lock(&shared.opening);
         let stage = open(&shared, &trace);
         *lock(&trace.stage) = match stage {

@@ -87,7 +87,8 @@ impl File {
     fn answer(&self, headers: &HeaderMap) -> Response {
         let packed = self.packed.filter(|_| takes(headers, "br"));
         let bytes = packed.unwrap_or(self.bytes);
-        // Of the bytes that are sent: the packed form and the plain one are different answers for a cache.
+        // Of the bytes that are sent: the packed form and the plain one are different answers for a
+        // cache.
         let tag = format!("\"{}\"", digest(&[bytes]));
         let common = [
             (header::ETAG, tag.as_str()),

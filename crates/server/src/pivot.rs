@@ -135,7 +135,8 @@ impl<'r> Level<'r> {
             columns.extend(column);
             measures.push(format!("{computed} AS m{number}"));
         }
-        // Groups, totals and others begin with the same text, so that all three are about the same rows.
+        // Groups, totals and others begin with the same text, so that all three are about the same
+        // rows.
         let with = format!(
             "WITH r AS (SELECT {} FROM {} t{}), g AS (SELECT value, {} FROM r GROUP BY value)",
             columns.join(", "),
@@ -153,8 +154,8 @@ impl<'r> Level<'r> {
 
     /// The order of groups: those that are equal in it by their value.
     fn order(&self, label: &str) -> String {
-        // Equal groups are ordered by their value, so that the groups above the limit and the others below it
-        // are the same in each statement.
+        // Equal groups are ordered by their value, so that the groups above the limit and the
+        // others below it are the same in each statement.
         let direction = if self.request.sort.descending {
             "DESC"
         } else {

@@ -259,7 +259,8 @@ impl Question {
     }
 
     fn nothing(&self) -> Vec<Cell> {
-        // Buckets without rows have no value, which is not the same as 0 for a mean or a smallest value.
+        // Buckets without rows have no value, which is not the same as 0 for a mean or a smallest
+        // value.
         vec![Cell::Missing(()); usize::try_from(self.buckets.count).unwrap_or_default()]
     }
 
@@ -278,8 +279,8 @@ impl Question {
             width: w,
             count,
         } = self.buckets;
-        // A length has a part in its first bucket and one in its last; those between are full, which one
-        // step up and one step down say of however many.
+        // A length has a part in its first bucket and one in its last; those between are full,
+        // which one step up and one step down say of however many.
         let mut sql = format!(
             "{with}, k AS ({}), ",
             self.placed(&format!(

@@ -41,7 +41,8 @@ pub(crate) fn add(folder: &Path, opened: &Path) {
     let _ = write(folder, &all);
 }
 
-/// Writes the list under another name and renames it when it is complete: two servers may write at once.
+/// Writes the list under another name and renames it when it is complete: two servers may write at
+/// once.
 fn write(folder: &Path, all: &[Recent]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     // The number of the process keeps servers from writing into the same unfinished file.

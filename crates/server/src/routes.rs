@@ -118,8 +118,8 @@ async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
         .file_name()
         .and_then(|name| name.to_str())
         .unwrap_or_default();
-    // The name comes from the page: it must not lead out of the folder, nor name a stream of a file on
-    // Windows.
+    // The name comes from the page: it must not lead out of the folder, nor name a stream of a file
+    // on Windows.
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name.len() <= 200;
     if !is_plain || !has_known_ending(name) {
         return Err(Problem::bad(

@@ -63,7 +63,8 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     let most = usize::try_from(request.limit).unwrap_or_default();
     let mut rows = asked(&session, &sql, most)?.rows;
     name_stacks(&session, &shown, &mut rows)?;
-    // The page shows how many rows there are, and the limit stops the statement above before it knows.
+    // The page shows how many rows there are, and the limit stops the statement above before it
+    // knows.
     let counting = format!("SELECT count(*) FROM {} t{}", table.name, selected.sql());
     let total = asked(&session, &counting, 1)?.rows;
     let total = total

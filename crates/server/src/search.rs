@@ -90,8 +90,8 @@ const KINDS: [(&str, Option<Field>, &str, &str); 12] = [
          FROM tcp_connection WHERE remote_address LIKE?
          GROUP BY remote_address ORDER BY count(*) DESC, remote_address",
     ),
-    // Names come from the sums, which are few; operations are read only for when the ones that are shown
-    // began.
+    // Names come from the sums, which are few; operations are read only for when the ones that are
+    // shown began.
     (
         "registry",
         None,
@@ -125,7 +125,8 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
         // The user's input is text, not a pattern: `%` and `_` match themselves.
         let condition = format!(" ILIKE {} ESCAPE '\\'", like(request.text.trim()));
         for (kind, field, table, sql) in KINDS {
-            // A table without rows is passed over, except for files, which are looked for in two tables.
+            // A table without rows is passed over, except for files, which are looked for in two
+            // tables.
             if session.has_rows(table) == Some(false) && kind != "file" {
                 continue;
             }

@@ -71,8 +71,8 @@ pub(crate) fn select(
     }
     for chip in &selection.chips {
         match condition(session, table, chip)? {
-            // A comparison with a missing value is neither true nor false, and its opposite isn't either:
-            // rows without a process would vanish when one process is left out.
+            // A comparison with a missing value is neither true nor false, and its opposite isn't
+            // either: rows without a process would vanish when one process is left out.
             Some(one) if chip.exclude => selected
                 .conditions
                 .push(format!("NOT coalesce({one}, false)")),
@@ -153,8 +153,8 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
             Some(is_in("lower(t.path)", &lower))
         }
         Field::Module if has("stack_id") => {
-            // Frames are written as module!method, or module+offset where there is no name: both belong to
-            // the module.
+            // Frames are written as module!method, or module+offset where there is no name: both
+            // belong to the module.
             let patterns = chip.values.iter().map(|value| literal(value));
             Some(contains(
                 patterns.map(|module| format!("{module}!*;{module}+*")),
@@ -205,7 +205,8 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
     if filters.is_empty() {
         return Ok(Vec::new());
     }
-    // By the function of the SQL library, so that a name means the same here and on the command line.
+    // By the function of the SQL library, so that a name means the same here and on the command
+    // line.
     let fits: Vec<String> = filters
         .iter()
         .map(|filter| format!("process_match(name, pid, {})", quoted(filter)))

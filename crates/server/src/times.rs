@@ -55,8 +55,8 @@ pub(crate) fn of(table: &Table) -> Times {
     if has("samples").is_some() {
         return Times::Nowhere;
     }
-    // The first pair that a table has counts: some tables have several, and the order of the list says which
-    // is meant.
+    // The first pair that a table has counts: some tables have several, and the order of the list
+    // says which is meant.
     for (begin, end) in SPANS {
         if let (Some(begin), Some(end)) = (has(begin), has(end)) {
             return Times::Span(begin, end);
@@ -66,8 +66,8 @@ pub(crate) fn of(table: &Table) -> Times {
 }
 
 impl Times {
-    /// The condition that a row of the table `t` has something in a part of the trace; nothing where rows are
-    /// of the whole.
+    /// The condition that a row of the table `t` has something in a part of the trace; nothing
+    /// where rows are of the whole.
     pub(crate) fn within(
         self,
         Range {
@@ -115,7 +115,8 @@ impl Times {
         }
     }
 
-    /// From when to when the time was that a column measures; nothing where it is no length of time.
+    /// From when to when the time was that a column measures; nothing where it is no length of
+    /// time.
     pub(crate) fn stretch(self, column: &str) -> Option<(String, String)> {
         let (begin, end) = match (self, column) {
             (Self::Switch, "wait_ns") => (

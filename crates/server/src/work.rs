@@ -120,7 +120,8 @@ impl Desk {
             // If the client has disconnected, there is no receiver.
             let _ = sender.send(answer);
         })?;
-        // The time begins with the turn, so that waiting in the line costs a question nothing of it.
+        // The time begins with the turn, so that waiting in the line costs a question nothing of
+        // it.
         let answer = tokio::time::timeout(most, receiver).await;
         let answer = answer.map_err(|_| Unanswered::Late(most))?;
         // From here on the answer is complete or its computation has failed: there is nothing left

@@ -151,8 +151,8 @@ fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
         ("/SETACTIVE", _, _) => (0, String::new()),
         ("/GETACTIVESCHEME", _, _) => (0, "Power Scheme GUID: 381b4222  (Balanced)".into()),
         ("/QUERY", Some(&"PROCTHROTTLEMAX"), _) => {
-            // Largest value, value for mains and value for battery, as Windows prints them: readers want the
-            // one in the middle.
+            // Largest value, value for mains and value for battery, as Windows prints them: readers
+            // want the one in the middle.
             let value = fs::read_to_string(file).map_or(100, |text| text.parse::<u32>().unwrap());
             (
                 0,

@@ -42,7 +42,8 @@ pub(crate) enum Act {
     CallEnds(u32),
     /// Asks that a process ends with that status: its own, or another one.
     Terminates(Program, u32),
-    /// Asks for a resolution of the timer in units of 100 ns, which the system may ignore; 0 takes it back.
+    /// Asks for a resolution of the timer in units of 100 ns, which the system may ignore; 0 takes
+    /// it back.
     AsksTimer(u32, bool),
     /// A driver asks for a resolution of the timer.
     KernelAsksTimer(u32),
@@ -114,8 +115,8 @@ pub(crate) enum Act {
     LosesEvent(Enabled, u16),
     /// The .NET runtime collects.
     Collects(CollectionStep),
-    /// Writes an event of a provider whose layout nothing in the trace describes: id, and bytes of its
-    /// payload.
+    /// Writes an event of a provider whose layout nothing in the trace describes: id, and bytes of
+    /// its payload.
     WritesForeign(Guid, u16, u32),
 }
 

@@ -1,8 +1,8 @@
 //! Functions with names: where they lie in their images, and the call stacks that lead to them.
 //!
-//! A stack is text, the outermost frame first: `"ntdll!RtlUserThreadStart bash!main"`. Functions get their
-//! place when the plan is complete; the identity of a PDB follows from the names in it, so that other
-//! functions are another build.
+//! A stack is text, the outermost frame first: `"ntdll!RtlUserThreadStart bash!main"`. Functions
+//! get their place when the plan is complete; the identity of a PDB follows from the names in it,
+//! so that other functions are another build.
 
 use std::collections::HashMap;
 
@@ -76,8 +76,8 @@ impl CodeMap {
     ) -> Function {
         let (alias, name) = frame.split_once('!').unwrap_or_default();
         let module = modules.iter().find(|(_, plan)| plan.alias == alias);
-        // Scenarios are data of this crate: a wrong name is found by the tests, and a release build gives the
-        // kernel the function.
+        // Scenarios are data of this crate: a wrong name is found by the tests, and a release build
+        // gives the kernel the function.
         debug_assert!(module.is_some(), "no module for {frame}");
         let module = module.map_or(Module(0), |(module, _)| module);
         *self
@@ -98,7 +98,8 @@ impl CodeMap {
     pub(crate) fn lay_out(&mut self, modules: &mut Table<Module, ModulePlan>) {
         for module in modules.keys() {
             let functions: Vec<Function> = self.of(module).collect();
-            // Functions are spread evenly over the text, and begin where compilers would align them.
+            // Functions are spread evenly over the text, and begin where compilers would align
+            // them.
             let stride = ((modules[module].size - 2 * TEXT) / (functions.len() as u32 + 1)) & !0xF;
             for (function, place) in functions.into_iter().zip(0..) {
                 let plan = &mut self.functions[function];

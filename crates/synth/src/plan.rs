@@ -30,8 +30,8 @@ pub(crate) mod reason {
 /// Ticks between two samples of a processor where a scenario says nothing else.
 pub(crate) const INTERVAL: u32 = 10_000;
 
-/// Groups that all scenarios record: processes, threads, images, disk, file I/O, switches, DPCs, interrupts,
-/// samples.
+/// Groups that all scenarios record: processes, threads, images, disk, file I/O, switches, DPCs,
+/// interrupts, samples.
 pub(crate) const GROUPS: [u32; 8] = [0x0300_7F0F, 0, 0, 0, 0, 0, 0, 0];
 
 /// A whole scenario.

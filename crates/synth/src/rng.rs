@@ -16,8 +16,8 @@ impl Rng {
 
     /// A number below `limit`; 0 if that is 0.
     pub(crate) const fn below(&mut self, limit: u64) -> u64 {
-        // The high half of the product: evenly spread without a division, where a remainder would favour
-        // small numbers.
+        // The high half of the product: evenly spread without a division, where a remainder would
+        // favour small numbers.
         ((self.next() as u128 * limit as u128) >> 64) as u64
     }
 

@@ -44,7 +44,8 @@ pub(crate) enum Step {
     WriteOut(Path, Reading),
     /// Waits for that many pages of a mapped file that have to be read from the disk.
     PageIn(Path, Reading),
-    /// Waits for pages of a mapped file as [`Step::PageIn`] does, and each of these faults has an event.
+    /// Waits for pages of a mapped file as [`Step::PageIn`] does, and each of these faults has an
+    /// event.
     HardFault(Path, Reading),
     /// Sends a request to a server and waits for the answer.
     Ask(Path, Ask),
@@ -65,10 +66,11 @@ pub(crate) enum Step {
     Begin(&'static str, Option<Thread>),
     /// The call of [`Step::Begin`] ends.
     End,
-    /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on who waits for it.
+    /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on who waits
+    /// for it.
     Acts(&'static str),
-    /// From here to [`Step::ActsNoMore`] the cause of that card acts whenever the thread could run and does
-    /// not.
+    /// From here to [`Step::ActsNoMore`] the cause of that card acts whenever the thread could run
+    /// and does not.
     ActsOnReady(&'static str),
     /// The cause acts no more.
     ActsNoMore,
@@ -190,7 +192,8 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Nothing but the images of a machine. The first program is the idle one, and has the kernel's images.
+    /// Nothing but the images of a machine. The first program is the idle one, and has the kernel's
+    /// images.
     pub(crate) fn new(
         cpus: u16,
         seconds: u32,
@@ -277,8 +280,8 @@ impl Builder {
 
     /// Returns an unused process or thread id.
     pub(crate) fn id(&mut self) -> u32 {
-        // Ids of Windows are multiples of four with gaps between them. Neither depends on the seed, so that a
-        // process has the same id in all traces of a scenario.
+        // Ids of Windows are multiples of four with gaps between them. Neither depends on the seed,
+        // so that a process has the same id in all traces of a scenario.
         self.next_id += 4 * (1 + crate::rng::mix(self.next_id.into()) as u32 % 12);
         self.next_id
     }
@@ -449,8 +452,8 @@ impl Builder {
 
     /// The plan, with all functions in their places.
     pub(crate) fn finish(mut self) -> Plan {
-        // Routines of interrupts are functions like all others, so that samples in them get names from the
-        // symbol files.
+        // Routines of interrupts are functions like all others, so that samples in them get names
+        // from the symbol files.
         let names = [
             "nt!PoIdle",
             "storport!RaidUnitCompleteRequest",

@@ -1,7 +1,9 @@
-//! Call stacks, made from numbers: the same number gives the same frames, different numbers different frames.
+//! Call stacks, made from numbers: the same number gives the same frames, different numbers
+//! different frames.
 //!
-//! How varied stacks are decides how much memory and time a reader needs. In a recording of a .NET test run
-//! on eight processors, with 20.0 frames in a mean stack, new ones get rare the longer it lasts:
+//! How varied stacks are decides how much memory and time a reader needs. In a recording of a .NET
+//! test run on eight processors, with 20.0 frames in a mean stack, new ones get rare the longer it
+//! lasts:
 //!
 //! | samples with a stack | distinct stacks | distinct parts of stacks |
 //! |---|---|---|
@@ -16,11 +18,12 @@
 //! $ cargo run --release -p etwkit-synth --example distinct_stacks -- net.4.5.2.x64.etl
 //! ```
 //!
-//! A distinct stack adds 5.7 parts that no other had: stacks differ in their inner frames. And there are 450
-//! (n / 450)^0.6 distinct ones within a seventh, the power law that distinct words of a text follow (Heaps).
-//! So the first [`ALL_NEW`] stacks of each program and kind are new, and later ones with the chance that
-//! keeps to the law; the others repeat an earlier one of the same program and kind, recent ones more often.
-//! That trace has no context switches; for their stacks the same law is assumed.
+//! A distinct stack adds 5.7 parts that no other had: stacks differ in their inner frames. And
+//! there are 450 (n / 450)^0.6 distinct ones within a seventh, the power law that distinct words of
+//! a text follow (Heaps). So the first [`ALL_NEW`] stacks of each program and kind are new, and
+//! later ones with the chance that keeps to the law; the others repeat an earlier one of the same
+//! program and kind, recent ones more often. That trace has no context switches; for their stacks
+//! the same law is assumed.
 
 use crate::plan::{Plan, reason};
 use crate::rng::{Rng, mix};
@@ -32,8 +35,8 @@ const ALL_NEW: u64 = 64;
 const GROWTH: u64 = 6;
 /// Digits of a stack's number, one frame each.
 const DIGITS: u32 = 6;
-// Six digits of seven bits: four trillion stacks before two are equal, and each digit reaches less than
-// 0x4_0000 bytes, the distance of two levels.
+// Six digits of seven bits: four trillion stacks before two are equal, and each digit reaches less
+// than 0x4_0000 bytes, the distance of two levels.
 const DIGIT_BITS: u32 = 7;
 
 const NTOSKRNL: Module = Module(0);
@@ -86,8 +89,8 @@ impl Had {
     /// Number of the next stack.
     fn next(&mut self, rng: &mut Rng) -> u64 {
         self.all += 1;
-        // The slope of the law n^0.6 at this point is 0.6 · distinct / all: in integers, since floating point
-        // differs between platforms.
+        // The slope of the law n^0.6 at this point is 0.6 · distinct / all: in integers, since
+        // floating point differs between platforms.
         let is_new = self.all <= ALL_NEW || rng.below(10 * self.all) < GROWTH * self.distinct;
         if is_new {
             self.distinct += 1;
@@ -160,8 +163,8 @@ impl Stacks {
             );
             frames.kernel.push(self.modules[NTOSKRNL] + 0x3F_6BE8);
         } else {
-            // A quarter of the samples is in a system call. Whether one is follows from its number, so that
-            // equal numbers stay equal stacks.
+            // A quarter of the samples is in a system call. Whether one is follows from its number,
+            // so that equal numbers stay equal stacks.
             if taken != Taken::Sample || mix(number).is_multiple_of(4) {
                 self.kernel_code(taken, number, &mut frames.kernel);
             }
@@ -183,8 +186,8 @@ impl Stacks {
         out.push(kernel + 0x40_8AB5);
     }
 
-    /// The user frames: a system call if the stack is in one, the frames that encode the number, helpers, the
-    /// start of the thread.
+    /// The user frames: a system call if the stack is in one, the frames that encode the number,
+    /// helpers, the start of the thread.
     fn user_code(&self, executable: u64, taken: Taken, number: u64, out: &mut Vec<u64>) {
         let ntdll = self.modules[NTDLL];
         match taken {

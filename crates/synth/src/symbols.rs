@@ -1,4 +1,5 @@
-//! Symbol files of the images of a scenario, in the text form of Breakpad and the layout of symbol stores.
+//! Symbol files of the images of a scenario, in the text form of Breakpad and the layout of symbol
+//! stores.
 //!
 //! A line of a function is as true as its name: it gives the function's place in the image and
 //! nothing more; there is no source. Some kernel labels are public symbols only, and one function
@@ -95,7 +96,8 @@ fn function(text: &mut String, plan: &FunctionPlan, inlines: bool) {
         name, rva, size, ..
     } = plan;
     let _ = writeln!(text, "FUNC {rva:x} {size:x} 0 {name}");
-    // A line number that follows from the name stays the same when other functions come to the image.
+    // A line number that follows from the name stays the same when other functions come to the
+    // image.
     let (first, part) = (20 + hash(name) as u32 % 2000, size / LINES);
     if inlines {
         let _ = writeln!(

@@ -1,4 +1,5 @@
-//! Rows that are named by a number of their own type, so that a thread cannot be mistaken for a process.
+//! Rows that are named by a number of their own type, so that a thread cannot be mistaken for a
+//! process.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};

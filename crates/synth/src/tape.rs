@@ -1,8 +1,8 @@
 //! The trace that is being written, its clock, and the counts of its events.
 //!
-//! The clock ticks 10 million times a second and moves on with every record, so that no two of them (but the
-//! merge records of an image, which share its time by design) have the same time: a reader has no ties to
-//! break.
+//! The clock ticks 10 million times a second and moves on with every record, so that no two of them
+//! (but the merge records of an image, which share its time by design) have the same time: a reader
+//! has no ties to break.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -27,7 +27,8 @@ pub(crate) const MICROSECOND: i64 = 10;
 pub(crate) const T0: i64 = 43_217_000_123;
 /// 2024-05-06 08:30:00 UTC.
 const START_TIME: i64 = 133_594_650_000_000_000;
-/// Stacks that the writer keeps as keys: more than are in use at a time, so that most keys live long.
+/// Stacks that the writer keeps as keys: more than are in use at a time, so that most keys live
+/// long.
 const STACK_KEYS: u32 = 4096;
 
 /// Group, type and version of a kernel event.
@@ -104,7 +105,8 @@ impl<W: Write + Seek> Tape<W> {
             masks.u32(group);
         }
         masks.u32(80);
-        // Windows writes the enabled groups twice: as extension (5) and as end extension (32) of the header.
+        // Windows writes the enabled groups twice: as extension (5) and as end extension (32) of
+        // the header.
         for opcode in [5, 32] {
             let (context, payload) = (KernelContext::ids(0, 0), masks.0.as_slice());
             let (timestamp, version) = (T0, 2);
@@ -226,8 +228,8 @@ impl<W: Write + Seek> Tape<W> {
         self.provided(0, kind, (0, 4), &[], payload)
     }
 
-    /// Writes an event of a provider: of a thread and process, with the stack that it carries itself. Returns
-    /// its time.
+    /// Writes an event of a provider: of a thread and process, with the stack that it carries
+    /// itself. Returns its time.
     pub(crate) fn provided(
         &mut self,
         cpu: u16,

@@ -204,7 +204,8 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
             .get_arguments()
             .any(|arg| arg.get_long() == Some(option))
     };
-    // Quiet and verbose exclude each other: a line that has one of them must not get the other from the file.
+    // Quiet and verbose exclude each other: a line that has one of them must not get the other from
+    // the file.
     let is_short = |word: &str| word == "-q" || word == "-v";
     let speaks = || {
         is_given("quiet")
@@ -236,8 +237,8 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         .collect()
 }
 
-/// The command that words name, and how many of them there are up to its name; none if they name none, which
-/// only prints help.
+/// The command that words name, and how many of them there are up to its name; none if they name
+/// none, which only prints help.
 fn meant<'c, 'w>(
     root: &'c Command,
     words: impl Iterator<Item = &'w std::borrow::Cow<'w, str>>,

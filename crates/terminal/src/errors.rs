@@ -38,7 +38,8 @@ impl Errors<'_> {
         let mut said = String::new();
         for (position, cause) in error.chain().enumerate() {
             let text = cause.to_string();
-            // Some errors put the text of their cause into their own message: it is not printed twice.
+            // Some errors put the text of their cause into their own message: it is not printed
+            // twice.
             if position == 0 {
                 self.line(&format!("error: {text}"));
             } else if !said.contains(&text) {

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// The question was answered. A reader that closed the pipe has heard enough, which is the same.
+    /// The question was answered. A reader that closed the pipe has heard enough, which is the
+    /// same.
     Answered = 0,
     /// Nothing was found, or the trace did not record it.
     Nothing = 1,

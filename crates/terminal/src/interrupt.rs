@@ -20,14 +20,14 @@ static PRESSED: AtomicUsize = AtomicUsize::new(0);
 /// stop.
 const ENOUGH: usize = 3;
 
-/// Takes over Ctrl-C; for a program, not for those who use its parts as a library. A second Ctrl-C ends the
-/// process in any case.
+/// Takes over Ctrl-C; for a program, not for those who use its parts as a library. A second Ctrl-C
+/// ends the process in any case.
 pub fn install() {
     // A system without this signal needs no handler.
     let _ = ctrlc::set_handler(|| {
         let console = console();
-        // The lock is held to the end, so that the command which is given up is the one that ran when Ctrl-C
-        // was pressed.
+        // The lock is held to the end, so that the command which is given up is the one that ran
+        // when Ctrl-C was pressed.
         if let Some(give_up) = &*console {
             ASKED.store(true, Ordering::SeqCst);
             give_up();

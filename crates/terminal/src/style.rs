@@ -1,8 +1,8 @@
 //! Colors: the role of a text decides its color, and a color adds nothing that the words do not
 //! express.
 //!
-//! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are those of
-//! the plain text and nothing that a file contains can end a colour or begin one.
+//! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are
+//! those of the plain text and nothing that a file contains can end a colour or begin one.
 
 use std::borrow::Cow;
 

@@ -128,9 +128,9 @@ impl Table {
     }
 }
 
-/// Blanks that a cell is filled up with at most. A wider cell pushes its own row aside instead of widening
-/// all others: one name of 64 Ki characters in a table of a hundred thousand rows would otherwise become
-/// gigabytes of blanks.
+/// Blanks that a cell is filled up with at most. A wider cell pushes its own row aside instead of
+/// widening all others: one name of 64 Ki characters in a table of a hundred thousand rows would
+/// otherwise become gigabytes of blanks.
 const MAX_PADDED: usize = 1000;
 
 /// Appends a cell and the gap before it. Width specifiers of format strings panic above 65,535, so
@@ -147,11 +147,12 @@ pub fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
     }
 }
 
-/// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets an
-/// apostrophe in front.
+/// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets
+/// an apostrophe in front.
 #[must_use]
 pub fn csv_cell(cell: &str) -> String {
-    // Texts come out of traces that strangers made, and a spreadsheet runs formulas when the file is opened.
+    // Texts come out of traces that strangers made, and a spreadsheet runs formulas when the file
+    // is opened.
     let formula = cell.starts_with(['=', '+', '-', '@']);
     let cell = if formula {
         format!("'{cell}")

@@ -1,7 +1,7 @@
 //! Damage to the bytes of a trace, the same in every run.
 //!
-//! Nothing here reads a trace as the reader does: buffers and records are found by the few fields that lead
-//! from one to the next.
+//! Nothing here reads a trace as the reader does: buffers and records are found by the few fields
+//! that lead from one to the next.
 
 /// A small generator, so that every run tries the same damage.
 #[derive(Debug, Clone)]
@@ -53,9 +53,9 @@ impl Random {
 /// Number of kinds of damage.
 pub const KINDS: usize = 10;
 
-/// Damages a trace. The kinds, from 0: bits, zeroed blocks, words, random blocks, bytes of buffer headers,
-/// fields of buffer headers, fields of record headers, the trace header, words of payloads, and blocks that
-/// are repeated, left out or moved.
+/// Damages a trace. The kinds, from 0: bits, zeroed blocks, words, random blocks, bytes of buffer
+/// headers, fields of buffer headers, fields of record headers, the trace header, words of
+/// payloads, and blocks that are repeated, left out or moved.
 pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
     let len = bytes.len();
     if len < 64 {
@@ -132,8 +132,8 @@ fn record_fields(bytes: &mut [u8], random: &mut Random) {
         let Some(start) = records.get(random.below(records.len())) else {
             return;
         };
-        // Size, kind, marker, version, type or size of the payload, thread, process, time stamps of both
-        // layouts, flags.
+        // Size, kind, marker, version, type or size of the payload, thread, process, time stamps of
+        // both layouts, flags.
         let (at, width) = [
             (0, 2),
             (2, 1),

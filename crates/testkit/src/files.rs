@@ -1,4 +1,5 @@
-//! Files of tests: folders that are removed when they end, the made traces of the repository, archives.
+//! Files of tests: folders that are removed when they end, the made traces of the repository,
+//! archives.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};

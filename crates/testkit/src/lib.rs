@@ -1,7 +1,9 @@
-//! For the tests of this workspace only: sample traces, the comparison with their truth, files and damage.
+//! For the tests of this workspace only: sample traces, the comparison with their truth, files and
+//! damage.
 //!
-//! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`.
-//! Where it is not set, tests that need it say so and pass; under `CI` that is a failure.
+//! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and
+//! `made/info/*.json`. Where it is not set, tests that need it say so and pass; under `CI` that is
+//! a failure.
 
 #![recursion_limit = "512"]
 #![allow(
@@ -102,7 +104,8 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// `None` if the file has a form of its own, such as `NAME.wpp.json`: the tests that it is for read it.
+/// `None` if the file has a form of its own, such as `NAME.wpp.json`: the tests that it is for read
+/// it.
 fn sample(root: &Path, path: &Path) -> Option<Sample> {
     let truth = read_json(path);
     if truth["_meta"]["schema"] != "etwkit-truth-1" {

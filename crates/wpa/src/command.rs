@@ -184,7 +184,8 @@ impl Job {
         }
         let (mut done, mut given) = (Done::default(), BTreeMap::new());
         for trace in &traces {
-            // One session for all parts and tables of a trace: opening it may have extracted the trace.
+            // One session for all parts and tables of a trace: opening it may have extracted the
+            // trace.
             let session = front.open(trace)?;
             let parts = views(&self.part, self.regions.as_ref(), &session)?;
             let folder = folder(self.folder.as_deref(), trace);
@@ -208,8 +209,8 @@ impl Job {
                 }
             }
         }
-        // Tables without rows are an answer. That a profile has nothing which is known here is an error,
-        // since a script would otherwise go on without its files.
+        // Tables without rows are an answer. That a profile has nothing which is known here is an
+        // error, since a script would otherwise go on without its files.
         match done {
             Done { written: 1.., .. } => Ok(Exit::Answered),
             Done { empty: 1.., .. } => Ok(Exit::Nothing),
@@ -300,8 +301,8 @@ impl Job {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
-        // Written under another name first. Without rows it is dropped, so that no file of titles alone is
-        // left and an older file stays as it was.
+        // Written under another name first. Without rows it is dropped, so that no file of titles
+        // alone is left and an older file stays as it was.
         let mut out = out_file::buffered(file, Replace::forced(self.force))?;
         let rows = rows::write(plan, view.capacity_ns(), self.delimiter, session, &mut out)?;
         if rows > 0 {

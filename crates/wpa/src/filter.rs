@@ -6,11 +6,12 @@ use crate::catalog::{Column, Graph, Kind};
 use crate::format::Unit;
 use crate::words::{self, Condition, Operator};
 
-/// The SQL of the condition of a preset. `fill` puts the ends of the part of the trace into the SQL of a
-/// column.
+/// The SQL of the condition of a preset. `fill` puts the ends of the part of the trace into the SQL
+/// of a column.
 ///
 /// # Errors
-/// The condition cannot be read, or it names a column or an operator that does not exist here: why, in words.
+/// The condition cannot be read, or it names a column or an operator that does not exist here: why,
+/// in words.
 pub(crate) fn sql(
     text: &str,
     graph: &Graph,
@@ -68,8 +69,8 @@ fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str),
 fn compare(column: &Column, sql: &str, operator: Operator, literal: &str) -> Option<String> {
     match column.kind {
         Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
-        // A stack is a number here, and the frames that a filter could compare are put together only when a
-        // row is written.
+        // A stack is a number here, and the frames that a filter could compare are put together
+        // only when a row is written.
         Kind::Stack => None,
         kind => number(kind, sql, operator, literal),
     }
@@ -123,7 +124,8 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         .strip_prefix("0x")
         .or_else(|| literal.strip_prefix("0X"))
     {
-        // Addresses above the middle are written without a sign, and stored as the same bits with one.
+        // Addresses above the middle are written without a sign, and stored as the same bits with
+        // one.
         return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
     }
     // The unit of a literal directly follows its digits. Without one, the unit of the column
@@ -147,15 +149,15 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         "gb" => Unit::Gigabytes,
         _ => return None,
     };
-    // A size that is compared with a time is a mistake of the profile, and so is a share, whose column has
-    // nanoseconds here. An error says so; rows would only be missing.
+    // A size that is compared with a time is a mistake of the profile, and so is a share, whose
+    // column has nanoseconds here. An error says so; rows would only be missing.
     if usual.is_time() != unit.is_time() || kind == Kind::Percent {
         return None;
     }
     let digits = digits.replace(',', "");
     let digits = digits.trim();
-    // Whole numbers are not computed as fractions: nanoseconds of a long trace have more digits than these
-    // hold.
+    // Whole numbers are not computed as fractions: nanoseconds of a long trace have more digits
+    // than these hold.
     if let Ok(whole) = digits.parse::<i64>() {
         return whole.checked_mul(unit.size());
     }

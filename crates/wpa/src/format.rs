@@ -103,7 +103,8 @@ impl Unit {
     }
 }
 
-/// A whole number of nanoseconds or bytes in a unit. Times are exact; sizes are rounded at the sixth digit.
+/// A whole number of nanoseconds or bytes in a unit. Times are exact; sizes are rounded at the
+/// sixth digit.
 #[must_use]
 pub(crate) fn whole(number: i64, unit: Unit) -> String {
     let digits = unit.digits();

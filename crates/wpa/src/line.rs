@@ -205,8 +205,8 @@ impl ExporterLine {
                 Takes::Words(count) => count,
                 Takes::List => usize::MAX,
             };
-            // A list ends at the next option; of a known number of words each is taken, even if it begins
-            // with a dash.
+            // A list ends at the next option; of a known number of words each is taken, even if it
+            // begins with a dash.
             while values.len() < most
                 && let Some(value) =
                     words.next_if(|next| option.takes != Takes::List || option_of(next).is_none())
@@ -331,7 +331,8 @@ fn range(from: &str, to: &str) -> Result<Part> {
 fn delimiter(text: &str) -> Result<u8> {
     let text = if text == "\\t" { "\t" } else { text };
     match text.as_bytes() {
-        // A quotation mark would be read as the quotes around a value, and a letter or digit as a part of it.
+        // A quotation mark would be read as the quotes around a value, and a letter or digit as a
+        // part of it.
         [byte]
             if *byte == b'\t'
                 || (byte.is_ascii_punctuation() && *byte != b'"')

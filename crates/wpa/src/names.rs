@@ -42,8 +42,8 @@ impl Names {
         })
     }
 
-    /// The name of the file of a preset. Where it was given before it gets `_(1)`, and so on; names that
-    /// differ in case alone are the same on Windows.
+    /// The name of the file of a preset. Where it was given before it gets `_(1)`, and so on; names
+    /// that differ in case alone are the same on Windows.
     pub(crate) fn file(&mut self, graph: &str, preset: &str) -> String {
         // Cut before the number is added, so that names that differ only after the cut stay
         // distinct.

@@ -92,7 +92,8 @@ impl View {
     /// Puts the ends of the part into SQL.
     #[must_use]
     pub fn fill(&self, sql: &str) -> String {
-        // All of a trace cuts nothing: rows that began before the recording keep their whole length.
+        // All of a trace cuts nothing: rows that began before the recording keep their whole
+        // length.
         let (from, to) = if self.is_part {
             (self.from_ns, self.to_ns)
         } else {
@@ -175,7 +176,8 @@ pub(crate) fn views(
         Part::Range(text, written) => {
             let info = TraceInfo::ask(session)?;
             let Range { min, max } = written.place(text, info.clock(), info.duration_ns)?;
-            // Open ends of a range are the ends of 64 bits, with which differences in SQL would overflow.
+            // Open ends of a range are the ends of 64 bits, with which differences in SQL would
+            // overflow.
             vec![(String::new(), of(min.max(-FAR), max.min(FAR)))]
         }
         Part::Marks(from, to) => {

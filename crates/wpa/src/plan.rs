@@ -5,7 +5,8 @@
 //! SELECT v0 AS c0, sum(v1) AS c1, … FROM picked GROUP BY v0 ORDER BY …
 //! ```
 //!
-//! Columns left of the golden bar are keys. Without a visible one there, each row is written by itself.
+//! Columns left of the golden bar are keys. Without a visible one there, each row is written by
+//! itself.
 
 use crate::catalog::{self, Column, Graph, Kind, Time};
 use crate::filter;
@@ -50,8 +51,8 @@ struct Picked<'p> {
     is_key: bool,
 }
 
-/// The graph of a preset: by its GUID, by its name, by the element of version 1, or by the columns that no
-/// other graph has.
+/// The graph of a preset: by its GUID, by its name, by the element of version 1, or by the columns
+/// that no other graph has.
 #[must_use]
 pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
     // From certain to guessed: a GUID, a name, the element of old profiles, and finally the
@@ -237,7 +238,8 @@ fn select(
     } else {
         String::new()
     };
-    // Only tables that the columns or the condition name are joined: each join costs a pass over a table.
+    // Only tables that the columns or the condition name are joined: each join costs a pass over a
+    // table.
     let joins = view.fill(&joins(graph, &format!("{} {condition}", values.join(" "))));
     format!(
         "WITH {}picked AS (
@@ -283,8 +285,8 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
             Aggregation::Count => "count(*)".to_owned(),
             Aggregation::UniqueCount => format!("count(DISTINCT v{n})"),
             Aggregation::None | Aggregation::Other(_) => {
-                // A value that all rows of a group share is shown; where they differ none of them would be
-                // right, so the cell is empty.
+                // A value that all rows of a group share is shown; where they differ none of them
+                // would be right, so the cell is empty.
                 format!(
                     "CASE WHEN count(v{n}) = count(*) AND min(v{n}) = max(v{n}) THEN min(v{n}) END"
                 )
@@ -358,8 +360,8 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
         let kind = if counts { Kind::Number } else { column.kind };
         let unit = unit(kind, column.shown.unit);
         let mut title = title(column, kind, unit);
-        // Profiles show a column several times with other aggregations. Readers of CSV look values up by
-        // title.
+        // Profiles show a column several times with other aggregations. Readers of CSV look values
+        // up by title.
         if written.iter().any(|other| other.title == title) {
             title = format!("{title} ({})", aggregation.word());
         }

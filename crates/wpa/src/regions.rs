@@ -69,8 +69,8 @@ pub(crate) fn tables(instances: &[RegionInstance]) -> Result<String> {
 }
 
 fn table(name: &str, columns: &[(&str, &str)], rows: &[Vec<String>]) -> String {
-    // Types are stated, since a column of `NULL` alone, or of numbers in some rows and nothing in others,
-    // would get one that joins and sums cannot use.
+    // Types are stated, since a column of `NULL` alone, or of numbers in some rows and nothing in
+    // others, would get one that joins and sums cannot use.
     let casts: Vec<String> = (1..)
         .zip(columns)
         .map(|(n, (name, kind))| format!("CAST(column{n} AS {kind}) AS {name}"))
@@ -148,8 +148,8 @@ impl Segment {
 /// Distance of moments long before and after every trace, in nanoseconds.
 const EDGE: i64 = 4_000_000_000_000_000_000;
 
-/// For each thread that began and ended an instance all of its time, in stretches: at each moment it has the
-/// activity of the instance that it began last and has not ended.
+/// For each thread that began and ended an instance all of its time, in stretches: at each moment
+/// it has the activity of the instance that it began last and has not ended.
 fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
     let mut threads: BTreeMap<(i64, i64), Vec<&RegionInstance>> = BTreeMap::new();
     for of in instances {
@@ -170,8 +170,8 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
             .flat_map(|of| [Some(of.start_ns), of.stop_ns])
             .flatten()
             .collect();
-        // Segments cover all of time, so that a row at any time meets exactly one, and joins neither lose nor
-        // double rows.
+        // Segments cover all of time, so that a row at any time meets exactly one, and joins
+        // neither lose nor double rows.
         ends.extend([-EDGE, EDGE]);
         ends.sort_unstable();
         ends.dedup();
@@ -180,8 +180,8 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
             let open = of
                 .iter()
                 .filter(|of| of.start_ns <= start_ns && of.stop_ns.is_some_and(|s| s >= stop_ns));
-            // The instance that began last is the innermost one; of two that began together the number
-            // decides.
+            // The instance that began last is the innermost one; of two that began together the
+            // number decides.
             let last = open.max_by_key(|of| (of.start_ns, of.id));
             let name = last.map(|of| of.instance.clone().unwrap_or_else(|| of.region.clone()));
             all.push(Segment {

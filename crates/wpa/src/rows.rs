@@ -32,7 +32,8 @@ pub(crate) fn write(
     session: &Session,
     out: &mut dyn Write,
 ) -> Result<u64> {
-    // Names of frames are loaded only for a column that writes them, since they may be most of an extract.
+    // Names of frames are loaded only for a column that writes them, since they may be most of an
+    // extract.
     let has_stacks = plan.columns.iter().any(|column| column.kind == Kind::Stack);
     let frames = has_stacks.then(|| session.frames()).transpose()?;
     let mut cells = Cells {
@@ -85,8 +86,8 @@ struct Values<'p> {
 impl<'p> Values<'p> {
     /// As the few types that cells are made of.
     fn of(column: &'p Written, array: &ArrayRef) -> Result<Self> {
-        // The engine may have other types of text and number than columns are declared with; sums for
-        // instance are wider.
+        // The engine may have other types of text and number than columns are declared with; sums
+        // for instance are wider.
         let to = match (column.kind, array.data_type()) {
             (Kind::Text | Kind::Process(_), _) => DataType::Utf8,
             (_, DataType::Float64) => DataType::Float64,
@@ -154,8 +155,8 @@ impl Stacks {
         if let Some(known) = self.known.get(&stack_id) {
             return known.clone();
         }
-        // Frames come one in a line, the innermost first; Windows Performance Analyzer writes them the other
-        // way.
+        // Frames come one in a line, the innermost first; Windows Performance Analyzer writes them
+        // the other way.
         let mut lines = String::new();
         let frames = self.frames.as_deref().and_then(|frames| frames.trace(0));
         if let (Some(frames), Ok(id)) = (frames, i32::try_from(stack_id)) {
@@ -167,8 +168,8 @@ impl Stacks {
         } else {
             outermost_first.join("/")
         };
-        // Bounded, since texts of stacks may be long and there may be millions of them; the others are put
-        // together again each time.
+        // Bounded, since texts of stacks may be long and there may be millions of them; the others
+        // are put together again each time.
         if self.kept_bytes < MAX_KEPT {
             self.kept_bytes += text.len();
             self.known.insert(stack_id, text.clone());

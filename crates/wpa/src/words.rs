@@ -1,7 +1,7 @@
 //! The query language of filters: `[Process]:="cmd.exe (4711)" AND NOT [Count]:<2`.
 //!
-//! Column, colon, operator, literal; `AND`, `OR`, `NOT`, parentheses; two conditions side by side must both
-//! hold.
+//! Column, colon, operator, literal; `AND`, `OR`, `NOT`, parentheses; two conditions side by side
+//! must both hold.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -129,8 +129,8 @@ impl<'t> Parser<'t> {
         self.blanks();
         let left = self.left();
         let is_it = left.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
-            // A column may begin with the letters of a word, or be called like one and be followed by its
-            // colon.
+            // A column may begin with the letters of a word, or be called like one and be followed
+            // by its colon.
             && !left.chars().nth(word.len()).is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
         if is_it {
             self.pass(word.len());

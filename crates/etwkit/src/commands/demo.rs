@@ -1,5 +1,5 @@
-//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and the
-//! questions that find out why.
+//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and
+//! the questions that find out why.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};

@@ -29,8 +29,8 @@ use etwkit_query::range::Range;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders, patterns, or @FILE with
-    /// one of these on each line; each trace becomes a file of its own
+    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders, patterns, or
+    /// @FILE with one of these on each line; each trace becomes a file of its own
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     /// Format of the file
@@ -43,8 +43,8 @@ pub(crate) struct ExportArgs {
     tables: ProfileArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// Only stacks with these stack tags, of timelines what has one of them; not of packets (*, ?, several
-    /// with ;, ! excludes)
+    /// Only stacks with these stack tags, of timelines what has one of them; not of packets (*, ?,
+    /// several with ;, ! excludes)
     #[arg(long, value_name = "NAMES")]
     tag: Option<String>,
     #[command(flatten)]
@@ -58,8 +58,8 @@ pub(crate) struct ExportArgs {
     /// Only this part of the trace (s): A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
-    /// The file to write, or an existing folder to put files into, with --profile any folder; without it
-    /// beside the extract or trace
+    /// The file to write, or an existing folder to put files into, with --profile any folder;
+    /// without it beside the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite a file that is there; traces and extracts are never overwritten
@@ -172,7 +172,8 @@ impl Which {
     }
 }
 
-/// A name out of the trace as a part of a file name: it may not leave the folder, nor be too long for one.
+/// A name out of the trace as a part of a file name: it may not leave the folder, nor be too long
+/// for one.
 fn plain(name: &str) -> String {
     let plain = |c: char| {
         if c.is_alphanumeric() || "-_. ".contains(c) {
@@ -243,8 +244,8 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         "--out names one file, and {} extracts become a file each",
         extracts.len()
     );
-    // The names of processes, which end the names of files, are known only later. So traces of one name are
-    // refused even where their processes differ.
+    // The names of processes, which end the names of files, are known only later. So traces of one
+    // name are refused even where their processes differ.
     let targets = extracts
         .iter()
         .map(|path| (path.as_path(), target(args.out.as_deref(), path, "")));
@@ -425,8 +426,8 @@ fn write(
     Ok(written)
 }
 
-/// The processes that could be chosen, since none was or none is there. The answer is an error if the command
-/// line lacks the choice.
+/// The processes that could be chosen, since none was or none is there. The answer is an error if
+/// the command line lacks the choice.
 fn not_chosen(
     args: &ExportArgs,
     titles: &str,

@@ -340,8 +340,8 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     printer.heading(
         "Processes by time on a processor, and waits and times ready summed over their threads",
     )?;
-    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a
-    // process.
+    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once
+    // for a process.
     let titles = "running ms>|ready sum ms>|wait sum ms>|switches>|process";
     let ms = |seconds: f64| tenths(seconds * 10_000.0);
     let row = |row: &ScheduledRow| {

@@ -94,7 +94,8 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     Ok(Exit::Answered)
 }
 
-/// With `--force` a simulated trace takes the place of a simulated one, never of one that was recorded.
+/// With `--force` a simulated trace takes the place of a simulated one, never of one that was
+/// recorded.
 const fn trace_replace(force: bool) -> Replace {
     if force {
         Replace::Simulated

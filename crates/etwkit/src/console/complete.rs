@@ -244,7 +244,8 @@ fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
     found
 }
 
-/// The last word of a question in SQL: a table or a column of one that the question names, else of any.
+/// The last word of a question in SQL: a table or a column of one that the question names, else of
+/// any.
 fn sql(line: &str) -> (usize, Vec<String>) {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let start = line.rfind(|c: char| !is_name(c)).map_or(0, |at| {

@@ -18,7 +18,8 @@ use crate::{Screen, Terminal};
 
 /// Commands that read traces, not extracts.
 const OF_TRACES: [&str; 2] = ["info", "events"];
-/// Commands that only ask. Others may write an extract anew, which Windows refuses while it is open.
+/// Commands that only ask. Others may write an extract anew, which Windows refuses while it is
+/// open.
 const ASKING: [&str; 6] = ["dump", "sql", "critical-path", "export", "info", "events"];
 /// Commands of ETWAnalyzer that may write an extract anew.
 const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
@@ -38,7 +39,8 @@ impl Console {
         let cancel = self.running.switch();
         let context = Context::new(&self.engine, &cancel);
         let mut errors = Vec::new();
-        // People resize their windows between two lines. Without a terminal there still is no width.
+        // People resize their windows between two lines. Without a terminal there still is no
+        // width.
         let before = screen.terminal.width;
         let width = before.and_then(|_| terminal_size::terminal_size());
         let width = width.map(|(width, _)| usize::from(width.0)).or(before);

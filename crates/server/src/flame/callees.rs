@@ -7,10 +7,11 @@ use super::tree::Tree;
 /// Marks the absence of a node.
 const NONE: u32 = u32::MAX;
 
-/// Adds stacks below a node. Nodes of the tree of stacks have larger numbers than their callers, so that one
-/// pass over those that are used finds the place of each.
+/// Adds stacks below a node. Nodes of the tree of stacks have larger numbers than their callers, so
+/// that one pass over those that are used finds the place of each.
 ///
-/// With a focus, stacks begin at its outermost frame, which is the node itself; others are left out.
+/// With a focus, stacks begin at its outermost frame, which is the node itself; others are left
+/// out.
 pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Names<'_>) {
     let used = used(leaves, names);
     let mut places: Vec<u32> = vec![NONE; used.len()];
@@ -54,7 +55,8 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
     }
 }
 
-/// The nodes of the tree of stacks that stacks go through, each with its caller and frame, ascending.
+/// The nodes of the tree of stacks that stacks go through, each with its caller and frame,
+/// ascending.
 fn used(leaves: &[Leaf], names: &mut Names<'_>) -> Vec<(i32, Option<i32>, i32)> {
     names.begin_round();
     let mut all = Vec::new();

@@ -6,7 +6,8 @@ use super::Leaf;
 use super::names::Names;
 use super::tree::Tree;
 
-/// A node that is to be unfolded, the heaviest first, and of equal ones the one that is there longest.
+/// A node that is to be unfolded, the heaviest first, and of equal ones the one that is there
+/// longest.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Folded {
     total: i64,
@@ -90,8 +91,8 @@ fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     }
     let (mut next, mut found) = (Some(leaf.stack), None);
     while let Some((name, caller)) = frame(next, names) {
-        // It goes on outward, since a method that calls itself is met several times, and the outermost frame
-        // counts.
+        // It goes on outward, since a method that calls itself is met several times, and the
+        // outermost frame counts.
         if names.is_focus(name) {
             found = Some(caller);
         }
@@ -100,7 +101,8 @@ fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     found
 }
 
-/// The name of the frame of a stack, and the stack of its caller; frames that are missing are passed over.
+/// The name of the frame of a stack, and the stack of its caller; frames that are missing are
+/// passed over.
 fn frame(stack: Option<i32>, names: &mut Names<'_>) -> Option<(u32, Option<i32>)> {
     let mut next = stack;
     loop {

@@ -1,4 +1,5 @@
-//! Stacks of a selection as one tree. Rows are added up by stack in SQL; the tree is folded from that.
+//! Stacks of a selection as one tree. Rows are added up by stack in SQL; the tree is folded from
+//! that.
 
 mod callees;
 mod callers;

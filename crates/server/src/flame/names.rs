@@ -1,7 +1,8 @@
 //! Names of nodes: each text has a number, and each method is looked up once.
 //!
-//! Frames of one method can have several texts, since processes write names of modules in different ways
-//! (`KERNEL32.DLL`, `kernel32.dll`). A method is called as its frame with the smallest number is.
+//! Frames of one method can have several texts, since processes write names of modules in different
+//! ways (`KERNEL32.DLL`, `kernel32.dll`). A method is called as its frame with the smallest number
+//! is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -71,7 +72,8 @@ impl<'f> Names<'f> {
             .entry((text.to_owned(), kind))
             .or_insert_with(|| {
                 let is_frame = kind >= Kinds::METHOD;
-                // Only frames can be the focus: a process or tag may have the same text as a method.
+                // Only frames can be the focus: a process or tag may have the same text as a
+                // method.
                 self.focused.push(
                     is_frame
                         && self

@@ -11,7 +11,8 @@ pub(super) struct Buckets {
     pub(super) count: u32,
 }
 
-/// Nanoseconds of each state of each lane and bucket, and switch-ins; buckets with nothing are left out.
+/// Nanoseconds of each state of each lane and bucket, and switch-ins; buckets with nothing are left
+/// out.
 pub(super) fn timeline(
     origin: Origin,
     request: &TimelineRequest,

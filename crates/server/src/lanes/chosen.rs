@@ -29,7 +29,8 @@ struct Condition {
 impl Condition {
     fn sql(&self, value: &str) -> String {
         match (self.keys.is_empty(), self.exclude) {
-            // `IN ()` is no SQL: of an empty list nothing is let through, and everything if it is excluded.
+            // `IN ()` is no SQL: of an empty list nothing is let through, and everything if it is
+            // excluded.
             (true, exclude) => exclude.to_string(),
             (false, false) => is_one_of(value, &self.keys),
             (false, true) => format!("NOT {}", is_one_of(value, &self.keys)),

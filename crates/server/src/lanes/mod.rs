@@ -211,8 +211,8 @@ fn arrow(
     header: &TimelineHeader,
     columns: Vec<(&'static str, Vec<u8>)>,
 ) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
-    // The columns are nothing but bytes of the picture; everything else travels with the schema of the
-    // stream.
+    // The columns are nothing but bytes of the picture; everything else travels with the schema of
+    // the stream.
     let metadata = [("header".to_owned(), serde_json::to_string(header)?)].into();
     let fields: Vec<ArrowField> = columns
         .iter()

@@ -64,8 +64,8 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
             );
         }
     }
-    // A damaged extract may lack the row of a key, and a lane without a name could not be distinguished from
-    // others.
+    // A damaged extract may lack the row of a key, and a lane without a name could not be
+    // distinguished from others.
     for key in keys {
         let unknown = match of {
             LaneKind::Core => format!("CPU {key}"),

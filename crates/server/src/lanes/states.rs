@@ -16,9 +16,9 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The expression `t`, in which a row has each state with its beginning and length: `run_from` and
-    /// `run_ns`, `ready_from` and `ready_ns`, `wait_from` and `wait_ns`. `owner` is the process, -1 if it is
-    /// not known. Of a sample there are only `run_from` and `run_ns`.
+    /// The expression `t`, in which a row has each state with its beginning and length: `run_from`
+    /// and `run_ns`, `ready_from` and `ready_ns`, `wait_from` and `wait_ns`. `owner` is the
+    /// process, -1 if it is not known. Of a sample there are only `run_from` and `run_ns`.
     ///
     /// The conditions are of rows that are called `s`.
     pub(super) fn rows(self, conditions: &[String], more: &str) -> String {

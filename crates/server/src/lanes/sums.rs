@@ -80,7 +80,8 @@ impl Sums<'_> {
         self.banded(&format!("WITH r AS (\n  {rows})"))
     }
 
-    /// Amounts of rows at a moment, with the process that each is of; `only` are more conditions, with `AND`.
+    /// Amounts of rows at a moment, with the process that each is of; `only` are more conditions,
+    /// with `AND`.
     fn at(self, owner: &str, amount: &str, table: &str, time: &str, only: &str) -> String {
         let Range {
             from_ns: a,
@@ -109,8 +110,8 @@ impl Sums<'_> {
     /// The largest sums under their keys, the others together.
     fn banded(self, with: &str) -> String {
         format!(
-            // The unknown process has no name that a series could have: it is ranked last, and counts for the
-            // others.
+            // The unknown process has no name that a series could have: it is ranked last, and
+            // counts for the others.
             "{with}, ranked AS (
   SELECT owner, sum(amount) AS total,
     row_number() OVER (ORDER BY owner = {UNKNOWN}, sum(amount) DESC, owner) AS place

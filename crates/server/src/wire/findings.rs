@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Range, Source};
 
-/// `POST api/v1/findings`: asks the rules what made a trace slow. The answer is kept as long as the trace is
-/// open.
+/// `POST api/v1/findings`: asks the rules what made a trace slow. The answer is kept as long as the
+/// trace is open.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingsRequest {
@@ -37,7 +37,8 @@ pub struct Finding {
     pub sentence: String,
     /// The cause: a driver, process, server, file or setting.
     pub culprit: String,
-    /// Time in which at least one victim could not go on because of it; null for what is only to be known.
+    /// Time in which at least one victim could not go on because of it; null for what is only to be
+    /// known.
     pub cost_ns: Option<i64>,
     /// Share of the recording that this is, 0 to 1.
     pub share: Option<f64>,

@@ -113,9 +113,9 @@ pub struct Recent {
     pub path: String,
 }
 
-/// `POST api/v1/open`: opens one more, and answers with [`Info`]. A file that the page has, and the server
-/// has not, is sent as the body of `POST api/v1/upload?name=NAME`; `POST api/v1/demo` opens the
-/// demonstration.
+/// `POST api/v1/open`: opens one more, and answers with [`Info`]. A file that the page has, and the
+/// server has not, is sent as the body of `POST api/v1/upload?name=NAME`; `POST api/v1/demo` opens
+/// the demonstration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OpenRequest {

@@ -69,15 +69,16 @@ pub struct Lane {
     pub stop_ns: Option<i64>,
 }
 
-/// `POST api/v1/timeline`: states of lanes over time. The answer is an Arrow stream of one batch: for each
-/// lane in order, `buckets` rows. The JSON of a [`TimelineHeader`] is in the metadata `header` of its schema.
+/// `POST api/v1/timeline`: states of lanes over time. The answer is an Arrow stream of one batch:
+/// for each lane in order, `buckets` rows. The JSON of a [`TimelineHeader`] is in the metadata
+/// `header` of its schema.
 ///
-/// All columns are `UInt8`. A share is of the bucket, in 255ths; anything above nothing is at least 1, so
-/// that a burst of a microsecond stays visible at every zoom. For threads and processes: `running`, `ready`
-/// and `waiting` (shares), `reason` (what they waited for most, a place in [`WAITS`]), `switches` (how often
-/// it was switched in, 255 for more). For cores: `running`, `dpc` (shares), `process` (a place in `palette`
-/// of the header of the process that ran most, 255 for others and none), `switches`. Lanes × buckets are at
-/// most 40,000; more are refused.
+/// All columns are `UInt8`. A share is of the bucket, in 255ths; anything above nothing is at least
+/// 1, so that a burst of a microsecond stays visible at every zoom. For threads and processes:
+/// `running`, `ready` and `waiting` (shares), `reason` (what they waited for most, a place in
+/// [`WAITS`]), `switches` (how often it was switched in, 255 for more). For cores: `running`, `dpc`
+/// (shares), `process` (a place in `palette` of the header of the process that ran most, 255 for
+/// others and none), `switches`. Lanes × buckets are at most 40,000; more are refused.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimelineRequest {
@@ -102,7 +103,8 @@ pub use etwkit_pyramid::WAITS;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimelineHeader {
-    /// The range as the buckets divide it: it begins and ends at most one bucket outside of what was asked.
+    /// The range as the buckets divide it: it begins and ends at most one bucket outside of what
+    /// was asked.
     pub range: Range,
     /// Buckets of each lane.
     pub buckets: u32,

@@ -52,7 +52,8 @@ pub struct Range {
 pub enum Field {
     /// `process_key`, as a number.
     Process,
-    /// Name of the process, as a filter of names has it: `*`, `?`, lists with `;`, exclusions with `!`.
+    /// Name of the process, as a filter of names has it: `*`, `?`, lists with `;`, exclusions with
+    /// `!`.
     ProcessName,
     /// `thread_key`, as a number.
     Thread,
@@ -114,8 +115,8 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
-    /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`, `limit`,
-    /// `internal`.
+    /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
+    /// `limit`, `internal`.
     pub code: String,
     /// The error.
     pub message: String,

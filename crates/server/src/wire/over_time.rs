@@ -34,8 +34,8 @@ pub struct PivotSeriesAnswer {
     pub range: Range,
     /// Unit of the values, as that of a column.
     pub unit: String,
-    /// Values add up over time and groups: counts and sums do; means, extremes and how many are different do
-    /// not.
+    /// Values add up over time and groups: counts and sums do; means, extremes and how many are
+    /// different do not.
     pub adds_up: bool,
     /// The series.
     pub series: Vec<PivotSeries>,

@@ -46,8 +46,8 @@ pub struct FlameRequest {
     pub by_process: bool,
     /// Between the root and frames is a level of stack tags; each unfolds into its frames.
     pub by_tag: bool,
-    /// Only stacks with this method, which becomes the root: callees top down, callers bottom up. Both
-    /// together are the butterfly.
+    /// Only stacks with this method, which becomes the root: callees top down, callers bottom up.
+    /// Both together are the butterfly.
     pub focus: Option<String>,
     /// Frames of less than this share of all are left out, 0 to 1.
     pub least_share: f64,

@@ -26,8 +26,8 @@ pub struct ColumnInfo {
     pub name: String,
     /// Its title for people.
     pub title: String,
-    /// `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`, or `frames`
-    /// (a stack that unfolds frame by frame from the root).
+    /// `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`,
+    /// or `frames` (a stack that unfolds frame by frame from the root).
     pub unit: String,
     /// Its meaning.
     pub sentence: String,
@@ -83,11 +83,11 @@ pub struct PivotRequest {
     pub trace: u32,
     /// The table.
     pub table: String,
-    /// Columns from the outermost group to the one that is asked for, at most 16. One of the unit `frames`
-    /// stands twice where the next frame is asked for, and where stacks end: see `path`.
+    /// Columns from the outermost group to the one that is asked for, at most 16. One of the unit
+    /// `frames` stands twice where the next frame is asked for, and where stacks end: see `path`.
     pub group_by: Vec<String>,
-    /// Values of the outer ones: one less than `group_by`. Of frames it is enough to name the innermost one;
-    /// named twice, it means the rows whose stacks end there.
+    /// Values of the outer ones: one less than `group_by`. Of frames it is enough to name the
+    /// innermost one; named twice, it means the rows whose stacks end there.
     pub path: Vec<Cell>,
     /// Measures of each group.
     pub measures: Vec<Measure>,

@@ -1,6 +1,6 @@
-//! Card 12: a program writes files, and at each close the filter driver of a virus scanner computes in the
-//! thread of the program, while its service looks at the same files on other processors. In the twin the
-//! folder is left alone.
+//! Card 12: a program writes files, and at each close the filter driver of a virus scanner computes
+//! in the thread of the program, while its service looks at the same files on other processors. In
+//! the twin the folder is left alone.
 
 use super::scene::{Image, Planted, Scene, keep, root};
 use super::{Card, Named};

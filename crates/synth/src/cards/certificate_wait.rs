@@ -1,5 +1,5 @@
-//! Card 24, second part: a program checks signatures, and building the chain of certificates waits for a
-//! server of revocation lists that does not answer. In the twin the lists are in the cache.
+//! Card 24, second part: a program checks signatures, and building the chain of certificates waits
+//! for a server of revocation lists that does not answer. In the twin the lists are in the cache.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};

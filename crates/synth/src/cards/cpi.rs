@@ -1,5 +1,6 @@
-//! Card 14: a program needs more cycles for the same instructions while another one takes the shared cache of
-//! the processors. In the twin the other one computes as long and leaves the cache alone.
+//! Card 14: a program needs more cycles for the same instructions while another one takes the
+//! shared cache of the processors. In the twin the other one computes as long and leaves the cache
+//! alone.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
@@ -50,8 +51,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let other_program = disturber(scene, other, go, longest);
     scene.b.pace(program, ALONE);
     if scene.is_sick() {
-        // As many cycles in a microsecond and fewer instructions: the processor is as fast, it waits for
-        // memory.
+        // As many cycles in a microsecond and fewer instructions: the processor is as fast, it
+        // waits for memory.
         let instructions = ALONE.instructions * 100 / (100 + more);
         scene.b.disturbs(
             program,
@@ -85,7 +86,8 @@ fn plant(scene: &mut Scene) -> Planted {
             Step::Sleep(sleeps, 2_000, 2_000),
         ]);
         steps.extend(scene.operation(scene.acts([Step::Run(code, beside, beside)])));
-        // The next round starts when the other program is done, so that the first half of it is undisturbed.
+        // The next round starts when the other program is done, so that the first half of it is
+        // undisturbed.
         let rest = longest - beside + 60_000;
         steps.push(Step::Sleep(sleeps, rest, rest));
     }

@@ -1,5 +1,5 @@
-//! Card 16: a program looks up names, and the service of the DNS client asks the server of a second adapter
-//! first, which does not answer. In the twin the adapter with the good server comes first.
+//! Card 16: a program looks up names, and the service of the DNS client asks the server of a second
+//! adapter first, which does not answer. In the twin the adapter with the good server comes first.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};

@@ -1,6 +1,6 @@
-//! Card 1: a program starts others, and each start waits until a filter driver of a virus scanner has asked
-//! its service in user mode whether the image is harmless. In the twin the scanner knows the images already
-//! and answers at once.
+//! Card 1: a program starts others, and each start waits until a filter driver of a virus scanner
+//! has asked its service in user mode whether the image is harmless. In the twin the scanner knows
+//! the images already and answers at once.
 
 use super::scene::{Image, Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -68,8 +68,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let work = scene.draw(4_000, 12_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         let before = scene.draw(800, 1_600);
-        // The twin asks as well and is answered at once: the driver is on the stack in both, and only the
-        // length of the wait differs.
+        // The twin asks as well and is answered at once: the driver is on the stack in both, and
+        // only the length of the wait differs.
         let asks = scene.acts([Step::Ask(
             sends,
             Ask {

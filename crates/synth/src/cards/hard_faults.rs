@@ -1,5 +1,5 @@
-//! Card 13: a program opens a document of which nothing is in memory, so that it waits for each page until
-//! the disk has read it. In the twin an earlier run has left the pages in memory.
+//! Card 13: a program opens a document of which nothing is in memory, so that it waits for each
+//! page until the disk has read it. In the twin an earlier run has left the pages in memory.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};

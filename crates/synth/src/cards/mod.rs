@@ -1,5 +1,5 @@
-//! Cards: one cause of slowness each, planted into a machine, with a healthy twin in which the same actors
-//! have the same load without the defect.
+//! Cards: one cause of slowness each, planted into a machine, with a healthy twin in which the same
+//! actors have the same load without the defect.
 //!
 //! Names of companies, programs, drivers, files and hosts are made up anew for each seed. The cost
 //! of a defect is the additional time, compared with the twin, of the operation that the user waits
@@ -127,8 +127,8 @@ pub struct Case {
     pub is_healthy: bool,
     /// Harmless things that look bad also happen.
     pub has_decoys: bool,
-    /// Companies, programs, drivers, files and hosts have names of random letters from this seed, in place of
-    /// the names from [`Case::seed`]. All else stays.
+    /// Companies, programs, drivers, files and hosts have names of random letters from this seed,
+    /// in place of the names from [`Case::seed`]. All else stays.
     pub renamed: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Names of companies, programs, drivers, hosts and files, made of syllables: each seed has others, so that
-//! nothing can know a culprit by its name.
+//! Names of companies, programs, drivers, hosts and files, made of syllables: each seed has others,
+//! so that nothing can know a culprit by its name.
 
 use crate::rng::Rng;
 

@@ -1,5 +1,5 @@
-//! Card 17: a program makes objects for each click and never destroys some of them. In the twin it destroys
-//! all that it makes.
+//! Card 17: a program makes objects for each click and never destroys some of them. In the twin it
+//! destroys all that it makes.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -78,8 +78,8 @@ fn plant(scene: &mut Scene) -> Planted {
         &[&format!("{}!CForm::Fill", image.alias), "ntdll!memcpy"],
     );
     let waits = scene.b.waits(&[&root(image, "wWinMain"), SLEEPS]);
-    // The twin destroys all that it makes each time. Closing is by age, so that the objects of a round go in
-    // the order of their creation.
+    // The twin destroys all that it makes each time. Closing is by age, so that the objects of a
+    // round go in the order of their creation.
     let left = if scene.is_sick() { MADE } else { 0 };
     let mut steps = vec![Step::Sleep(waits, 300_000, 500_000)];
     for _ in 0..scene.strong(ROUNDS) {

@@ -1,5 +1,5 @@
-//! Card 22: a service renders messages for a client, and looks up one setting in the registry again and again
-//! for each of them. In the twin it reads the setting once and remembers it.
+//! Card 22: a service renders messages for a client, and looks up one setting in the registry again
+//! and again for each of them. In the twin it reads the setting once and remembers it.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};

@@ -163,7 +163,8 @@ impl Scene {
         (amount as u64 * self.strength_percent as u64 / 100) as u32
     }
 
-    /// A number from `low` to `high`, the same in the twin as long as it is drawn whether sick or not.
+    /// A number from `low` to `high`, the same in the twin as long as it is drawn whether sick or
+    /// not.
     pub(crate) const fn draw(&mut self, low: u32, high: u32) -> u32 {
         self.rng.between(low, high)
     }
@@ -176,14 +177,14 @@ impl Scene {
             .collect()
     }
 
-    /// Steps in which the defect is: the cause acts from the start of the first one to the end of the last
-    /// one. The twin has these steps without a cause.
+    /// Steps in which the defect is: the cause acts from the start of the first one to the end of
+    /// the last one. The twin has these steps without a cause.
     pub(crate) fn acts(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         self.acting(Step::Acts(self.operation), steps)
     }
 
-    /// Steps that the defect makes longer by keeping the thread from running: it acts whenever the thread
-    /// could run and does not.
+    /// Steps that the defect makes longer by keeping the thread from running: it acts whenever the
+    /// thread could run and does not.
     pub(crate) fn acts_on_ready(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         self.acting(Step::ActsOnReady(self.operation), steps)
     }
@@ -239,13 +240,15 @@ impl Scene {
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
     }
 
-    /// A library with a well-known name, which its maker allows others to ship in their own folders.
+    /// A library with a well-known name, which its maker allows others to ship in their own
+    /// folders.
     pub(crate) fn redistributed(&mut self, maker: &'static Maker, alias: &'static str) -> Image {
         let folder = self.folder(maker);
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
     }
 
-    /// A library or driver of Windows by its file name, which frames call by the part before the dot.
+    /// A library or driver of Windows by its file name, which frames call by the part before the
+    /// dot.
     pub(crate) fn windows(&mut self, name: &'static str) -> Module {
         if let Some(module) = self.b.image(name) {
             return module;
@@ -300,7 +303,8 @@ impl Scene {
             (base + APART * self.added, SIZE),
             maker,
         );
-        // Addresses and identities follow from the order in which images are added, not from chance.
+        // Addresses and identities follow from the order in which images are added, not from
+        // chance.
         let identity = mix(self.added);
         let module = self.b.add_image(ModulePlan {
             is_nameless,

@@ -1,6 +1,6 @@
-//! Card 10: a program has nothing to do most of the time, but its OpenMP threads keep their processors while
-//! they wait for the next parallel region. Another program computes and gets its turn too late. In the twin
-//! the threads sleep between regions.
+//! Card 10: a program has nothing to do most of the time, but its OpenMP threads keep their
+//! processors while they wait for the next parallel region. Another program computes and gets its
+//! turn too late. In the twin the threads sleep between regions.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -71,8 +71,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let own = scene.draw(100, 300);
         let mut steps = vec![Step::Run(solve, own, own)];
         if scene.is_sick() {
-            // Spinning takes the processor as computing does: only the stack shows that nothing useful is
-            // done.
+            // Spinning takes the processor as computing does: only the stack shows that nothing
+            // useful is done.
             steps.push(Step::Run(spins, spin, spin));
         }
         steps.push(Step::Sleep(suspends, 60_000, 90_000));

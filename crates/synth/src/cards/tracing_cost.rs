@@ -1,5 +1,5 @@
-//! Card 23: the recording has switched on the lock events of the window manager, which fill most of the
-//! trace. In the twin the same locks are taken, and the recording leaves these events out.
+//! Card 23: the recording has switched on the lock events of the window manager, which fill most of
+//! the trace. In the twin the same locks are taken, and the recording leaves these events out.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};

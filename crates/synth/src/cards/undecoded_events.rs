@@ -1,5 +1,5 @@
-//! Card 8: a provider of a third party writes events whose layout nothing in the trace describes. In the twin
-//! the provider is switched off.
+//! Card 8: a provider of a third party writes events whose layout nothing in the trace describes.
+//! In the twin the provider is switched off.
 
 use etwkit_etl::Guid;
 

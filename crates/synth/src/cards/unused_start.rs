@@ -1,5 +1,6 @@
-//! Card 20: a program measures itself fast, but each of its runs is long, since it initialises a library at
-//! its start that the run never uses. In the twin the library is registered without that.
+//! Card 20: a program measures itself fast, but each of its runs is long, since it initialises a
+//! library at its start that the run never uses. In the twin the library is registered without
+//! that.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};

@@ -1,5 +1,6 @@
-//! Card 2: a window hangs again and again while many short programs end, each of which holds the lock of the
-//! window manager for as long as its GDI objects are looked for. In the twin that takes a moment.
+//! Card 2: a window hangs again and again while many short programs end, each of which holds the
+//! lock of the window manager for as long as its GDI objects are looked for. In the twin that takes
+//! a moment.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};

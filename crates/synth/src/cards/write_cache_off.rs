@@ -1,5 +1,5 @@
-//! Card 4: the write cache of the disk is off, so that an import waits long for each record that it writes
-//! through. In the twin the cache is on.
+//! Card 4: the write cache of the disk is off, so that an import waits long for each record that it
+//! writes through. In the twin the cache is on.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};

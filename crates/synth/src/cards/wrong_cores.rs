@@ -1,6 +1,6 @@
-//! Card 6: on a machine with performant and efficient cores a program of low priority may use the efficient
-//! ones only. A service that belongs there takes turns with it, while performant cores are idle. In the twin
-//! it may run everywhere.
+//! Card 6: on a machine with performant and efficient cores a program of low priority may use the
+//! efficient ones only. A service that belongs there takes turns with it, while performant cores
+//! are idle. In the twin it may run everywhere.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};

@@ -84,8 +84,8 @@ impl Collector {
     /// A pause with these steps in it.
     fn pause(self, reason: u32, inside: &[Step]) -> Vec<Step> {
         let mut steps = vec![
-            // The thread that collects in the background stops all threads as well: pauses of one process
-            // never overlap.
+            // The thread that collects in the background stops all threads as well: pauses of one
+            // process never overlap.
             Step::Await(self.waits, FOR_THREAD, self.lock),
             self.step(CollectionStep::SuspendBegins(reason)),
             Step::Run(self.marks, 10, 90),

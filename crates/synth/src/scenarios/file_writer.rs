@@ -1,6 +1,6 @@
-//! Scenarios `file-writer…`: a program writes 120 files of 100 KB. At first on one thread, while a virus
-//! scanner reads each file when it is closed, NTFS writes checkpoints that block all others, and pages have
-//! to come from the disk; then the same without all that; then on three threads.
+//! Scenarios `file-writer…`: a program writes 120 files of 100 KB. At first on one thread, while a
+//! virus scanner reads each file when it is closed, NTFS writes checkpoints that block all others,
+//! and pages have to come from the disk; then the same without all that; then on three threads.
 
 use super::dotnet::{CLRJIT, CMD, CORE_LIB, CORECLR, HOST, Prompt, TASK, begins, ends, tiers};
 use super::windows::{

@@ -1,6 +1,6 @@
-//! Scenario `load-stress`: a program computes on twelve threads, each of them until it had a processor for
-//! ten seconds. Where there are as many processors, that is 120 s of CPU; where there are fewer, the trace
-//! ends before.
+//! Scenario `load-stress`: a program computes on twelve threads, each of them until it had a
+//! processor for ten seconds. Where there are as many processors, that is 120 s of CPU; where there
+//! are fewer, the trace ends before.
 
 use super::dotnet::{CMD, CORE_LIB, CORECLR, HOST, Prompt, TASK, begins, ends};
 use super::windows::{

@@ -1,7 +1,7 @@
-//! Scenario `many-slow-calls`: a server computes on most of its processors for more than a minute and gets
-//! nothing done. Its locks give up their time with `SleepEx(0)`, and each of these system calls is logged for
-//! a driver that protects every event with two locked instructions. A second process has the .NET runtime
-//! whose events some readers of traces cannot decode.
+//! Scenario `many-slow-calls`: a server computes on most of its processors for more than a minute
+//! and gets nothing done. Its locks give up their time with `SleepEx(0)`, and each of these system
+//! calls is logged for a driver that protects every event with two locked instructions. A second
+//! process has the .NET runtime whose events some readers of traces cannot decode.
 
 use super::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};
 use super::windows::{
@@ -126,12 +126,14 @@ const DELAYS: &str = "ntdll!NtDelayExecution";
 const CALL_ENDS: &str = "nt!KiSystemServiceExitPico";
 const ENTRY: &str = "nt!PerfInfoLogSysCallEntry";
 const EXIT: &str = "nt!PerfInfoLogSysCallExit";
-/// A frame of the driver calls one place only below itself, so that its address is the same in all stacks.
+/// A frame of the driver calls one place only below itself, so that its address is the same in all
+/// stacks.
 const HOOKS_ENTRY: &str =
     "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnEntry tedrdrv!Check";
 const HOOKS_EXIT: &str =
     "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnExit tedrdrv!Count";
-/// Frames below `SleepEx`, and how long all threads together are in the innermost one, in milliseconds.
+/// Frames below `SleepEx`, and how long all threads together are in the innermost one, in
+/// milliseconds.
 const SHARES: [(&[&str], u32); 10] = [
     (&[], 12_218),
     (&[DELAYS], 21_212),

@@ -1,6 +1,6 @@
-//! Scenario `memory`: a photo program touches new pages, copies of pages and pages of files, and uses three
-//! heaps, one of them for each picture; drivers take memory of the kernel, and one of them gives too little
-//! of it back.
+//! Scenario `memory`: a photo program touches new pages, copies of pages and pages of files, and
+//! uses three heaps, one of them for each picture; drivers take memory of the kernel, and one of
+//! them gives too little of it back.
 
 use super::windows::{
     DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM, USER, background, image, machine,

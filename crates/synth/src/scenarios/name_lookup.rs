@@ -1,6 +1,6 @@
-//! Scenario `name-lookup`: a mail program and a browser look up names of hosts. Some answers are in the
-//! cache, most come from a server, some names do not exist; one server does not answer, so that the service
-//! asks another one.
+//! Scenario `name-lookup`: a mail program and a browser look up names of hosts. Some answers are in
+//! the cache, most come from a server, some names do not exist; one server does not answer, so that
+//! the service asks another one.
 
 use super::windows::{
     KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM32, USER, background, image, machine, service,

@@ -1,6 +1,6 @@
-//! Scenario `priority-inversion`: an important thread waits for a lock that an unimportant one holds, which
-//! does not get a processor, since others compute that are less important than the first and more important
-//! than the second.
+//! Scenario `priority-inversion`: an important thread waits for a lock that an unimportant one
+//! holds, which does not get a processor, since others compute that are less important than the
+//! first and more important than the second.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, USER32,
@@ -88,7 +88,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// The unimportant one: it takes the lock, hands work to the renderers, and holds the lock a little longer.
+/// The unimportant one: it takes the lock, hands work to the renderers, and holds the lock a little
+/// longer.
 fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
     let main = [USER, "Console!CLogWriter::ThreadProc"];
     let idles = b.waits(&[main[0], main[1], WAIT_FOR_OBJECT]);
@@ -109,8 +110,8 @@ fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
         Step::Await(waits, reason::WR_ALERT_BY_THREAD_ID, shared.lock),
         Step::Run(formats, 600, 1_200),
     ];
-    // While it has the lock: each renderer has a higher priority, so that the holder loses its processor
-    // right here.
+    // While it has the lock: each renderer has a higher priority, so that the holder loses its
+    // processor right here.
     steps.extend(shared.draws.iter().map(|draws| Step::Set(posts, *draws)));
     steps.extend([
         Step::Run(formats, 3_000, 5_000),

@@ -62,7 +62,8 @@ const ROUND_MS: u32 = 70;
 /// `Flags` of a process of 32 bits and of a protected one.
 const WOW64: u32 = 2;
 const PROTECTED: u32 = 4;
-/// Status of a file that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of processes that were ended.
+/// Status of a file that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of processes that were
+/// ended.
 const NOT_FOUND: u32 = 0xC000_0034;
 const ENDED: u32 = 0x4001_0004;
 
@@ -112,8 +113,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     );
     let ids = (b.id(), 804);
     let broker = b.program(service(ids, "Broker.exe", "Broker.exe /service", BROKER));
-    // The parent of these children is the desktop, and the broker creates them: readers must not take one for
-    // the other.
+    // The parent of these children is the desktop, and the broker creates them: readers must not
+    // take one for the other.
     creator(
         &mut b,
         (broker, desktop),
@@ -123,7 +124,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that starts programs: each round one that ends itself, and one that it ends or that is not there.
+/// A thread that starts programs: each round one that ends itself, and one that it ends or that is
+/// not there.
 fn creator(
     b: &mut Builder,
     (program, parent): (Program, Program),
@@ -143,7 +145,8 @@ fn creator(
         steps.extend([Step::Sleep(waits, 8_000, 16_000), Step::Run(code, 200, 700)]);
         steps.extend(creates(b, name, Ok(first)));
         steps.push(Step::Sleep(waits, 18_000, 24_000));
-        // Out of step between the threads, so that failures and ends do not come all at the same time.
+        // Out of step between the threads, so that failures and ends do not come all at the same
+        // time.
         if (round + number).is_multiple_of(2) {
             steps.extend(creates(b, name, Err(NOT_FOUND)));
             continue;
@@ -222,8 +225,8 @@ fn child(b: &mut Builder, parent: Program, flags: u32, waits: bool) -> (Program,
     let mut steps = vec![Step::Run(loads, 400, 1_200), Step::Run(works, 600, 3_000)];
     if waits {
         let waits = b.waits(&[main[0], main[1], SLEEPS]);
-        // Wakes often, since a thread ends only when it runs: the time from the request to the end stays
-        // short.
+        // Wakes often, since a thread ends only when it runs: the time from the request to the end
+        // stays short.
         b.script(
             thread,
             &steps,

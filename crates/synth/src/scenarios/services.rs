@@ -175,8 +175,8 @@ fn settings_service(b: &mut Builder, port: Port, storage: Port) {
         "SettingsSvc.exe -service",
         SETTINGS,
     ));
-    // Two threads answer from the cache and a third one asks the next service: a port has servers of both
-    // kinds, and who gets a request is chance.
+    // Two threads answer from the cache and a third one asks the next service: a port has servers
+    // of both kinds, and who gets a request is chance.
     serves(b, program, port, "SettingsSvc!CacheThread", (150, 700));
     let name = "SettingsSvc!LookupThread";
     let thread = b.thread(program, 9, name);

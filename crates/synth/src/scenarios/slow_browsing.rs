@@ -1,6 +1,7 @@
-//! Scenario `slow-browsing`: a computer has two networks, and Windows asks the one without a way to the
-//! internet first. Its server of names does not answer, so that each name that is not in the cache takes
-//! twelve seconds: until then the service waits before it asks the server of the other network.
+//! Scenario `slow-browsing`: a computer has two networks, and Windows asks the one without a way to
+//! the internet first. Its server of names does not answer, so that each name that is not in the
+//! cache takes twelve seconds: until then the service waits before it asks the server of the other
+//! network.
 
 use std::net::Ipv4Addr;
 
@@ -278,8 +279,8 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
             Step::Run(looks, 20, 40),
         ]);
         if query.lasts_us > 0 {
-            // A thread and a port of its own for each query, so that no query waits for another one and each
-            // lasts exactly as long as it says.
+            // A thread and a port of its own for each query, so that no query waits for another one
+            // and each lasts exactly as long as it says.
             let port = serves(b, resolver, query.lasts_us);
             steps.push(Step::Ask(
                 begins,
@@ -304,8 +305,8 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
     );
 }
 
-/// A thread of the service for a query that lasts so long: it asks the dead server first, unless the answer
-/// comes soon.
+/// A thread of the service for a query that lasts so long: it asks the dead server first, unless
+/// the answer comes soon.
 fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
     let port = b.port();
     let thread = b.thread(resolver, 9, "dnsrslvr!ResolverThread");

@@ -140,8 +140,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
 
 /// A thread of the scanner's service that looks that long into each file it gets.
 fn scans(b: &mut Builder, program: Program, us: u32) -> Port {
-    // A thread and a port of its own for each kind of file, since how long a scan takes is fixed by the
-    // script of its thread.
+    // A thread and a port of its own for each kind of file, since how long a scan takes is fixed by
+    // the script of its thread.
     let port = b.port();
     let root = [USER, "mpengine!CResmgr::Worker"];
     let control = "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";

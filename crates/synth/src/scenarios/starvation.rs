@@ -1,5 +1,6 @@
-//! Scenario `starvation`: more threads compute than there are processors. A player that is as important as
-//! they are waits its turn again and again; a backup that is less important hardly runs at all.
+//! Scenario `starvation`: more threads compute than there are processors. A player that is as
+//! important as they are waits its turn again and again; a backup that is less important hardly
+//! runs at all.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, WAIT_FOR_OBJECT,

@@ -1,6 +1,6 @@
-//! Scenario `system-calls`: a settings program reads and writes the registry and files, calls back out of the
-//! window manager, and hands events to a helper, which closes fewer handles than it gets. All of that is
-//! recorded with the system calls that it happens in.
+//! Scenario `system-calls`: a settings program reads and writes the registry and files, calls back
+//! out of the window manager, and hands events to a helper, which closes fewer handles than it
+//! gets. All of that is recorded with the system calls that it happens in.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, USER32, background, image, machine,
@@ -41,13 +41,13 @@ const IMAGES: [ModulePlan; 2] = [
 const SETTINGS: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32];
 const HELPER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 
-/// Status of a name that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of a list that is at its end
-/// (`STATUS_NO_MORE_ENTRIES`, a warning).
+/// Status of a name that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of a list that is at
+/// its end (`STATUS_NO_MORE_ENTRIES`, a warning).
 const NOT_FOUND: u32 = 0xC000_0034;
 const NO_MORE: u32 = 0x8000_001A;
 
-/// Keys: from the start, listed only at the end, and two that have the same control block one after the
-/// other.
+/// Keys: from the start, listed only at the end, and two that have the same control block one after
+/// the other.
 #[derive(Debug, Clone, Copy)]
 struct Keys {
     software: RegistryKey,
@@ -72,8 +72,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
         // In use from the start and listed only at the end: readers have to apply names to earlier
         // events.
         classes: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Classes", 2, true, false)),
-        // These two have the same place: a reader that keeps the name of a control block too long names the
-        // wrong key.
+        // These two have the same place: a reader that keeps the name of a control block too long
+        // names the wrong key.
         recent: b.key(key(
             r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Recent",
             3,

@@ -122,8 +122,8 @@ impl Amounts {
         // Seeds are small numbers in a row; mixed, their first numbers have nothing in common.
         let mut rng = Rng::new(crate::rng::mix(seed));
         let mut draw = |per_mille: u64, least: u32, most: u32| {
-            // Drawn in any case, so that the amount of one cause does not depend on whether another one is
-            // there.
+            // Drawn in any case, so that the amount of one cause does not depend on whether another
+            // one is there.
             let amount = rng.between(least, most);
             if rng.chance(per_mille) { amount } else { least }
         };

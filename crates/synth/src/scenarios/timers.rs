@@ -96,8 +96,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     );
     let ids = (b.id(), 5120);
     let browser = b.program(user_program(ids, "Browser.exe", "Browser.exe", BROWSER));
-    // The system ignores a request that is as fine as any: readers that overlook this name the wrong
-    // resolution.
+    // The system ignores a request that is as fine as any: readers that overlook this name the
+    // wrong resolution.
     asks(
         &mut b,
         browser,

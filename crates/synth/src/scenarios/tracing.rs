@@ -1,5 +1,6 @@
-//! Scenario `tracing`: tools start and stop sessions of the tracing system and switch providers on and off.
-//! One session runs from before, one loses events, and a second one of the same name cannot start.
+//! Scenario `tracing`: tools start and stop sessions of the tracing system and switch providers on
+//! and off. One session runs from before, one loses events, and a second one of the same name
+//! cannot start.
 
 use etwkit_etl::Guid;
 

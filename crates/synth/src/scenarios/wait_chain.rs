@@ -1,5 +1,5 @@
-//! Scenario `wait-chain`: a window waits for a thread, that one for a service, and so on: five waits over
-//! three processes, at their end a read of the disk.
+//! Scenario `wait-chain`: a window waits for a thread, that one for a service, and so on: five
+//! waits over three processes, at their end a read of the disk.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, READS_FILE, RPCRT4, SETS_EVENT, SLEEPS, USER,

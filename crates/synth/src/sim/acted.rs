@@ -24,7 +24,8 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// The cause of a thread ends. One that took no time, like a lock that was free, did nothing to anybody.
+    /// The cause of a thread ends. One that took no time, like a lock that was free, did nothing to
+    /// anybody.
     pub(super) fn acts_no_more(&mut self, thread: Thread) {
         let acted = self.threads[thread]
             .acts
@@ -54,8 +55,8 @@ impl<W: Write + Seek> Sim<W> {
             else {
                 continue;
             };
-            // A cause that holds a thread up is over when the thread runs, so that only one that is ready at
-            // the end is held up until then.
+            // A cause that holds a thread up is over when the thread runs, so that only one that is
+            // ready at the end is held up until then.
             let since = if on_ready {
                 self.threads[thread].account.ready_since()
             } else {
@@ -74,7 +75,8 @@ impl<W: Write + Seek> Sim<W> {
             .acted
             .entry(card)
             .or_insert(Acted { from_ns, to_ns });
-        // One span for each card, from its first effect to its last one: there can be thousands of effects.
+        // One span for each card, from its first effect to its last one: there can be thousands of
+        // effects.
         acted.from_ns = acted.from_ns.min(from_ns);
         acted.to_ns = acted.to_ns.max(to_ns);
     }

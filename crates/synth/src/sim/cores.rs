@@ -53,8 +53,8 @@ impl CoresState {
 impl HybridPlan {
     /// True if a processor is an efficient one. The first one never is.
     const fn is_efficient(&self, cpu: Cpu, cpus: usize) -> bool {
-        // Efficient processors have the highest numbers, as on machines of Intel, so that the first one is
-        // performant.
+        // Efficient processors have the highest numbers, as on machines of Intel, so that the first
+        // one is performant.
         cpu.0 >= cpus - cpus * self.efficient_of_four as usize / 4
     }
 }
@@ -65,7 +65,8 @@ impl<W: Write + Seek> Sim<W> {
         !self.plan.threads[thread].efficient || self.efficiency_class(cpu) == 0
     }
 
-    /// Processors that a thread may run on, as a mask with a bit for each processor of the first group.
+    /// Processors that a thread may run on, as a mask with a bit for each processor of the first
+    /// group.
     pub(super) fn affinity(&self, thread: Thread) -> u64 {
         let cpus = (0..self.cpus.len().min(64)).filter(|cpu| self.may_run(Cpu(*cpu), thread));
         cpus.fold(0, |mask, cpu| mask | 1 << cpu)
@@ -222,8 +223,8 @@ impl<W: Write + Seek> Sim<W> {
         let checks = self.cores.cores[cpu].idle_checks;
         self.cores.cores[cpu].idle_checks = if was_busy { 0 } else { checks + 1 };
         if self.cpus[cpu].parked {
-            // The count goes on while the processor is parked: it is used again after as many checks as it
-            // took to park it, so that both events come again and again.
+            // The count goes on while the processor is parked: it is used again after as many
+            // checks as it took to park it, so that both events come again and again.
             if checks >= 2 * IDLE_CHECKS {
                 self.unpark(cpu)?;
             }
@@ -255,8 +256,8 @@ impl<W: Write + Seek> Sim<W> {
             .or_default()
             .parked
             .push(parked);
-        // Threads that became ready while it was parked were not sent to it, so it has to look for them
-        // itself.
+        // Threads that became ready while it was parked were not sent to it, so it has to look for
+        // them itself.
         self.plan_at(time + MICROSECOND, Happening::Dispatch(cpu));
         Ok(())
     }

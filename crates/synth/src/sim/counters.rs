@@ -88,13 +88,13 @@ impl<W: Write + Seek> Sim<W> {
             return Vec::new();
         };
         let counters = &mut cpus[cpu];
-        // Real counters have counted since the processor started: the first value is not 0, so that a reader
-        // that takes it for a difference is found out.
+        // Real counters have counted since the processor started: the first value is not 0, so that
+        // a reader that takes it for a difference is found out.
         let ticks = counters
             .switched
             .map_or(0x1234_5678, |switched| now - switched);
-        // The slice is counted in two parts at two paces, since a thread can be disturbed for a part of it
-        // only.
+        // The slice is counted in two parts at two paces, since a thread can be disturbed for a
+        // part of it only.
         let slow = std::mem::take(&mut counters.disturbed);
         let parts = [own.counts(ticks - slow), disturbed.counts(slow)];
         let counted = std::array::from_fn(|counter| {
@@ -122,8 +122,8 @@ impl<W: Write + Seek> Sim<W> {
         counters.values.to_vec()
     }
 
-    /// Adds the time since the latest switch to the processors whose threads were disturbed in it: who runs
-    /// changes only at switches, and a slice can be disturbed for a part of it.
+    /// Adds the time since the latest switch to the processors whose threads were disturbed in it:
+    /// who runs changes only at switches, and a slice can be disturbed for a part of it.
     fn note_disturbed(&mut self, now: i64) {
         let threads = self
             .cpus

@@ -157,8 +157,8 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the thread has
-    /// to wait for the disk now.
+    /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the
+    /// thread has to wait for the disk now.
     pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
         if open.bytes > 0 {
             if !open.paging {
@@ -245,7 +245,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         if is_background {
             let idle = i64::from(self.rng.between(IDLE_US.0, IDLE_US.1)) * MICROSECOND;
-            // Each request of low priority waits for the one before it, and then for an idle time of its own.
+            // Each request of low priority waits for the one before it, and then for an idle time
+            // of its own.
             let after = self
                 .background_disk
                 .back()
@@ -261,7 +262,8 @@ impl<W: Write + Seek> Sim<W> {
         } else {
             0
         };
-        // 512 bytes take a tick, about 5 GB/s: large transfers take longer, but the latency decides.
+        // 512 bytes take a tick, about 5 GB/s: large transfers take longer, but the latency
+        // decides.
         let service =
             through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
         // The disk serves one operation after the other: a later one waits until it is free.
@@ -295,7 +297,8 @@ impl<W: Write + Seek> Sim<W> {
                 .time(elapsed)
                 .u32(tid);
         })?;
-        // The disk serves one request after the other, so that service began when the one before was done.
+        // The disk serves one request after the other, so that service began when the one before
+        // was done.
         let service = self
             .disk_completed_at
             .map_or(elapsed, |before| elapsed.min(time - before));

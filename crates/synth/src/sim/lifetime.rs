@@ -50,8 +50,8 @@ impl<W: Write + Seek> Sim<W> {
         let ids = self.ids(Some(creator));
         let plan = self.plan.threads[thread];
         let program = self.plan.programs[plan.program];
-        // The first thread of a program brings its process along; the events come in the order of Windows:
-        // process, thread, and the images when the thread runs.
+        // The first thread of a program brings its process along; the events come in the order of
+        // Windows: process, thread, and the images when the thread runs.
         if !self.programs[plan.program].alive {
             let payload = |p: &mut Payload| process_payload(p, &program, STILL_ACTIVE);
             let start = self

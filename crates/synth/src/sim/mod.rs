@@ -1,8 +1,8 @@
 //! The simulation: a queue of things that will happen, and a scheduler with priorities, quanta and
 //! preemption.
 //!
-//! Nothing grows with the length of the trace: the queue holds a few entries for each thread and processor,
-//! all else is sums.
+//! Nothing grows with the length of the trace: the queue holds a few entries for each thread and
+//! processor, all else is sums.
 
 mod act;
 mod acted;
@@ -40,7 +40,8 @@ use schedule::{CpuState, ThreadState};
 enum Happening {
     /// The profile interrupt of a processor.
     Sample(Cpu),
-    /// The thread of a processor has computed as long as it wanted; void if the processor switched since.
+    /// The thread of a processor has computed as long as it wanted; void if the processor switched
+    /// since.
     Computed(Cpu, u64),
     /// The quantum of that thread is over; void if the processor switched since.
     QuantumEnd(Cpu, u64),
@@ -91,8 +92,8 @@ pub(crate) struct Sim<W> {
     events: Table<Event, script::EventState>,
     ports: Table<Port, script::PortState>,
     observer: Observer,
-    /// Stacks of samples of threads with a script, with the innermost address; and the stack of the last
-    /// sample.
+    /// Stacks of samples of threads with a script, with the innermost address; and the stack of the
+    /// last sample.
     hit: BTreeSet<(Path, u64)>,
     last_hit: Option<Path>,
     cores: cores::CoresState,
@@ -181,7 +182,8 @@ impl<W: Write + Seek> Sim<W> {
         let now = self.tape.now();
         let is_sampled = self.plan.is_sampled;
         for cpu in self.cpus.keys().filter(|_| is_sampled) {
-            // Spread over the interval, so that the interrupts of no two processors have the same time.
+            // Spread over the interval, so that the interrupts of no two processors have the same
+            // time.
             self.plan_at(now + 1_000 + 2_500 * cpu.0 as i64, Happening::Sample(cpu));
         }
         for (index, (per_mille, _)) in self.plan.marks.iter().enumerate() {
@@ -207,8 +209,8 @@ impl<W: Write + Seek> Sim<W> {
             Happening::QuantumEnd(cpu, slice) if self.cpus[cpu].slice == slice => {
                 self.quantum_end(cpu)
             }
-            // Nothing is taken out of the queue when a thread is switched out: an entry of an earlier slice
-            // is recognised by its number instead.
+            // Nothing is taken out of the queue when a thread is switched out: an entry of an
+            // earlier slice is recognised by its number instead.
             Happening::Computed(..) | Happening::QuantumEnd(..) => Ok(()),
             Happening::Dispatch(cpu) => self.dispatch(cpu),
             Happening::Timer(thread) => self.timer(thread),

@@ -63,8 +63,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn rundown_at_end(&mut self) -> Result<()> {
-        // Windows describes the machine when a kernel session stops, not when it starts: readers know disks
-        // and adapters at the end only.
+        // Windows describes the machine when a kernel session stops, not when it starts: readers
+        // know disks and adapters at the end only.
         self.machine()?;
         self.describe_cores()?;
         self.core_rundown()?;

@@ -51,7 +51,8 @@ impl<W: Write + Seek> Sim<W> {
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
         if in_dpc {
-            // Written without a stack: no code of a thread ran, and counts of functions would blame one.
+            // Written without a stack: no code of a thread ran, and counts of functions would blame
+            // one.
             return self.end_dpc(cpu, kind::DPC, self.plan.routines.disk.1, dpc_start);
         }
         if let Some(thread) = current {
@@ -100,8 +101,8 @@ impl<W: Write + Seek> Sim<W> {
             let images = of_process
                 .flat_map(|(_, plan)| plan.modules)
                 .map(|m| &self.plan.modules[*m]);
-            // The first image that holds the address, as an image of the process and one of the kernel cannot
-            // overlap.
+            // The first image that holds the address, as an image of the process and one of the
+            // kernel cannot overlap.
             let module = images
                 .into_iter()
                 .find(|m| (m.base..m.base + u64::from(m.size)).contains(&address));
@@ -139,10 +140,11 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Some microseconds before now, but not before anything else on that processor.
     fn begin_interrupt(&mut self, cpu: Cpu) -> i64 {
-        // The event of a DPC or interrupt is written at its end and holds its start, so that the start is
-        // made up backwards: 0.8 to 6 microseconds.
+        // The event of a DPC or interrupt is written at its end and holds its start, so that the
+        // start is made up backwards: 0.8 to 6 microseconds.
         let long_ago = self.tape.next() - i64::from(self.rng.between(8, 60));
-        // An interrupt that began before the latest record of its processor would have to contain it.
+        // An interrupt that began before the latest record of its processor would have to contain
+        // it.
         long_ago.max(self.tape.latest(cpu.0 as u16) + 1)
     }
 

@@ -18,8 +18,8 @@ use crate::{Result, tape};
 /// Time that a thread may run while others of its priority are ready.
 const QUANTUM: i64 = 20_000 * MICROSECOND;
 /// Per mille of stacks that are written whole; the others as keys.
-// Windows compresses stacks by keys where the session asks for it: traces have both forms, so that a reader
-// meets both in each trace.
+// Windows compresses stacks by keys where the session asks for it: traces have both forms, so that
+// a reader meets both in each trace.
 const WHOLE_STACKS: u64 = 600;
 
 /// A processor.
@@ -216,12 +216,12 @@ impl<W: Write + Seek> Sim<W> {
             .kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
                 p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
             })?;
-        // Before the account learns of it: from then on the thread no longer waits, and nothing knows since
-        // when it did.
+        // Before the account learns of it: from then on the thread no longer waits, and nothing
+        // knows since when it did.
         self.wait_ends(cpu, thread, dpc);
         self.threads[thread].account.readied(time);
-        // A DPC readies on behalf of no thread, so that its event has no stack of the thread that it
-        // interrupted.
+        // A DPC readies on behalf of no thread, so that its event has no stack of the thread that
+        // it interrupted.
         if let Some(readying) = self.cpus[cpu].current.filter(|_| !from_dpc) {
             let (thread_id, process_id) = self.ids(Some(readying));
             let owner = StackOwner {
@@ -236,9 +236,11 @@ impl<W: Write + Seek> Sim<W> {
             queue.push_back(thread);
         }
         if let Some(target) = self.cpu_for(thread) {
-            // Until it has looked no other thread is sent to it, or two could count on one idle processor.
+            // Until it has looked no other thread is sent to it, or two could count on one idle
+            // processor.
             self.cpus[target].dispatching = true;
-            // An idle processor has to leave its idle state first: 2 to 15 microseconds against 1.5 to 6.
+            // An idle processor has to leave its idle state first: 2 to 15 microseconds against 1.5
+            // to 6.
             let delay = if self.cpus[target].current.is_none() {
                 (20, 150)
             } else {
@@ -250,8 +252,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// An idle processor, best the one where the thread ran before; else the one with the least important
-    /// thread, if that is less important.
+    /// An idle processor, best the one where the thread ran before; else the one with the least
+    /// important thread, if that is less important.
     fn cpu_for(&self, thread: Thread) -> Option<Cpu> {
         let last = self.threads[thread].last_cpu;
         let free = |cpu: &Cpu| {
@@ -314,8 +316,8 @@ impl<W: Write + Seek> Sim<W> {
         let Some(current) = self.cpus[cpu].current else {
             return Ok(());
         };
-        // Threads of equal priority take turns, unlike in a preemption, where only a more important one
-        // counts.
+        // Threads of equal priority take turns, unlike in a preemption, where only a more important
+        // one counts.
         if self
             .best_ready(cpu)
             .is_some_and(|best| best >= self.plan.threads[current].priority)
@@ -334,12 +336,13 @@ impl<W: Write + Seek> Sim<W> {
     /// Queues a thread that did not stop by itself: at the front if it was preempted, otherwise at
     /// the back.
     fn put_back(&mut self, cpu: Cpu, thread: Thread, behind: bool) {
-        // The switch that follows is written at this time, so that used and left work add up to all of it.
+        // The switch that follows is written at this time, so that used and left work add up to all
+        // of it.
         let now = self.tape.next();
         let used = now - self.cpus[cpu].since;
         let state = &mut self.threads[thread];
-        // At least a tick, since an entry of the queue in the past would be handled before those that led to
-        // it.
+        // At least a tick, since an entry of the queue in the past would be handled before those
+        // that led to it.
         state.left = (self.cpus[cpu].until - now).max(1);
         state.quantum = if behind {
             QUANTUM
@@ -385,7 +388,8 @@ impl<W: Write + Seek> Sim<W> {
         let (cpu, frames) = (cpu.0 as u16, &mut self.frames);
         let counts = (frames.kernel.len(), frames.user.len());
         if self.rng.chance(WHOLE_STACKS) {
-            // An event of a whole stack has kernel and user frames in one list; keys keep them apart.
+            // An event of a whole stack has kernel and user frames in one list; keys keep them
+            // apart.
             frames.kernel.append(&mut frames.user);
             self.tape.whole_stack(cpu, owner, &frames.kernel)?;
             return Ok(counts);

@@ -17,7 +17,8 @@ use crate::table::{Code, Cpu, Event, File, Path, Port, Script, Thread};
 use crate::tape::{MICROSECOND, T0};
 
 /// Places of a function that samples hit.
-// Few enough that stacks repeat, so that the number of distinct stacks stays bounded however long a trace is.
+// Few enough that stacks repeat, so that the number of distinct stacks stays bounded however long a
+// trace is.
 const PLACES: u64 = 16;
 
 /// Position of a thread in its script, apart from the number of the step.
@@ -124,7 +125,8 @@ impl<W: Write + Seek> Sim<W> {
             Step::PageIn(path, reading) => self.fault(thread, path, reading, false),
             Step::HardFault(path, reading) => self.fault(thread, path, reading, true),
             Step::ReadAsked(path, reading) => {
-                // A server without a request reads the file that its plan names, so that no step is lost.
+                // A server without a request reads the file that its plan names, so that no step is
+                // lost.
                 let asked = self.threads[thread]
                     .script
                     .request
@@ -158,8 +160,8 @@ impl<W: Write + Seek> Sim<W> {
             Step::ActsNoMore => self.acts_no_more(thread),
             Step::Mark(text) => self.set_mark(text)?,
         }
-        // A step that started a transfer gives its thread a moment on the processor, as opening the file
-        // takes one; the rest of the operation is done by `act` before the next step.
+        // A step that started a transfer gives its thread a moment on the processor, as opening the
+        // file takes one; the rest of the operation is done by `act` before the next step.
         Ok(if self.threads[thread].io.is_some() {
             Then::Computes(MICROSECOND)
         } else {
@@ -177,8 +179,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn await_event(&mut self, thread: Thread, path: Path, reason: u8, event: Event) -> Then {
-        // A signal that came first is kept, as an auto-reset event of Windows keeps it: else a thread that is
-        // slower than the one that signals would wait forever.
+        // A signal that came first is kept, as an auto-reset event of Windows keeps it: else a
+        // thread that is slower than the one that signals would wait forever.
         let state = &mut self.events[event];
         if state.signals > 0 {
             state.signals -= 1;
@@ -219,8 +221,8 @@ impl<W: Write + Seek> Sim<W> {
         (port, file): (Port, File),
         is_waited_for: bool,
     ) -> Result<Option<u32>> {
-        // The message is written before the server is readied, as the kernel does it: a reader that pairs
-        // both finds the message first.
+        // The message is written before the server is readied, as the kernel does it: a reader that
+        // pairs both finds the message first.
         let message = self.send_request(cpu, client, port)?;
         self.ports[port].requests.push_back(Request {
             client,
@@ -248,8 +250,8 @@ impl<W: Write + Seek> Sim<W> {
         self.waits_for_request(cpu, server, port)?;
         self.ports[port].idle.push_back(server);
         self.threads[server].script.waits = Some(path);
-        // The step is done again when a request wakes the server: it then takes it out of the queue, unless
-        // another one was faster.
+        // The step is done again when a request wakes the server: it then takes it out of the
+        // queue, unless another one was faster.
         self.again(server);
         Ok(Then::Waits(reason::WR_QUEUE))
     }
@@ -353,12 +355,12 @@ impl<W: Write + Seek> Sim<W> {
         let address = start + size / PLACES * place + mix(start) % 8;
         let frames = &mut self.frames;
         if let Some(first) = frames.kernel.first_mut().or(frames.user.first_mut()) {
-            // Only samples hit a function anywhere; all other frames are return addresses, which have one
-            // place for each call.
+            // Only samples hit a function anywhere; all other frames are return addresses, which
+            // have one place for each call.
             *first = address;
         }
-        // Distinct stacks are counted by their exact innermost address, as readers do, which see addresses
-        // and no functions.
+        // Distinct stacks are counted by their exact innermost address, as readers do, which see
+        // addresses and no functions.
         self.hit.insert((path, address));
         self.last_hit = Some(path);
     }
@@ -376,8 +378,8 @@ impl<W: Write + Seek> Sim<W> {
             let name = format!("{}!{}", self.plan.modules[plan.module].name, plan.name);
             let counts = functions.entry(name).or_default();
             counts.exclusive += u64::from(position + 1 == path.len());
-            // A function that is on the stack several times counts once, as in the tables that the truth is
-            // compared with.
+            // A function that is on the stack several times counts once, as in the tables that the
+            // truth is compared with.
             counts.inclusive += u64::from(
                 !path
                     .iter()

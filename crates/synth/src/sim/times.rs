@@ -107,8 +107,8 @@ impl Account {
             self.sums.ready_ns += time - out.time;
             return None;
         }
-        // A thread that was switched in without a ready event has no length of its wait, so that neither wait
-        // nor readiness is summed.
+        // A thread that was switched in without a ready event has no length of its wait, so that
+        // neither wait nor readiness is summed.
         let readied = self.readied.take()?;
         self.sums.wait_ns += readied - out.time;
         *self.sums.wait_ns_by_reason.entry(out.reason).or_default() += readied - out.time;

@@ -38,7 +38,8 @@ impl<W: Write + Seek> Sim<W> {
         self.load_images(cpu, thread)?;
         self.start_threads(cpu, thread)?;
         loop {
-            // An operation that has begun is finished first, even by a thread whose time to end has come.
+            // An operation that has begun is finished first, even by a thread whose time to end has
+            // come.
             let then = if let Some(open) = self.threads[thread].io.take() {
                 self.io_step(cpu, thread, open)?
             } else if self.threads[thread].dies_at <= self.tape.now() {
@@ -81,8 +82,8 @@ impl<W: Write + Seek> Sim<W> {
     fn next_action(&mut self, cpu: Cpu, thread: Thread) -> Result<Then> {
         let work = self.plan.threads[thread].work;
         let step = &mut self.threads[thread].step;
-        // A round ends here without taking time; every work has an action that takes some, so that `act`
-        // comes to an end.
+        // A round ends here without taking time; every work has an action that takes some, so that
+        // `act` comes to an end.
         let Some((chance, action)) = work.get(*step).copied() else {
             *step = 0;
             return Ok(Then::GoesOn);

@@ -54,8 +54,8 @@ pub struct Call {
     /// Activity of another thread during the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
-    /// Its longest wait, the last wait of the thread that ended it, and so on: as long as a thread ended the
-    /// wait, and itself came out of a wait while it lasted.
+    /// Its longest wait, the last wait of the thread that ended it, and so on: as long as a thread
+    /// ended the wait, and itself came out of a wait while it lasted.
     pub chain: Vec<Link>,
     /// The reason of the last wait in this chain.
     pub root: Option<Root>,

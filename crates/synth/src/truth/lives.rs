@@ -27,8 +27,8 @@ pub struct ProcessStart {
     pub first_run_ns: Option<i64>,
     /// Processor of the first switch-in.
     pub first_run_cpu: Option<u16>,
-    /// From the creator's call, where it is recorded, or else from the event of the start, to the first
-    /// switch-in.
+    /// From the creator's call, where it is recorded, or else from the event of the start, to the
+    /// first switch-in.
     pub cost_ns: Option<i64>,
 }
 

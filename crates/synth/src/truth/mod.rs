@@ -1,13 +1,14 @@
 //! The truth about a trace: sums of the simulation, none of them read back.
 //!
-//! All times are integers of nanoseconds (a tick has 100). Times of points count from the header event.
-//! Processes are named by their id, threads by `process/thread`, processors, disks and reasons
-//! (`KWAIT_REASON`) by their number.
+//! All times are integers of nanoseconds (a tick has 100). Times of points count from the header
+//! event. Processes are named by their id, threads by `process/thread`, processors, disks and
+//! reasons (`KWAIT_REASON`) by their number.
 //!
-//! A thread that is switched out (T0), readied (T1) and switched in (T2) waited T1 - T0 and was ready T2 -
-//! T1. One that was preempted or ran out of its quantum (switched out in state Ready) did not wait and
-//! was ready T2 - T0; it counts as preempted. The first switch-in of a thread has no T0: nothing is summed. A
-//! slice that is open at the end is not part of `run_ns`, nor is an open wait part of `wait_ns`.
+//! A thread that is switched out (T0), readied (T1) and switched in (T2) waited T1 - T0 and was
+//! ready T2 - T1. One that was preempted or ran out of its quantum (switched out in state Ready)
+//! did not wait and was ready T2 - T0; it counts as preempted. The first switch-in of a thread has
+//! no T0: nothing is summed. A slice that is open at the end is not part of `run_ns`, nor is an
+//! open wait part of `wait_ns`.
 
 mod calls;
 mod causes;
@@ -67,8 +68,8 @@ pub struct Truth {
     /// Samples by process and `image!function`, where code has names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<String, BTreeMap<String, FunctionSamples>>,
-    /// Waits that ended, by process and `image!function`, where code has names; a function once for each
-    /// wait.
+    /// Waits that ended, by process and `image!function`, where code has names; a function once for
+    /// each wait.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub function_waits: BTreeMap<String, BTreeMap<String, WaitSums>>,
     /// Waits that ended, by the thread that waited and the one that readied it; `dpc` for a DPC.
@@ -96,8 +97,8 @@ pub struct Truth {
     /// Callbacks of filter drivers.
     #[serde(skip_serializing_if = "is_default")]
     pub mini_filter: MiniFilter,
-    /// Page faults by process id and kind: `transition`, `demand_zero`, `copy_on_write`, `guard_page`,
-    /// `hard`, `access_violation`.
+    /// Page faults by process id and kind: `transition`, `demand_zero`, `copy_on_write`,
+    /// `guard_page`, `hard`, `access_violation`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub page_faults: BTreeMap<String, BTreeMap<String, u64>>,
     /// Page faults that read from files.

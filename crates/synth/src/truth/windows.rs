@@ -9,7 +9,8 @@ use serde::Serialize;
 pub struct Windows {
     /// Its global lock by process id, and `exclusive` or `shared`.
     pub locks: BTreeMap<String, BTreeMap<String, LockSums>>,
-    /// Objects by id of the process that had them last, and class with type: `gdi Bitmap`, `user Window`.
+    /// Objects by id of the process that had them last, and class with type: `gdi Bitmap`, `user
+    /// Window`.
     pub objects: BTreeMap<String, BTreeMap<String, GuiSums>>,
     /// Times of the focus, for threads and for processes, in the order of their ends.
     pub focus: Vec<FocusStay>,

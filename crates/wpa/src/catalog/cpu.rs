@@ -3,8 +3,9 @@
 use super::{Column, Graph, Kind, Time, col, function, join, named, process, process_name};
 use crate::format::Unit;
 
-/// SQL of when a slice begins. An extract of a part of a trace has no switch-in of a thread that ran when the
-/// part began and no switch-out of one that ran when it ended; one that ran all the time has neither.
+/// SQL of when a slice begins. An extract of a part of a trace has no switch-in of a thread that
+/// ran when the part began and no switch-out of one that ran when it ended; one that ran all the
+/// time has neither.
 macro_rules! begin {
     () => {
         "coalesce(r.in_ns, r.out_ns - r.run_ns, $end - r.run_ns)"
@@ -231,7 +232,8 @@ pub(super) static PRECISE: Graph = Graph {
     guid: Some("c58f5fea-0319-4046-932d-e695ebe20b47"),
     element: None,
     table: "context_switch",
-    // The row of an open wait has no slice: its thread was not switched in again before the trace ended.
+    // The row of an open wait has no slice: its thread was not switched in again before the trace
+    // ended.
     only: Some("NOT r.is_open_wait"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),

@@ -211,7 +211,8 @@ pub fn by_element(element: &str) -> Option<&'static Graph> {
     find(|graph| graph.element == Some(element))
 }
 
-/// The graph that knows a column which no other graph has; columns such as `Thread Name` are in many.
+/// The graph that knows a column which no other graph has; columns such as `Thread Name` are in
+/// many.
 #[must_use]
 pub fn by_column(guid: &str) -> Option<&'static Graph> {
     let mut with = GRAPHS

@@ -1,5 +1,5 @@
-//! Groups of arguments that dumps share. This file imports no command; the commands, and the root of `dump`,
-//! import it.
+//! Groups of arguments that dumps share. This file imports no command; the commands, and the root
+//! of `dump`, import it.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -19,8 +19,8 @@ use crate::options::{OUTPUT, OptionGroup};
 /// Inputs of a dump, and its output format.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both, patterns such
-    /// as 'runs/**/*.etwx', or @FILE with one of these on each line
+    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both,
+    /// patterns such as 'runs/**/*.etwx', or @FILE with one of these on each line
     #[arg(value_name = "EXTRACT", required = true)]
     pub(super) extracts: Vec<PathBuf>,
     /// The files that these stand for, after the first search.
@@ -41,15 +41,15 @@ pub(crate) struct Common {
     /// overwritten
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
     pub(crate) force: bool,
-    /// Go on with the other extracts where one cannot be read; all errors are printed at the end, and the
-    /// exit code is 2
+    /// Go on with the other extracts where one cannot be read; all errors are printed at the end,
+    /// and the exit code is 2
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Print the SQL instead of the answer
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_sql: bool,
-    /// How times are written: s (seconds of the trace, which it is without this), local, localtime, utc,
-    /// utctime, here or heretime
+    /// How times are written: s (seconds of the trace, which it is without this), local, localtime,
+    /// utc, utctime, here or heretime
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT)]
     time_format: Option<TimeFormat>,
     /// Digits of a second, 0 to 6
@@ -147,8 +147,8 @@ impl Common {
 /// Format of processes.
 #[derive(Debug, Args)]
 pub(crate) struct ProcessOutput {
-    /// Start and end behind names: none, or a time format; without it + and - mark processes that started or
-    /// ended
+    /// Start and end behind names: none, or a time format; without it + and - mark processes that
+    /// started or ended
     #[arg(long, value_name = "FORMAT", value_parser = process_format, help_heading = OUTPUT)]
     pub(crate) process_format: Option<ProcessFormat>,
     /// Leave command lines out

@@ -181,8 +181,8 @@ fn print_one(
     Ok(printer.finish()?)
 }
 
-/// Prints the largest rows of all extracts as one list, each with the name of its trace; returns how many
-/// they are. Machines get only rows that may be made of several.
+/// Prints the largest rows of all extracts as one list, each with the name of its trace; returns
+/// how many they are. Machines get only rows that may be made of several.
 fn print_merged(
     asking: &Asking<'_>,
     answers: Vec<Answered<Answer>>,

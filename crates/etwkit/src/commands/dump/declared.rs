@@ -1,4 +1,5 @@
-//! Declared questions as commands: their options as arguments, their answers as text, JSON lines or CSV.
+//! Declared questions as commands: their options as arguments, their answers as text, JSON lines or
+//! CSV.
 
 use std::path::PathBuf;
 
@@ -78,8 +79,8 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
         .help_heading(OUTPUT);
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
     let command = Common::augment_args(command);
-    // All dumps have the options that choose tests. A question to names of recordings declares them itself,
-    // and clap panics over an option that a command has twice.
+    // All dumps have the options that choose tests. A question to names of recordings declares them
+    // itself, and clap panics over an option that a command has twice.
     let is_new = |option: &&Opt| {
         command
             .get_arguments()

@@ -42,8 +42,8 @@ pub(crate) struct MoreArgs {
     /// Print a rule: what it finds, its thresholds with their reasons, its SQL; or all, as a list
     #[arg(long, value_name = "RULE|all")]
     explain: Option<String>,
-    /// Write this finding of the list to the file that --out names: a page with the rows behind it, and these
-    /// for programs
+    /// Write this finding of the list to the file that --out names: a page with the rows behind it,
+    /// and these for programs
     #[arg(long, value_name = "N", requires = "out", help_heading = OUTPUT,
           conflicts_with_all = ["json", "csv", "fail-on", "explain"],
           value_parser = clap::value_parser!(i64).range(1..))]
@@ -51,7 +51,8 @@ pub(crate) struct MoreArgs {
     /// The file of --finding, a .zip
     #[arg(long, value_name = "FILE", requires = "finding", help_heading = OUTPUT)]
     out: Option<PathBuf>,
-    /// Write the findings as one page of HTML, with all that is known of each, instead of printing them
+    /// Write the findings as one page of HTML, with all that is known of each, instead of printing
+    /// them
     #[arg(long, value_name = "FILE", help_heading = OUTPUT,
           conflicts_with_all = ["json", "csv", "markdown", "explain", "finding"])]
     html: Option<PathBuf>,

@@ -30,7 +30,8 @@ impl Own for Explain {
 /// Target of the page.
 #[derive(Debug, Args)]
 pub(crate) struct PageArgs {
-    /// Write the answer as one page of HTML, with a heat map of runs and causes, instead of printing it
+    /// Write the answer as one page of HTML, with a heat map of runs and causes, instead of
+    /// printing it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv"], help_heading = OUTPUT)]
     html: Option<PathBuf>,
 }

@@ -60,8 +60,8 @@ pub(super) fn ask_each<A: Send>(
             .answer
             .map_err(anyhow::Error::from)
             .and_then(|(mut info, answer)| {
-                // Two recordings of one name are distinguished by where they lie; rows for machines have a column
-                // for that.
+                // Two recordings of one name are distinguished by where they lie; rows for machines
+                // have a column for that.
                 if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
                     name.clone_into(&mut info.file_name);
                 }
@@ -89,8 +89,8 @@ pub(super) fn ask_each<A: Send>(
     Ok(answered)
 }
 
-/// Asks all extracts together a question that has one answer. They are returned if they hold one; why they
-/// do not is said.
+/// Asks all extracts together a question that has one answer. They are returned if they hold one;
+/// why they do not is said.
 pub(super) fn ask_all<A>(
     common: &Common,
     command: &str,
@@ -125,8 +125,8 @@ pub(super) fn ask_all<A>(
     }
 }
 
-/// Begins the answer of a command for machines; refuses a file that cannot be written before anything is
-/// computed for it.
+/// Begins the answer of a command for machines; refuses a file that cannot be written before
+/// anything is computed for it.
 pub(super) fn begin(
     common: &Common,
     command: &str,
@@ -394,8 +394,8 @@ fn clipped(line: &str, width: Option<usize>) -> String {
 /// Indent of the continuation of a folded line, in addition to the indent of its first part.
 const HANGING: usize = 4;
 
-/// A line that is wider than the screen, in parts that end between words: a terminal itself breaks words
-/// anywhere. A word that is wider than the screen stays whole.
+/// A line that is wider than the screen, in parts that end between words: a terminal itself breaks
+/// words anywhere. A word that is wider than the screen stays whole.
 fn folded(line: &str, screen: usize) -> Vec<String> {
     let indent = line.chars().take_while(|c| *c == ' ').count();
     let hanging = " ".repeat((indent + HANGING).min(screen / 2));

@@ -11,7 +11,8 @@ use crate::time_range::TimeRange;
 /// A list of patterns: `;` separates them, `*` and `?` are wildcards, and a leading `!` excludes
 /// matches.
 ///
-/// Without a positive pattern everything matches that no negative one excludes. Case does not matter.
+/// Without a positive pattern everything matches that no negative one excludes. Case does not
+/// matter.
 #[derive(Debug, Clone, Default)]
 struct Patterns {
     positive: Vec<Pattern>,

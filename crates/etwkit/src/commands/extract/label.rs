@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// Characters of a value at most.
 const MAX_VALUE: usize = 200;
 
-/// Name and value of a label. The table `extract` has all labels in one text with `;` between them, so that
-/// neither can have one.
+/// Name and value of a label. The table `extract` has all labels in one text with `;` between them,
+/// so that neither can have one.
 pub(crate) fn parse(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once('=')

@@ -138,8 +138,8 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         for _ in 0..workers {
             let (send, queue, bars, sets) = (send.clone(), &queue, &bars, &sets);
             scope.spawn(move || {
-                // A block of its own: in the condition of the loop itself, the lock would be held until the
-                // job is done, and the jobs would run one after the other.
+                // A block of its own: in the condition of the loop itself, the lock would be held
+                // until the job is done, and the jobs would run one after the other.
                 while let Some((at, job)) = {
                     queue
                         .lock()
@@ -181,8 +181,8 @@ pub(crate) struct Done<'a> {
     pub(crate) kept: Result<bool, String>,
 }
 
-/// Makes all extracts as [`run`] does, and leaves it to the caller to report it, between the lines of the
-/// progress display.
+/// Makes all extracts as [`run`] does, and leaves it to the caller to report it, between the lines
+/// of the progress display.
 pub(crate) fn run_reporting(
     args: &ExtractArgs,
     on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,

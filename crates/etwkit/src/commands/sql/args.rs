@@ -17,20 +17,22 @@ const RESOURCES: &str = "Resources";
 
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// Extracts (.etwx), traces, folders, patterns such as 'runs/**/*.etwx', or @FILE with one of these on
-    /// each line; then SQL: one statement, - for the standard input, or @NAME for a question of the library
+    /// Extracts (.etwx), traces, folders, patterns such as 'runs/**/*.etwx', or @FILE with one of
+    /// these on each line; then SQL: one statement, - for the standard input, or @NAME for a
+    /// question of the library
     #[arg(value_name = "EXTRACT, SQL", num_args = 1..,
           required_unless_present_any = ["show_schema", "file"])]
     pub(crate) items: Vec<OsString>,
     /// Read the SQL from this file; everything else that is named is an extract then
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// A value for $NAME in the SQL or a question of the library, of the type that it is compared with or
-    /// that it looks like, or NAME:TYPE=VALUE with text, int, float or bool; can be repeated
+    /// A value for $NAME in the SQL or a question of the library, of the type that it is compared
+    /// with or that it looks like, or NAME:TYPE=VALUE with text, int, float or bool; can be
+    /// repeated
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// A folder with questions of your own: @NAME is its file NAME.sql, also in folders below (@AREA/NAME);
-    /// they come before those of the program
+    /// A folder with questions of your own: @NAME is its file NAME.sql, also in folders below
+    /// (@AREA/NAME); they come before those of the program
     #[arg(long, value_name = "FOLDER")]
     pub(crate) library: Option<PathBuf>,
     #[command(flatten)]
@@ -47,16 +49,17 @@ pub(crate) struct SqlArgs {
     /// Overwrite a file that is there; traces and extracts are never overwritten
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
-    /// Leave out extracts that cannot be opened; their errors are printed at the end, and the exit code is 2
+    /// Leave out extracts that cannot be opened; their errors are printed at the end, and the exit
+    /// code is 2
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Print the tables, or the columns of one; with --format json all that is declared of them, an object
-    /// for each table
+    /// Print the tables, or the columns of one; with --format json all that is declared of them, an
+    /// object for each table
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["items", "file", "params", "library", "files", "out", "force"])]
     pub(crate) show_schema: Option<String>,
-    /// Memory for sorting, grouping and joining, 64 to 1048576 MiB; without it 2048. What needs more goes to
-    /// temporary files, or is an error
+    /// Memory for sorting, grouping and joining, 64 to 1048576 MiB; without it 2048. What needs
+    /// more goes to temporary files, or is an error
     #[arg(long, value_name = "MIB", help_heading = RESOURCES,
           value_parser = clap::value_parser!(u32).range(MEMORY_MIB))]
     pub(crate) memory: Option<u32>,

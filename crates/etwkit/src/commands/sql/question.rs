@@ -156,7 +156,8 @@ impl Question {
         if query.limit(params).is_none_or(|limit| rows < limit) {
             return Ok(None);
         }
-        // Counting asks the question once more, so it is done only for an answer that fills its limit.
+        // Counting asks the question once more, so it is done only for an answer that fills its
+        // limit.
         let Some(all) = session.count(query, params)? else {
             return Ok(None);
         };

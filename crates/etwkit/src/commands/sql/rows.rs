@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use super::args::SqlFormat;
 use crate::printer::Printer;
 
-/// Rows from which the widths of a table's columns are taken; wider cells further down push their row aside.
+/// Rows from which the widths of a table's columns are taken; wider cells further down push their
+/// row aside.
 const MEASURED_ROWS: usize = 1000;
 
 /// Bytes of cells that are held for measuring at most: a single row may have megabytes.
@@ -54,8 +55,9 @@ impl Rows {
     pub(super) fn new(schema: &SchemaRef, format: SqlFormat, target: Target) -> Self {
         let mut columns: Vec<Column> = Vec::new();
         for field in schema.fields() {
-            // Several columns can have one name. In an object readers keep only one member of a name, so the
-            // others get numbers. A number can be taken, too: a column may be called so from the start.
+            // Several columns can have one name. In an object readers keep only one member of a
+            // name, so the others get numbers. A number can be taken, too: a column may be called
+            // so from the start.
             let (mut name, mut number) = (field.name().clone(), 2);
             while columns.iter().any(|column| column.name == name) {
                 name = format!("{}_{number}", field.name());
@@ -181,8 +183,8 @@ impl Rows {
         Ok(self.printed)
     }
 
-    /// Lines of a file keep line breaks and controls inside quotes, as the format has it; those for a screen
-    /// do not.
+    /// Lines of a file keep line breaks and controls inside quotes, as the format has it; those for
+    /// a screen do not.
     fn csv_line(&self, line: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         match self.target {
             Target::File => printer.raw(&format!("{line}\r\n"))?,

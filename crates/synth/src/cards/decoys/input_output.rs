@@ -10,7 +10,8 @@ const CLOSES: &str = "KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCop
 const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceCopyEnd nt!NtWriteFile \
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch";
 
-/// A filter driver of a backup reports to its service which files were written; the service answers at once.
+/// A filter driver of a backup reports to its service which files were written; the service answers
+/// at once.
 pub(super) fn backup(scene: &mut Scene) {
     let maker = scene.maker();
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));
@@ -85,8 +86,8 @@ pub(super) fn background_reader(scene: &mut Scene) {
     let sleeps = scene.b.waits(&[main, SLEEPS]);
     let code = scene.b.code(&[main], &["ntdll!RtlDecompressBuffer"]);
     let thread = scene.b.thread(program, 4, "sysmain!PfSvcMainThreadWorker");
-    // As slow as the transfers of the card about low priority, but few: the time of a single one must not be
-    // enough for a finding.
+    // As slow as the transfers of the card about low priority, but few: the time of a single one
+    // must not be enough for a finding.
     scene.b.is_background(thread);
     let steps = [
         Step::Sleep(sleeps, 2_000_000, 3_000_000),

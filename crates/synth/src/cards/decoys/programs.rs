@@ -58,7 +58,8 @@ pub(super) fn window(scene: &mut Scene) {
     );
 }
 
-/// A service of .NET that collects generation 0 and 1 now and then, each within a millisecond or two.
+/// A service of .NET that collects generation 0 and 1 now and then, each within a millisecond or
+/// two.
 pub(super) fn collector(scene: &mut Scene) {
     for image in [CORECLR, CORE_LIB] {
         if scene.b.image(image.name).is_none() {

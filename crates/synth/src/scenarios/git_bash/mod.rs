@@ -1,6 +1,6 @@
-//! Scenario `git-bash`: Git Bash takes ten seconds to open. Each process that starts waits until a virus
-//! scanner has read its image: a filter driver asks a service whenever a section of an image is made. The
-//! processors are hardly busy.
+//! Scenario `git-bash`: Git Bash takes ten seconds to open. Each process that starts waits until a
+//! virus scanner has read its image: a filter driver asks a service whenever a section of an image
+//! is made. The processors are hardly busy.
 
 mod code;
 
@@ -81,7 +81,8 @@ fn clicks(b: &mut Builder, port: Port, explorer: Program, at_ms: u32) -> Vec<Ste
     steps
 }
 
-/// The service that scans: a pool of threads that answer the driver, and one that looks for updates.
+/// The service that scans: a pool of threads that answer the driver, and one that looks for
+/// updates.
 fn scanner(b: &mut Builder, port: Port) {
     let ids = (b.id(), 804);
     let line = r#""C:\Program Files\Northwall\Shield\NwScanSvc.exe""#;

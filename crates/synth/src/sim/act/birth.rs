@@ -38,8 +38,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         let number = self.truth.starts.len();
         self.truth.starts.push(birth);
-        // Both find the entry again: the child when it runs first, the creator when its system call returns,
-        // and either may come first.
+        // Both find the entry again: the child when it runs first, the creator when its system call
+        // returns, and either may come first.
         self.threads[child].acting.birth.own = Some(number);
         self.threads[creator].acting.birth.made = Some(number);
     }
@@ -54,8 +54,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         let run_ns = Self::ns(time);
         (start.first_run_ns, start.first_run_cpu) = (Some(run_ns), Some(cpu.0 as u16));
-        // A creator waits for its call to return, not for the event of the start, which comes in the middle
-        // of the call.
+        // A creator waits for its call to return, not for the event of the start, which comes in
+        // the middle of the call.
         start.cost_ns = Some(run_ns - start.call_ns.unwrap_or(start.start_ns));
     }
 
@@ -85,7 +85,8 @@ impl<W: Write + Seek> Sim<W> {
             p.u32(pid);
         })?;
         self.programs[program].terminated = Some((time, status));
-        // A thread that ends its own process goes on with its script, whose end is the end of the thread.
+        // A thread that ends its own process goes on with its script, whose end is the end of the
+        // thread.
         if program != self.plan.threads[thread].program {
             // Its threads end when they run the next time.
             for other in self

@@ -1,4 +1,5 @@
-//! System calls. Their events name no thread, and a call may end on another processor than it began.
+//! System calls. Their events name no thread, and a call may end on another processor than it
+//! began.
 
 use std::io::{Seek, Write};
 
@@ -59,8 +60,8 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.tape.kernel(cpu.0 as u16, kind::CALL_EXIT, None, |p| {
             p.u32(status);
         })?;
-        // Before the call is taken off: also the return of a call that began before the trace ends the start
-        // of a process.
+        // Before the call is taken off: also the return of a call that began before the trace ends
+        // the start of a process.
         self.call_of_start_ends(thread, time);
         let Some(Open {
             function,
@@ -78,7 +79,8 @@ impl<W: Write + Seek> Sim<W> {
         let of_path = about.map(|path| self.truth.syscalls.by_path.entry(path).or_default());
         for sums in of_path.into_iter().chain([calls.entry(name).or_default()]) {
             sums.count += 1;
-            // The two highest bits of an NTSTATUS are its severity: 3 is an error, 2 a warning, no failure.
+            // The two highest bits of an NTSTATUS are its severity: 3 is an error, 2 a warning, no
+            // failure.
             sums.failed += u64::from(status >> 30 == 3);
             sums.duration_ns += (time - since) * TICK_NS;
         }

@@ -123,8 +123,8 @@ impl<W: Write + Seek> Sim<W> {
         let runtime = self.world.runtimes.0.entry(program).or_default();
         runtime.numbers += 1;
         let (number, within) = (runtime.numbers, runtime.background.is_some());
-        // A blocking collection that runs while one runs in the background has a kind of its own: readers
-        // have to keep two open collections of a process apart.
+        // A blocking collection that runs while one runs in the background has a kind of its own:
+        // readers have to keep two open collections of a process apart.
         let kind = match (is_background, within) {
             (true, _) => BACKGROUND,
             (false, true) => BLOCKING_WITHIN,
@@ -216,8 +216,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Threads run again: the pause belongs to the collection that began in it, or else to the one in the
-    /// background.
+    /// Threads run again: the pause belongs to the collection that began in it, or else to the one
+    /// in the background.
     fn restarts(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let time = self.of_runtime(cpu, thread, event(3, 1, 132))?;
         let Some(pause) = self.threads[thread].acting.collection.0.take() else {

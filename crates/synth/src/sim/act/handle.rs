@@ -47,7 +47,8 @@ impl HandleTable {
     /// Returns the value of a new handle: the one that was closed last, or an unused one.
     fn value(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
-            // Values of handles are multiples of four, since Windows leaves the two lowest bits to programs.
+            // Values of handles are multiples of four, since Windows leaves the two lowest bits to
+            // programs.
             self.values += 4;
             self.values
         })
@@ -129,7 +130,8 @@ impl<W: Write + Seek> Sim<W> {
             kind: ObjectKind::Process,
             name: "",
         };
-        // The object came with its process, which has no event of an object: since when it lives is unknown.
+        // The object came with its process, which has no event of an object: since when it lives is
+        // unknown.
         let known = self.world.handles.objects.entry(object);
         known
             .or_insert(Object {
@@ -193,7 +195,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         of.handles += 1;
         let kind = of.plan.kind;
-        // The copy has a value of the other process, which may be in use in this one for another object.
+        // The copy has a value of the other process, which may be in use in this one for another
+        // object.
         let copy = self.world.handles.tables.entry(target).or_default().value();
         let (source_pid, target_pid) = (
             self.plan.programs[source].pid,

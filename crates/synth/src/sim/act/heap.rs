@@ -40,7 +40,8 @@ struct Heap {
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Heaps(BTreeMap<(Program, u32), Heap>);
 
-/// Handle of a heap. Programs have their own addresses, so that heaps of several have the same handle.
+/// Handle of a heap. Programs have their own addresses, so that heaps of several have the same
+/// handle.
 const fn handle(heap: u32) -> u64 {
     HEAPS + HEAP_STEP * heap as u64
 }
@@ -176,8 +177,8 @@ impl<W: Write + Seek> Sim<W> {
         self.user_event(cpu, thread, DESTROY, |p| {
             p.u64(handle(heap));
         })?;
-        // Blocks that go with their heap have no events of their own: readers have to drop them by the
-        // handle.
+        // Blocks that go with their heap have no events of their own: readers have to drop them by
+        // the handle.
         let gone = std::mem::take(self.heap_of(thread, heap));
         let bytes: u64 = gone.live.iter().map(|block| block.bytes).sum();
         self.count_heap(thread, heap, |sums| {

@@ -1,5 +1,5 @@
-//! Queries of names (Microsoft-Windows-DNS-Client): a program asks, the service of the DNS client asks
-//! servers.
+//! Queries of names (Microsoft-Windows-DNS-Client): a program asks, the service of the DNS client
+//! asks servers.
 
 use std::io::{Seek, Write};
 use std::net::Ipv4Addr;
@@ -96,7 +96,8 @@ impl<W: Write + Seek> Sim<W> {
     /// The query that a thread of the service works on, and who asks.
     fn looked_up(&self, thread: Thread) -> Option<(Lookup, u32, Thread)> {
         let client = self.serves(thread)?;
-        // The events of the service carry the id of the client, which is all that joins them to its query.
+        // The events of the service carry the id of the client, which is all that joins them to its
+        // query.
         let open = self.threads[client].acting.lookup.0.last()?;
         Some((open.lookup, self.ids(Some(client)).1, client))
     }

@@ -70,8 +70,8 @@ impl<W: Write + Seek> Sim<W> {
                 .u32(tid)
                 .u32(bytes);
         })?;
-        // Windows reports a hard fault twice: with the file and the duration, and among the other page
-        // faults.
+        // Windows reports a hard fault twice: with the file and the duration, and among the other
+        // page faults.
         self.fault_event(cpu, thread, kind::HARD_PAGE_FAULT, address)?;
         let pid = self.pid_text(thread);
         let faults = self.truth.page_faults.entry(pid.clone()).or_default();
@@ -92,7 +92,8 @@ impl<W: Write + Seek> Sim<W> {
     /// Writes the event of a page fault, with the address that a thread touched.
     fn fault_event(&mut self, cpu: Cpu, thread: Thread, kind: Kind, address: u64) -> Result<()> {
         self.take_frames(thread, Taken::Ready);
-        // A fault is blamed on the instruction of the program, not on the code of the kernel that handles it.
+        // A fault is blamed on the instruction of the program, not on the code of the kernel that
+        // handles it.
         let counter = self
             .frames
             .user

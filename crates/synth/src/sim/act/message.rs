@@ -1,5 +1,5 @@
-//! Messages between processes (ALPC): who sent, who received, who waited. Their numbers are used again when a
-//! message is done.
+//! Messages between processes (ALPC): who sent, who received, who waited. Their numbers are used
+//! again when a message is done.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -59,7 +59,8 @@ impl<W: Write + Seek> Sim<W> {
         }
         let state = &mut self.world.messages;
         let message = state.free.pop().unwrap_or_else(|| {
-            // Numbers that are free again come first: readers must not take a number for an identity.
+            // Numbers that are free again come first: readers must not take a number for an
+            // identity.
             state.numbers += 4;
             FIRST + state.numbers
         });
@@ -83,7 +84,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread receives the message with that number. `is_done` says that nothing else is sent under it.
+    /// A thread receives the message with that number. `is_done` says that nothing else is sent
+    /// under it.
     pub(in crate::sim) fn receive(
         &mut self,
         cpu: Cpu,
@@ -91,7 +93,8 @@ impl<W: Write + Seek> Sim<W> {
         message: u32,
         is_done: bool,
     ) -> Result<()> {
-        // The end of the wait comes before the receipt, as the thread has to run before it can receive.
+        // The end of the wait comes before the receipt, as the thread has to run before it can
+        // receive.
         self.ends_waiting(cpu, thread)?;
         let time = self.kernel_event(cpu, thread, kind::ALPC_RECEIVE, |p| {
             p.u32(message);
@@ -109,8 +112,8 @@ impl<W: Write + Seek> Sim<W> {
                 received: time,
                 answered: None,
             };
-            // A message and its answer have the same number: the second receipt finds the first one here, and
-            // completes the call.
+            // A message and its answer have the same number: the second receipt finds the first one
+            // here, and completes the call.
             let before = self.world.messages.calls.insert(message, served);
             self.count_call(thread, before, time);
         }
@@ -161,7 +164,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread is about to wait for a request, if the port is one of messages and it does not wait already.
+    /// A thread is about to wait for a request, if the port is one of messages and it does not wait
+    /// already.
     pub(in crate::sim) fn waits_for_request(
         &mut self,
         cpu: Cpu,

@@ -116,8 +116,8 @@ impl<W: Write + Seek> Sim<W> {
             Act::SessionStarts(plan) => self.session_starts(cpu, thread, plan)?,
             Act::TakesKernel(plan) => {
                 self.session_starts(cpu, thread, plan)?;
-                // The new session starts first: its event is the last thing that a provider reports before
-                // the kernel falls silent.
+                // The new session starts first: its event is the last thing that a provider reports
+                // before the kernel falls silent.
                 self.tape.ends_kernel()?;
             }
             Act::SessionStops(name, lost) => self.session_stops(cpu, thread, (name, lost))?,
@@ -148,8 +148,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Writes an event that names no thread, of the one that runs, and the stack that it has. Returns its
-    /// time.
+    /// Writes an event that names no thread, of the one that runs, and the stack that it has.
+    /// Returns its time.
     fn kernel_event(
         &mut self,
         cpu: Cpu,
@@ -185,8 +185,8 @@ impl<W: Write + Seek> Sim<W> {
         payload: impl FnOnce(&mut Payload),
     ) -> Result<i64> {
         self.take_frames(thread, Taken::Ready);
-        // Providers write the stack into the event itself as one list, unlike the kernel, which writes it as
-        // an event of its own.
+        // Providers write the stack into the event itself as one list, unlike the kernel, which
+        // writes it as an event of its own.
         let stack = [self.frames.kernel.as_slice(), &self.frames.user].concat();
         let ids = self.ids(Some(thread));
         self.tape.provided(cpu.0 as u16, kind, ids, &stack, payload)

@@ -1,5 +1,5 @@
-//! The system timer, whose resolution programs and drivers ask for, and settings of the power scheme
-//! (Microsoft-Windows-Kernel-Power).
+//! The system timer, whose resolution programs and drivers ask for, and settings of the power
+//! scheme (Microsoft-Windows-Kernel-Power).
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -181,8 +181,8 @@ impl<W: Write + Seek> Sim<W> {
         if !self.world.power.held.contains_key(&asker) {
             return Ok(());
         }
-        // Windows drops the requests of a process that ends without an event of it; only the change of the
-        // system shows.
+        // Windows drops the requests of a process that ends without an event of it; only the change
+        // of the system shows.
         self.held_until(asker, Some(time));
         self.update_timer(cpu, thread)
     }
@@ -222,8 +222,8 @@ impl<W: Write + Seek> Sim<W> {
         let Some(plan) = self.plan.power.clone() else {
             return Ok(());
         };
-        // Without a time: readers cannot know since when it holds, and the truth must not say more than the
-        // trace.
+        // Without a time: readers cannot know since when it holds, and the truth must not say more
+        // than the trace.
         for (program, resolution) in plan.timers {
             self.holds(Asker::Process(program), (resolution, false), None);
         }
@@ -275,8 +275,8 @@ impl<W: Write + Seek> Sim<W> {
                                 .u32(0);
                         })?;
                 }
-                // The request of the kernel is a part of the event of the system: it has no event of its own
-                // in a rundown.
+                // The request of the kernel is a part of the event of the system: it has no event
+                // of its own in a rundown.
                 Asker::Kernel => {}
             }
         }

@@ -93,16 +93,16 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Control blocks that are there when the session begins. The others are named when they come, or when it
-    /// ends.
+    /// Control blocks that are there when the session begins. The others are named when they come,
+    /// or when it ends.
     pub(in crate::sim) fn registry_rundown_at_start(&mut self) -> Result<()> {
         for key in self.plan.keys.keys() {
             let plan = &self.plan.keys[key];
             if plan.is_there && plan.is_listed_first {
                 self.block_event(Cpu(0), kind::BLOCK_START, key)?;
             }
-            // A control block that is not listed at the start is in use all the same; its name comes at the
-            // end only.
+            // A control block that is not listed at the start is in use all the same; its name
+            // comes at the end only.
             if self.plan.keys[key].is_there {
                 self.world.registry.0.insert(key);
             }

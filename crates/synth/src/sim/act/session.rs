@@ -18,8 +18,8 @@ const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3ca2"
 const COLLISION: u32 = 0xC000_0035;
 /// Reason for a lost event: it is larger than a buffer (`STATUS_BUFFER_OVERFLOW`).
 const OVERFLOW: u32 = 0x8000_0005;
-/// Sizes of sessions: fewest and most buffers, size of one in KB, most that were there, those that are there,
-/// seconds between two flushes.
+/// Sizes of sessions: fewest and most buffers, size of one in KB, most that were there, those that
+/// are there, seconds between two flushes.
 const BUFFERS: [u32; 6] = [8, 30, 64, 9, 8, 1];
 
 const fn event(id: u16, version: u8, opcode: u8) -> Provided {
@@ -87,8 +87,8 @@ impl<W: Write + Seek> Sim<W> {
         });
         let state = &mut self.world.sessions;
         state.numbers += 1;
-        // Windows has 64 loggers and gives numbers of stopped ones to new sessions, so that readers must not
-        // take the number for an identity.
+        // Windows has 64 loggers and gives numbers of stopped ones to new sessions, so that readers
+        // must not take the number for an identity.
         state
             .live
             .insert(plan.name, (place, 2 + state.numbers % 60, plan));

@@ -1,5 +1,5 @@
-//! The window manager (Microsoft-Windows-Win32k): its global lock, GDI and USER objects, the focus, and
-//! delays of programs that do not look for messages.
+//! The window manager (Microsoft-Windows-Win32k): its global lock, GDI and USER objects, the focus,
+//! and delays of programs that do not look for messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Seek, Write};
@@ -275,8 +275,8 @@ impl<W: Write + Seek> Sim<W> {
             let changed = self.provider_event(cpu, thread, event(26, 0, FOCUS), |p| {
                 p.u32(SESSION).u32(old_pid).u32(new_pid);
             })?;
-            // Windows also reports the loss and the gain of each process; their times are later and do not
-            // count.
+            // Windows also reports the loss and the gain of each process; their times are later and
+            // do not count.
             for (id, pid) in [(259, old_pid), (258, new_pid)] {
                 self.provider_event(cpu, thread, event(id, 0, FOCUS), |p| {
                     p.u32(SESSION).u32(pid).u64(0);
