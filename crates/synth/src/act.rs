@@ -20,42 +20,41 @@ pub(crate) enum Act {
     CallbackEnds(u32),
     /// Touches a page that is not mapped.
     Fault(FaultKind),
-    /// Takes memory of the kernel.
+    /// Allocates kernel pool memory.
     PoolAllocates(Pool),
-    /// Gives the oldest block of a tag back.
+    /// Frees the oldest block of a tag.
     PoolFrees(&'static str),
     /// Frees a block with this tag and size in bytes that was allocated before the trace.
     PoolFreesEarlier(&'static str, u32),
-    /// Makes the heap of that number.
+    /// Creates the heap with that number.
     HeapBegins(u32),
-    /// Takes from..to bytes from a heap.
+    /// Allocates from..to bytes from a heap.
     HeapAllocates(u32, u32, u32),
     /// Resizes the oldest block of a heap to from..to bytes.
     HeapResizes(u32, u32, u32),
     /// Frees the oldest block of a heap.
     HeapFrees(u32),
-    /// Destroys a heap with all that is in it.
+    /// Destroys a heap with all of its blocks.
     HeapEnds(u32),
     /// Enters a function of the kernel.
     CallBegins(Function),
     /// Leaves the function with that status.
     CallEnds(u32),
-    /// Asks that a process ends with that status: its own, or another one.
+    /// Requests that a process ends with that status: its own, or another one.
     Terminates(Program, u32),
-    /// Asks for a resolution of the timer in units of 100 ns, which the system may ignore; 0 takes
-    /// it back.
+    /// Requests a timer resolution in units of 100 ns, which the system may ignore; 0 releases it.
     AsksTimer(u32, bool),
-    /// A driver asks for a resolution of the timer.
+    /// A driver requests a timer resolution.
     KernelAsksTimer(u32),
     /// Sets a setting of the power scheme.
     SetsPower(Guid, &'static [u8]),
-    /// Asks for the address of a host.
+    /// Queries the address of a host.
     LookupBegins(Lookup),
-    /// Has the answer to its query.
+    /// Receives the answer to its query.
     LookupEnds,
-    /// The service goes to the servers of the adapter of that number for the one that it serves.
+    /// The service queries the servers of the adapter with that number for its client.
     LookupAdapter(usize),
-    /// The service asks the server of that number, counted over all adapters.
+    /// The service queries the server with that number, counted over all adapters.
     LookupServer(usize),
     /// That server does not answer in time.
     LookupTimesOut(usize),
@@ -67,21 +66,21 @@ pub(crate) enum Act {
     BlockBegins(RegistryKey),
     /// The control block of a key goes away.
     BlockEnds(RegistryKey),
-    /// Makes an object and gets a handle to it.
+    /// Creates an object and opens a handle to it.
     HandleOpens(ObjectPlan),
-    /// Gets a handle to a process.
+    /// Opens a handle to a process.
     HandleOpensProcess(Program),
-    /// Gives another process a handle to the object of the newest handle.
+    /// Duplicates the newest handle into another process.
     HandleDuplicates(Program),
     /// Closes the oldest handle of the process.
     HandleCloses,
-    /// Asks for the lock of the window manager.
+    /// Requests the lock of the window manager.
     LockAsks,
-    /// Has the lock of the window manager, alone or with others.
+    /// Acquires the lock of the window manager, alone or shared.
     LockHas { exclusive: bool },
     /// Releases the lock of the window manager.
     LockGives,
-    /// Makes an object of the window manager.
+    /// Creates an object of the window manager.
     GuiCreates(GuiKind),
     /// Destroys the oldest object of the process.
     GuiDestroys,
@@ -115,7 +114,7 @@ pub(crate) enum Act {
     LosesEvent(Enabled, u16),
     /// The .NET runtime collects.
     Collects(CollectionStep),
-    /// Writes an event of a provider whose layout nothing in the trace describes: id, and bytes of
+    /// Writes an event of a provider whose layout is not described in the trace: id, and bytes of
     /// its payload.
     WritesForeign(Guid, u16, u32),
 }
@@ -166,7 +165,7 @@ pub(crate) struct FileOperation {
 pub(crate) struct Callback {
     /// Function of the driver.
     pub(crate) routine: Function,
-    /// The callback is called when the operation is done, not before it.
+    /// The callback is called after the operation, not before it.
     pub(crate) is_post: bool,
 }
 
@@ -345,7 +344,7 @@ pub(crate) struct Enabled {
     pub(crate) level: u8,
 }
 
-/// A step of a collection of the .NET runtime.
+/// A step of a garbage collection of the .NET runtime.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CollectionStep {
     /// All threads are requested to stop, for that reason.
@@ -362,7 +361,7 @@ pub(crate) enum CollectionStep {
     RestartEnds,
 }
 
-/// A query of a name: type of record (1 A, 28 AAAA), and how it will be answered.
+/// A query of a name: type of record (1 A, 28 AAAA), and its answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup {
     pub(crate) name: &'static str,

@@ -1,4 +1,4 @@
-//! Functions with names: where they lie in their images, and the call stacks that lead to them.
+//! Functions with names: their places in their images, and the call stacks that lead to them.
 //!
 //! A stack is text, the outermost frame first: `"ntdll!RtlUserThreadStart bash!main"`. Functions
 //! get their place when the plan is complete; the identity of a PDB follows from the names in it,
@@ -50,7 +50,8 @@ pub(crate) struct CodeMap {
 }
 
 impl CodeMap {
-    /// The stack of these parts, each of them frames that are parted by blanks, `module!function`.
+    /// Returns the stack of these parts, each a text of frames with blanks between them,
+    /// `module!function`.
     pub(crate) fn path(&mut self, modules: &Table<Module, ModulePlan>, parts: &[&str]) -> Path {
         let text = parts.join(" ");
         if let Some(path) = self.by_text.get(&text) {
@@ -68,7 +69,7 @@ impl CodeMap {
         path
     }
 
-    /// The function of that name, `module!function`.
+    /// Returns the function of that name, `module!function`.
     pub(crate) fn function(
         &mut self,
         modules: &Table<Module, ModulePlan>,

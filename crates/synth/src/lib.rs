@@ -51,7 +51,7 @@ pub enum Error {
     /// The trace writer refused.
     #[error(transparent)]
     Write(#[from] etwkit_etl::writer::WriteError),
-    /// The scale is not one that a scenario has.
+    /// The scale is not possible for the scenario.
     #[error("a scale of {scale} is not possible: expected 1 to {max}")]
     Scale {
         /// The requested scale.
@@ -275,7 +275,7 @@ pub static SCENARIOS: [Scenario; 26] = [
     },
 ];
 
-/// The scenario of that name.
+/// Returns the scenario of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.name == name)

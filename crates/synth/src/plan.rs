@@ -27,7 +27,7 @@ pub(crate) mod reason {
     pub(crate) const WR_ALERT_BY_THREAD_ID: u8 = 37;
 }
 
-/// Ticks between two samples of a processor where a scenario says nothing else.
+/// Default number of ticks between two samples of a processor.
 pub(crate) const INTERVAL: u32 = 10_000;
 
 /// Groups that all scenarios record: processes, threads, images, disk, file I/O, switches, DPCs,
@@ -139,7 +139,7 @@ pub(crate) struct AdapterPlan {
 }
 
 impl AdapterPlan {
-    /// The one that all machines have.
+    /// Returns the adapter that all machines have.
     pub(crate) fn first() -> Self {
         let servers = vec![Ipv4Addr::new(192, 168, 1, 1), Ipv4Addr::new(192, 168, 1, 2)];
         Self {
@@ -175,9 +175,9 @@ pub(crate) struct ModulePlan {
     /// File name of its PDB.
     pub(crate) pdb: &'static str,
     pub(crate) maker: &'static Maker,
-    /// From which its link time and the identity of its PDB follow.
+    /// Seed of its link time and of the identity of its PDB.
     pub(crate) identity: u64,
-    /// There is no symbol file of it.
+    /// It has no symbol file.
     pub(crate) is_nameless: bool,
 }
 
@@ -246,13 +246,13 @@ pub(crate) struct ThreadPlan {
 pub(crate) enum Born {
     /// The thread runs from before the trace.
     Before,
-    /// The thread that starts it, and when, in per mille of the duration.
+    /// The thread that starts it, and the time of the start, in per mille of the duration.
     At(Thread, u32),
     /// A step of a script starts it.
     Started,
 }
 
-/// Something that a thread does. Durations are in microseconds.
+/// An action of a thread. Durations are in microseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
     /// Computes about so long.
@@ -261,7 +261,7 @@ pub(crate) enum Action {
     Sleep(u32, u32),
     /// Waits for input of the user, which comes after from..to.
     Input(u32, u32),
-    /// Asks a server and waits for its answer.
+    /// Sends a request to a server and waits for its answer.
     Call,
     /// Waits for the call of a client.
     Serve,

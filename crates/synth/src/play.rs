@@ -1,4 +1,4 @@
-//! A trace by its name: a scenario, or one or several cards.
+//! A trace by its name: a scenario, or one or more cards.
 
 use std::io::{Seek, Write};
 

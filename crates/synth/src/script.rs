@@ -30,7 +30,7 @@ pub(crate) enum Step {
     Run(Code, u32, u32),
     /// Sleeps.
     Sleep(Path, u32, u32),
-    /// Waits for the user, who acts that many milliseconds after the start of the trace.
+    /// Waits for the user, who acts this many milliseconds after the start of the trace.
     Click(Path, u32),
     /// Waits until the event is signalled, for that reason.
     Await(Path, u8, Event),
@@ -66,13 +66,13 @@ pub(crate) enum Step {
     Begin(&'static str, Option<Thread>),
     /// The call of [`Step::Begin`] ends.
     End,
-    /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on who waits
-    /// for it.
+    /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on the
+    /// threads that wait for it.
     Acts(&'static str),
     /// From here to [`Step::ActsNoMore`] the cause of that card acts whenever the thread could run
     /// and does not.
     ActsOnReady(&'static str),
-    /// The cause acts no more.
+    /// The cause stops acting.
     ActsNoMore,
     /// Sets a mark.
     Mark(&'static str),
@@ -115,7 +115,7 @@ pub(crate) struct ScriptPlan {
 
 #[cfg(test)]
 impl ScriptPlan {
-    /// All stacks that a thread can have.
+    /// Returns all stacks that a thread can have.
     pub(crate) fn paths(&self, codes: &Table<Code, CodePlan>) -> Vec<Path> {
         let of_code = |code: Code| {
             let plan = &codes[code];
@@ -184,7 +184,7 @@ pub(crate) struct PortPlan {
     pub(crate) name: Option<&'static str>,
 }
 
-/// A plan in the making.
+/// A plan under construction.
 #[derive(Debug)]
 pub(crate) struct Builder {
     plan: Plan,
@@ -192,8 +192,8 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Nothing but the images of a machine. The first program is the idle one, and has the kernel's
-    /// images.
+    /// Creates a plan with only the images of a machine. The first program is the idle one, and has
+    /// the kernel's images.
     pub(crate) fn new(
         cpus: u16,
         seconds: u32,
@@ -239,7 +239,7 @@ impl Builder {
         self.plan.disk_us = (low_us, high_us);
     }
 
-    /// The disk writes through, without a cache of its own.
+    /// Makes the disk write through, without a cache of its own.
     pub(crate) const fn writes_through(&mut self) {
         self.plan.has_write_cache = false;
     }
@@ -263,7 +263,7 @@ impl Builder {
         self.plan.modules.push(image)
     }
 
-    /// The image with that file name.
+    /// Returns the image with that file name.
     pub(crate) fn image(&self, name: &str) -> Option<Module> {
         let named = |(_, image): &(Module, &ModulePlan)| image.name.eq_ignore_ascii_case(name);
         self.plan
@@ -273,7 +273,7 @@ impl Builder {
             .map(|(module, _)| module)
     }
 
-    /// A process maps these images.
+    /// Maps these images into a process.
     pub(crate) fn maps(&mut self, program: Program, images: &'static [Module]) {
         self.plan.programs[program].modules = images;
     }
@@ -294,7 +294,7 @@ impl Builder {
         self.plan.programs[program].pid
     }
 
-    /// The truth reports the costs of starts and exits of processes.
+    /// Makes the truth report the costs of starts and exits of processes.
     pub(crate) const fn reports_starts(&mut self) {
         self.plan.reports_starts = true;
     }
@@ -303,22 +303,22 @@ impl Builder {
         self.plan.keys.push(plan)
     }
 
-    /// A process has a handle from before the trace.
+    /// Gives a process a handle from before the trace.
     pub(crate) fn has_handle(&mut self, program: Program, object: ObjectPlan) {
         self.plan.handles.push((program, object));
     }
 
-    /// A session of the tracing system runs before the trace.
+    /// Adds a session of the tracing system that runs before the trace.
     pub(crate) fn session(&mut self, session: SessionPlan) {
         self.plan.sessions.push(session);
     }
 
-    /// The machine has another adapter of the network.
+    /// Adds another network adapter.
     pub(crate) fn adapter(&mut self, adapter: AdapterPlan) {
         self.plan.adapters.push(adapter);
     }
 
-    /// The session records the timer and settings, which are so before.
+    /// Makes the session record the timer and settings, with their state before the trace.
     pub(crate) fn power(&mut self, power: PowerPlan) {
         self.plan.power = Some(power);
     }
@@ -340,7 +340,7 @@ impl Builder {
 
     pub(crate) fn file(&mut self, path: impl Into<Cow<'static, str>>) -> File {
         let path = path.into();
-        // One path is one file, with one key: programs that name the same file meet at it.
+        // One path is one file, with one key: programs that name the same path share the file.
         let known = self
             .plan
             .files
@@ -358,12 +358,12 @@ impl Builder {
         self.plan.ports.push(PortPlan::default())
     }
 
-    /// A port of messages, with that name.
+    /// Adds a message port with that name.
     pub(crate) fn message_port(&mut self, name: &'static str) -> Port {
         self.plan.ports.push(PortPlan { name: Some(name) })
     }
 
-    /// The session has switched on more groups of events: word and bits.
+    /// Makes the session record more groups of events: word and bits.
     pub(crate) fn records(&mut self, groups: &[(usize, u32)]) {
         for (word, bits) in groups {
             self.plan
@@ -374,7 +374,7 @@ impl Builder {
         }
     }
 
-    /// A function, `module!function`, which a step may name.
+    /// Adds a function, `module!function`, which a step may name.
     pub(crate) fn function(&mut self, name: &str) -> Function {
         self.plan.code.function(&self.plan.modules, name)
     }
@@ -383,12 +383,13 @@ impl Builder {
         self.plan.code.path(&self.plan.modules, parts)
     }
 
-    /// The stack of a wait in the innermost function.
+    /// Returns the stack of a wait in the innermost function.
     pub(crate) fn waits(&mut self, parts: &[&str]) -> Path {
         self.path(&[parts, &[WAITS]].concat())
     }
 
-    /// A part of a program that is reached by the same frames and goes on with one of these.
+    /// Adds a part of a program that is reached by the same frames and continues with one of the
+    /// leaves.
     pub(crate) fn code(&mut self, root: &[&str], leaves: &[&str]) -> Code {
         let paths = leaves
             .iter()
@@ -404,7 +405,7 @@ impl Builder {
         self.plan.codes.push(CodePlan { paths, preempted })
     }
 
-    /// A thread that runs from before; its start function is `module!function`.
+    /// Adds a thread that runs from before the trace; its start function is `module!function`.
     pub(crate) fn thread(&mut self, program: Program, priority: u8, start: &str) -> Thread {
         let tid = self.id();
         let start = self.plan.code.function(&self.plan.modules, start).0 as u64;
@@ -422,17 +423,17 @@ impl Builder {
         })
     }
 
-    /// The thread is started by a step.
+    /// Marks a thread as started by a step.
     pub(crate) fn is_started(&mut self, thread: Thread) {
         self.plan.threads[thread].born = Born::Started;
     }
 
-    /// The thread is in background mode.
+    /// Puts a thread in background mode.
     pub(crate) fn is_background(&mut self, thread: Thread) {
         self.plan.background.push(thread);
     }
 
-    /// The thread runs on efficient cores only.
+    /// Restricts a thread to efficient cores.
     pub(crate) fn is_efficient(&mut self, thread: Thread) {
         self.plan.threads[thread].efficient = true;
     }
@@ -450,7 +451,7 @@ impl Builder {
         self.plan.threads[thread].script = Some(script);
     }
 
-    /// The plan, with all functions in their places.
+    /// Returns the plan, with all functions in their places.
     pub(crate) fn finish(mut self) -> Plan {
         // Routines of interrupts are functions like all others, so that samples in them get names
         // from the symbol files.

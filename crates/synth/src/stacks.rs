@@ -81,12 +81,12 @@ pub(crate) struct Frames {
 #[derive(Debug, Clone, Copy, Default)]
 struct Had {
     all: u64,
-    /// Distinct ones, which are numbered from 1.
+    /// Distinct stacks, numbered from 1.
     distinct: u64,
 }
 
 impl Had {
-    /// Number of the next stack.
+    /// Returns the number of the next stack.
     fn next(&mut self, rng: &mut Rng) -> u64 {
         self.all += 1;
         // The slope of the law n^0.6 at this point is 0.6 · distinct / all: in integers, since
@@ -163,8 +163,8 @@ impl Stacks {
             );
             frames.kernel.push(self.modules[NTOSKRNL] + 0x3F_6BE8);
         } else {
-            // A quarter of the samples is in a system call. Whether one is follows from its number,
-            // so that equal numbers stay equal stacks.
+            // A quarter of the samples is in a system call. The number decides this, so that equal
+            // numbers stay equal stacks.
             if taken != Taken::Sample || mix(number).is_multiple_of(4) {
                 self.kernel_code(taken, number, &mut frames.kernel);
             }
@@ -186,8 +186,8 @@ impl Stacks {
         out.push(kernel + 0x40_8AB5);
     }
 
-    /// The user frames: a system call if the stack is in one, the frames that encode the number,
-    /// helpers, the start of the thread.
+    /// Appends the user frames: a system call if the stack is in one, the frames that encode the
+    /// number, helpers, the start of the thread.
     fn user_code(&self, executable: u64, taken: Taken, number: u64, out: &mut Vec<u64>) {
         let ntdll = self.modules[NTDLL];
         match taken {
@@ -199,7 +199,7 @@ impl Stacks {
             Taken::Ready => out.push(ntdll + 0x9_C2A4),
         }
         self.digits(executable + 0x10_0000, number, out);
-        // The stacks of a few hundred numbers are reached on one way.
+        // The stacks of a few hundred numbers share one path.
         let helpers = mix(number >> 9) >> 32 & 7;
         out.extend(
             (0..6 + helpers).map(|level| executable + 0x2_1000 + 0x1A40 * (helpers * 12 + level)),
@@ -209,7 +209,7 @@ impl Stacks {
         out.push(ntdll + 0x6_CED1);
     }
 
-    /// One frame for each digit of the number, the lowest one innermost.
+    /// Appends one frame for each digit of the number, the lowest one innermost.
     fn digits(&self, base: u64, number: u64, out: &mut Vec<u64>) {
         out.extend((0..DIGITS).map(|level| {
             let digit = number >> (level * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1);

@@ -34,7 +34,7 @@ const INLINED: (&str, &str) = ("nwengine!CSignatureTree::Match", "CSpan<unsigned
 const LINES: u32 = 4;
 const LINE_STEP: u32 = 3;
 
-/// The symbol files of all images that have code with names.
+/// Returns the symbol files of all images that have code with names.
 pub(crate) fn files(plan: &Plan) -> Vec<SymbolFile> {
     let has_names = |(module, image): &(Module, &ModulePlan)| {
         !image.is_nameless && plan.code.of(*module).next().is_some()
@@ -96,7 +96,7 @@ fn function(text: &mut String, plan: &FunctionPlan, inlines: bool) {
         name, rva, size, ..
     } = plan;
     let _ = writeln!(text, "FUNC {rva:x} {size:x} 0 {name}");
-    // A line number that follows from the name stays the same when other functions come to the
+    // A line number that depends on the name stays the same when other functions are added to the
     // image.
     let (first, part) = (20 + hash(name) as u32 % 2000, size / LINES);
     if inlines {

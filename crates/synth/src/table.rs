@@ -1,5 +1,5 @@
-//! Rows that are named by a number of their own type, so that a thread cannot be mistaken for a
-//! process.
+//! Rows that are identified by a number of their own type, so that a thread cannot be mistaken for
+//! a process.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -94,7 +94,7 @@ impl<K: Key, T> Table<K, T> {
     }
 }
 
-// By hand: the derived form would ask that rows and keys have defaults.
+// By hand: the derived form would require defaults for rows and keys.
 impl<K, T> Default for Table<K, T> {
     fn default() -> Self {
         Self {

@@ -124,23 +124,23 @@ impl<W: Write + Seek> Tape<W> {
         Ok(tape)
     }
 
-    /// The time of the latest record.
+    /// Returns the time of the latest record.
     pub(crate) const fn now(&self) -> i64 {
         self.now
     }
 
-    /// Lets time pass, so that the next record is not before `time`.
+    /// Advances the clock so that the next record is not before `time`.
     pub(crate) fn wait_until(&mut self, time: i64) {
-        // One tick less, since writing a record moves the clock on by one first.
+        // One tick less, since writing a record first advances the clock by one.
         self.now = self.now.max(time.saturating_sub(1));
     }
 
-    /// The time of the next record.
+    /// Returns the time of the next record.
     pub(crate) const fn next(&self) -> i64 {
         self.now + 1
     }
 
-    /// Time of the latest record of a processor.
+    /// Returns the time of the latest record of a processor.
     pub(crate) fn latest(&self, cpu: u16) -> i64 {
         self.latest.get(&cpu).copied().unwrap_or(T0)
     }
@@ -228,8 +228,8 @@ impl<W: Write + Seek> Tape<W> {
         self.provided(0, kind, (0, 4), &[], payload)
     }
 
-    /// Writes an event of a provider: of a thread and process, with the stack that it carries
-    /// itself. Returns its time.
+    /// Writes an event of a provider, for a thread and process, which carries its own stack.
+    /// Returns its time.
     pub(crate) fn provided(
         &mut self,
         cpu: u16,
@@ -346,7 +346,7 @@ impl<W: Write + Seek> Tape<W> {
         Ok(())
     }
 
-    /// Ends the trace. Gives back the sink, the counts and the raw time of the end.
+    /// Ends the trace. Returns the sink, the counts and the raw time of the end.
     pub(crate) fn finish(mut self) -> Result<(W, Counts, i64)> {
         // Each key that is in use gets a definition when the writer finishes.
         let keys = self.writer.stack_counts().in_use;

@@ -1,6 +1,6 @@
 //! Card 15: a program seems to write far faster than the disk can, since the cache takes nearly all
-//! of it and the trace ends before it is on the disk. In the twin the program waits until the disk
-//! has it.
+//! of it and the trace ends before the data is on the disk. In the twin the program waits until the
+//! disk has it.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -83,7 +83,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The thread of the system that writes a little of the first file now and then.
+/// Adds the system thread that writes a little of the first file now and then.
 fn lazy_writer(scene: &mut Scene, file: crate::table::File) {
     let root =
         "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";

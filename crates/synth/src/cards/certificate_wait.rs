@@ -79,7 +79,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The thread that fetches a list from its server, with the patience that it has.
+/// Adds the thread that fetches a list from its server, with its timeout.
 fn fetcher(scene: &mut Scene, program: crate::table::Program, port: Port) {
     let begins = [
         USER,

@@ -106,7 +106,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A program that computes for a while whenever it is signalled.
+/// Adds a program that computes for a while whenever it is signaled.
 fn disturber(scene: &mut Scene, image: Image, go: Event, work: u32) -> Program {
     let program = scene.process(image, "/index", &[]);
     scene.b.pace(program, OTHER);

@@ -1,4 +1,4 @@
-//! Card 16: a program looks up names, and the service of the DNS client asks the server of a second
+//! Card 16: a program looks up names, and the DNS client service queries the server of a second
 //! adapter first, which does not answer. In the twin the adapter with the good server comes first.
 
 use super::scene::{Planted, Scene, keep, root};
@@ -104,7 +104,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The other thread looks up the name as well when it is signalled.
+/// Returns the steps of the other thread, which also looks up the name when it is signaled.
 fn helps(scene: &mut Scene, main: &str, six: Vec<Step>, (go, done): (Event, Event)) -> Vec<Step> {
     let waits = scene.b.waits(&[main, WAIT_FOR_OBJECT]);
     let sets = scene.b.path(&[main, SETS_EVENT]);
@@ -141,7 +141,8 @@ fn looks_up(scene: &mut Scene, main: &str, lookup: Lookup, port: Port) -> Vec<St
     ])
 }
 
-/// The service: it asks the servers of one adapter, and of the other one if they do not answer.
+/// Adds the service: it queries the servers of one adapter, and of the other one if they do not
+/// answer.
 fn resolver(scene: &mut Scene, port: Port) {
     let program: Program = scene.windows_service("NetworkService", &["dnsapi.dll", "dnsrslvr.dll"]);
     let main = [USER, "dnsrslvr!ResolverThread"];

@@ -1,5 +1,5 @@
-//! Card 13: a program opens a document of which nothing is in memory, so that it waits for each
-//! page until the disk has read it. In the twin an earlier run has left the pages in memory.
+//! Card 13: a program opens a document without any page in memory, so it waits for each page until
+//! the disk has read it. In the twin an earlier run has left the pages in memory.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -63,7 +63,7 @@ fn plant(scene: &mut Scene) -> Planted {
                 reading(file, pages, 16_384, (code, WORK_US, WORK_US)),
             )
         } else {
-            // The twin does the same work with each page and waits for none.
+            // The twin does the same work with each page but does not wait.
             Step::Run(code, pages * WORK_US, pages * WORK_US)
         };
         steps.extend(scene.operation(scene.acts([works])));

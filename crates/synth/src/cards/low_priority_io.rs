@@ -65,7 +65,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A program that reads far more in less time.
+/// Adds a program that reads far more in less time.
 fn builder(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);

@@ -53,7 +53,7 @@ use scene::{Planted, Scene};
 pub enum Named {
     /// The culprit, the victim, and the cost.
     WithCost,
-    /// The culprit; why one trace shows no cost.
+    /// Only the culprit, with the reason why one trace shows no cost.
     WithoutCost(&'static str),
 }
 
@@ -106,7 +106,7 @@ pub static CARDS: &[Card] = &[
     timer_resolution::CARD,
 ];
 
-/// The card of that name.
+/// Returns the card of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Card> {
     CARDS.iter().find(|card| card.name == name)
@@ -119,7 +119,7 @@ pub struct Case {
     pub cards: Vec<&'static Card>,
     /// Strength of the causes: 100 as a person would notice, 50 is weak, 200 strong.
     pub strength_percent: u32,
-    /// Other seeds have other names, numbers and noise.
+    /// Other seeds give other names, numbers and noise.
     pub seed: u64,
     /// Processors.
     pub cpus: u16,
@@ -127,13 +127,13 @@ pub struct Case {
     pub is_healthy: bool,
     /// Harmless things that look bad also happen.
     pub has_decoys: bool,
-    /// Companies, programs, drivers, files and hosts have names of random letters from this seed,
-    /// in place of the names from [`Case::seed`]. All else stays.
+    /// Seed for random names of companies, programs, drivers, files and hosts, in place of the
+    /// names from [`Case::seed`]. Everything else stays the same.
     pub renamed: Option<u64>,
 }
 
 impl Case {
-    /// These causes, as strong as a person would notice, among decoys.
+    /// Creates a case with these causes, as strong as a person would notice, among decoys.
     #[must_use]
     pub const fn new(cards: Vec<&'static Card>, seed: u64) -> Self {
         Self {
@@ -185,7 +185,7 @@ impl Case {
         Ok((sink, truth))
     }
 
-    /// Names of its cards, with `+` between them.
+    /// Returns the names of its cards, with `+` between them.
     #[must_use]
     pub fn name(&self) -> String {
         self.cards
@@ -195,7 +195,7 @@ impl Case {
             .join("+")
     }
 
-    /// Symbol files of the images; third-party drivers have none.
+    /// Returns the symbol files of the images; third-party drivers have none.
     #[must_use]
     pub fn symbols(&self) -> Vec<SymbolFile> {
         symbols::files(&Scene::play(self, &vec![!self.is_healthy; self.cards.len()]).0)
@@ -232,7 +232,7 @@ fn victims(plan: &Plan, planted: &Planted) -> Vec<Victim> {
     planted.victims.iter().map(victim).collect()
 }
 
-/// The length of all operations of that name.
+/// Returns the total length of all operations with that name.
 fn operations_ns(truth: &Truth, name: &str) -> i64 {
     truth
         .calls

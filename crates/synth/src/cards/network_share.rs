@@ -97,7 +97,7 @@ fn remote(scene: &mut Scene, server: &str, share: &str) -> File {
     )))
 }
 
-/// The thread that takes answers from the network.
+/// Adds the thread that receives answers from the network.
 fn redirector(scene: &mut Scene, port: Port) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread mrxsmb!SmbCeReceiveInd";
     let (takes, answers) = (

@@ -66,7 +66,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let file = scene
             .b
             .file(keep(format!(r"Export\{}\part{number}.dat", image.alias)));
-        // Only the waiting is the effect; a lock that is free takes no time and counts for nothing.
+        // Only the wait is the effect; a free lock takes no time and counts for nothing.
         work.extend(scene.acts([Step::Await(locks, reason::WR_RESOURCE, volume)]));
         work.extend([
             Step::Run(creates, 260, 260),
@@ -91,7 +91,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The thread of the system that writes checkpoints, alone with the volume.
+/// Adds the system thread that writes checkpoints while it has the volume alone.
 fn checkpoints(scene: &mut Scene, volume: Event) {
     let root = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
     let checkpoint = "Ntfs!NtfsCheckpointAllVolumes Ntfs!NtfsCheckpointVolume";

@@ -18,7 +18,7 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Files that are copied, and how often each is tried.
+/// Number of copied files, and number of tries for each.
 const FILES: usize = 3;
 const TRIES: usize = 5;
 /// `STATUS_ACCESS_VIOLATION`.

@@ -87,7 +87,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The service of the event log.
+/// Adds the service of the event log.
 fn service(scene: &mut Scene, port: Port, path: &'static str) {
     let program = scene.windows_service(
         "LocalServiceNetworkRestricted",

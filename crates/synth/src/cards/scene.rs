@@ -32,7 +32,8 @@ const BALANCED: &[u8] = &Guid::literal("381b4222-f694-41f0-9685-ff5bb260df2e").t
 /// Images that every program maps.
 const COMMON: [&str; 3] = ["ntdll.dll", "kernel32.dll", "KernelBase.dll"];
 
-/// Text that lives as long as the program: plans are made of such, and names of a card are made up.
+/// Returns text that lives as long as the program: plans need static names, and the names of a card
+/// are generated.
 pub(crate) fn keep(text: impl Into<Cow<'static, str>>) -> &'static str {
     match text.into() {
         Cow::Borrowed(text) => text,
@@ -60,12 +61,12 @@ pub(crate) struct Planted {
     pub(crate) victims: Vec<Program>,
 }
 
-/// The card whose trace goes on without the kernel.
+/// The card whose trace continues without the kernel.
 pub(super) const TAKES_KERNEL: &str = "logger-taken";
 /// Duration of the missing recording, in microseconds for each percent of strength.
 const MISSING_US: u32 = 40_000;
 
-/// A machine in the making.
+/// A machine under construction.
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) b: Builder,
@@ -104,7 +105,7 @@ impl Scene {
             names: case
                 .renamed
                 .map_or_else(|| Names::new(case.seed), Names::strange),
-            // Never drawn from: each card and the decoys set a generator of their own.
+            // Never drawn from: each card and the decoys set their own generator.
             rng: Rng::new(0),
             strength_percent: case.strength_percent,
             is_sick: false,
@@ -163,8 +164,7 @@ impl Scene {
         (amount as u64 * self.strength_percent as u64 / 100) as u32
     }
 
-    /// A number from `low` to `high`, the same in the twin as long as it is drawn whether sick or
-    /// not.
+    /// Returns a number from `low` to `high`. The twin gets the same number if both draw it.
     pub(crate) const fn draw(&mut self, low: u32, high: u32) -> u32 {
         self.rng.between(low, high)
     }
@@ -177,14 +177,14 @@ impl Scene {
             .collect()
     }
 
-    /// Steps in which the defect is: the cause acts from the start of the first one to the end of
-    /// the last one. The twin has these steps without a cause.
+    /// Wraps the steps with the defect: the cause acts from the start of the first one to the end
+    /// of the last one. The twin has these steps without a cause.
     pub(crate) fn acts(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         self.acting(Step::Acts(self.operation), steps)
     }
 
-    /// Steps that the defect makes longer by keeping the thread from running: it acts whenever the
-    /// thread could run and does not.
+    /// Wraps steps that the defect makes longer by keeping the thread from running: it acts
+    /// whenever the thread could run and does not.
     pub(crate) fn acts_on_ready(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         self.acting(Step::ActsOnReady(self.operation), steps)
     }
@@ -200,7 +200,7 @@ impl Scene {
             .collect()
     }
 
-    /// A company with a product.
+    /// Creates a company with a product.
     pub(crate) fn maker(&mut self) -> &'static Maker {
         let version = format!(
             "{}.{}.{}.0",
@@ -216,7 +216,7 @@ impl Scene {
         }))
     }
 
-    /// A driver of a company, for which there are no symbols.
+    /// Adds a driver of a company, without symbols.
     pub(crate) fn driver(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.driver());
         let image = self.image((alias, ".sys"), DRIVERS, KERNEL, (maker, true));
@@ -226,29 +226,29 @@ impl Scene {
         image
     }
 
-    /// An executable of a company, with symbols.
+    /// Adds an executable of a company, with symbols.
     pub(crate) fn executable(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.product());
         let folder = self.folder(maker);
         self.image((alias, ".exe"), folder, EXECUTABLES, (maker, false))
     }
 
-    /// A library of a company, with symbols.
+    /// Adds a library of a company, with symbols.
     pub(crate) fn library(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.word());
         let folder = self.folder(maker);
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
     }
 
-    /// A library with a well-known name, which its maker allows others to ship in their own
+    /// Adds a library with a well-known name, which its maker allows others to ship in their own
     /// folders.
     pub(crate) fn redistributed(&mut self, maker: &'static Maker, alias: &'static str) -> Image {
         let folder = self.folder(maker);
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
     }
 
-    /// A library or driver of Windows by its file name, which frames call by the part before the
-    /// dot.
+    /// Returns a library or driver of Windows by its file name, and adds it if it is missing.
+    /// Frames name it by the part before the dot.
     pub(crate) fn windows(&mut self, name: &'static str) -> Module {
         if let Some(module) = self.b.image(name) {
             return module;
@@ -276,7 +276,7 @@ impl Scene {
     }
 
     fn folder(&self, maker: &Maker) -> (&'static str, &'static str) {
-        // The legal form of a company is no part of its folder.
+        // The legal form of a company is not part of its folder.
         let first = maker.company.split(' ').next().unwrap_or_default();
         let path = format!(r"Program Files\{first}\{}\", maker.product);
         (
@@ -337,7 +337,7 @@ impl Scene {
             .program(user_program((ids, 5120), image.name, line, modules))
     }
 
-    /// A process of the system.
+    /// Adds a process of the system.
     pub(crate) fn service(
         &mut self,
         image: Image,
@@ -354,7 +354,7 @@ impl Scene {
             .program(service((ids, 804), image.name, line, modules))
     }
 
-    /// A program of Windows that the user runs.
+    /// Adds a program of Windows that the user runs.
     pub(crate) fn windows_program(&mut self, name: &'static str) -> Program {
         let module = self.windows(name);
         let (ids, modules) = self.maps_module(module, &[]);
@@ -363,7 +363,7 @@ impl Scene {
             .program(user_program((ids, 5120), name, line, modules))
     }
 
-    /// A service in a `svchost.exe` of Windows: the group it runs in, and its library.
+    /// Adds a service in a `svchost.exe` of Windows, with its group and its library.
     pub(crate) fn windows_service(&mut self, group: &str, libraries: &[&'static str]) -> Program {
         let module = self.windows("svchost.exe");
         let (ids, modules) = self.maps_module(module, libraries);
@@ -388,7 +388,7 @@ impl Scene {
         (self.b.id(), Box::leak(modules.into_boxed_slice()))
     }
 
-    /// A process that a step of its creator starts, and its first thread.
+    /// Adds a process that a step of its creator starts. Returns it with its first thread.
     pub(crate) fn child(
         &mut self,
         image: Image,
@@ -411,7 +411,7 @@ impl Scene {
     }
 }
 
-/// The frames of a thread of that image from its start to this function of it.
+/// Returns the frames of a thread of that image from its start to this function of it.
 pub(crate) fn root(image: Image, function: &str) -> String {
     format!("{USER} {}!{function}", image.alias)
 }

@@ -29,7 +29,7 @@ fn plant(scene: &mut Scene) -> Planted {
     scanner(scene, engine, port, SCAN);
     let maker = scene.maker();
     let tool = scene.executable(maker);
-    // A shell of Windows: nothing about the victim shows who is to blame.
+    // A shell of Windows: the victim gives no hint of the culprit.
     let program = scene.windows_program("cmd.exe");
     let main = format!("{USER} cmd!Dispatch cmd!ExecPgm");
     let file = scene

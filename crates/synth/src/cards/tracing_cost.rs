@@ -1,5 +1,5 @@
-//! Card 23: the recording has switched on the lock events of the window manager, which fill most of
-//! the trace. In the twin the same locks are taken, and the recording leaves these events out.
+//! Card 23: the recording has enabled the lock events of the window manager, which fill most of the
+//! trace. In the twin the same locks are taken, and the recording leaves these events out.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -67,7 +67,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// Takes the lock and gives it back; the recording may have switched on its events.
+/// Takes the lock and releases it; the recording may have enabled its events.
 fn lock(
     scene: &Scene,
     (enters, leaves): (crate::table::Path, crate::table::Path),

@@ -1,6 +1,6 @@
-//! Card 20: a program measures itself fast, but each of its runs is long, since it initialises a
-//! library at its start that the run never uses. In the twin the library is registered without
-//! that.
+//! Card 20: a program's own measurement is fast, but each of its runs is long, since it initializes
+//! a library at its start that the run never uses. In the twin the library is registered without
+//! initialization.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
@@ -90,7 +90,8 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A run: the runtime starts, libraries are registered, and one of them does the measured work.
+/// Adds a run: the runtime starts, libraries are registered, and one of them does the measured
+/// work.
 fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, Image)) {
     let main = format!("{}!Tests.Program.Main", tests.alias);
     let runtime = scene.b.code(

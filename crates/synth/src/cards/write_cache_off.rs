@@ -1,4 +1,4 @@
-//! Card 4: the write cache of the disk is off, so that an import waits long for each record that it
+//! Card 4: the write cache of the disk is off, so an import waits long for each record that it
 //! writes through. In the twin the cache is on.
 
 use super::scene::{Planted, Scene, keep, root};
@@ -28,7 +28,7 @@ const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceC
     Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
 
 fn plant(scene: &mut Scene) -> Planted {
-    // The setting is the whole defect; program and writes are the same in the twin.
+    // The setting is the whole defect; the program and its writes are the same in the twin.
     if scene.is_sick() {
         scene.b.writes_through();
     }

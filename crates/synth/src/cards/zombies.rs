@@ -1,5 +1,5 @@
-//! Card 24: a program starts others and keeps a handle to each of them, so that the kernel cannot
-//! forget those that have ended. In the twin it closes the handle when the other one is done.
+//! Card 24: a program starts others and keeps a handle to each of them, so the kernel cannot free
+//! the ones that have ended. In the twin it closes the handle when the other program has ended.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};

@@ -81,10 +81,10 @@ impl Collector {
         Step::Act(self.suspends, Act::Collects(step))
     }
 
-    /// A pause with these steps in it.
+    /// Returns a pause with these steps in it.
     fn pause(self, reason: u32, inside: &[Step]) -> Vec<Step> {
         let mut steps = vec![
-            // The thread that collects in the background stops all threads as well: pauses of one
+            // The thread that collects in the background also suspends all threads: pauses of one
             // process never overlap.
             Step::Await(self.waits, FOR_THREAD, self.lock),
             self.step(CollectionStep::SuspendBegins(reason)),
@@ -145,7 +145,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
             ],
         ));
     }
-    // The background collection of the round before has to be done: a runtime has one at a time.
+    // The background collection of the previous round has to be finished: a runtime has only one at
+    // a time.
     steps.push(Step::Await(collector.waits, FOR_THREAD, done));
     steps.extend(collector.pause(
         FOR_GC_PREP,

@@ -66,7 +66,7 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt with these images, the executable first.
+    /// Creates a prompt with these images, the executable first.
     pub(super) fn new(b: &mut Builder, cmd: &'static [Module]) -> Self {
         let ids = (b.id(), 5120);
         let program = b.program(user_program(
@@ -83,7 +83,7 @@ impl Prompt {
         }
     }
 
-    /// A process that the prompt will start: its main thread.
+    /// Adds a process that the prompt will start, with its main thread.
     pub(super) fn child(
         &self,
         b: &mut Builder,
@@ -98,7 +98,7 @@ impl Prompt {
         (program, thread)
     }
 
-    /// The user types the next command at that time.
+    /// Lets the user type the next command at that time.
     pub(super) fn types(&mut self, b: &mut Builder, at_ms: u32) {
         let reads = b.waits(&[
             USER,
@@ -107,7 +107,7 @@ impl Prompt {
         self.steps.push(Step::Click(reads, at_ms));
     }
 
-    /// The prompt starts a process and waits for its end.
+    /// Lets the prompt start a process and wait for its end.
     pub(super) fn starts(&mut self, b: &mut Builder, thread: Thread, ended: Event) {
         let prepares = b.code(
             &[USER, "cmd!main cmd!Dispatch"],
@@ -165,7 +165,7 @@ pub(super) fn begins(
     ]
 }
 
-/// The end of a program.
+/// Returns the step at the end of a program.
 pub(super) fn ends(b: &mut Builder, ended: Event) -> Step {
     Step::Set(b.path(&[USER, EXITS]), ended)
 }

@@ -1,6 +1,6 @@
 //! Scenario `memory`: a photo program touches new pages, copies of pages and pages of files, and
-//! uses three heaps, one of them for each picture; drivers take memory of the kernel, and one of
-//! them gives too little of it back.
+//! uses three heaps, one of them for each picture; drivers allocate kernel memory, and one of them
+//! frees too little of it.
 
 use super::windows::{
     DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM, USER, background, image, machine,
@@ -93,7 +93,7 @@ fn place(b: &mut Builder, root: &[&str]) -> WorkingFunction {
     }
 }
 
-/// A process that shows pictures.
+/// Adds a process that shows pictures.
 fn viewer(b: &mut Builder) {
     let ids = (b.id(), 5120);
     let program = b.program(user_program(
@@ -165,7 +165,7 @@ fn tile_steps(decodes: &WorkingFunction, opens: &WorkingFunction, tile: u32) -> 
     steps
 }
 
-/// Threads of the system in a driver: one tag is in balance, one leaks, one is freed only.
+/// System threads in a driver: one tag is balanced, one leaks, one is only freed.
 fn camera(b: &mut Builder) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup camfilt!FrameThread";
     let takes = b.path(&[begins, "camfilt!AllocateFrame nt!ExAllocatePoolWithTag"]);

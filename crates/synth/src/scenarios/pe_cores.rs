@@ -1,5 +1,5 @@
 //! Scenario `pe-cores`: four performant and four efficient processors. An indexer of low priority
-//! may use the efficient ones only; its threads wait for each other there, while performant ones
+//! may use only the efficient ones; its threads wait for each other there, while performant ones
 //! are idle and get parked.
 
 use super::windows::{

@@ -62,8 +62,7 @@ const ROUND_MS: u32 = 70;
 /// `Flags` of a process of 32 bits and of a protected one.
 const WOW64: u32 = 2;
 const PROTECTED: u32 = 4;
-/// Status of a file that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of processes that were
-/// ended.
+/// Status of a missing file (`STATUS_OBJECT_NAME_NOT_FOUND`), and of terminated processes.
 const NOT_FOUND: u32 = 0xC000_0034;
 const ENDED: u32 = 0x4001_0004;
 
@@ -114,7 +113,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let ids = (b.id(), 804);
     let broker = b.program(service(ids, "Broker.exe", "Broker.exe /service", BROKER));
     // The parent of these children is the desktop, and the broker creates them: readers must not
-    // take one for the other.
+    // confuse the two.
     creator(
         &mut b,
         (broker, desktop),
@@ -124,8 +123,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that starts programs: each round one that ends itself, and one that it ends or that is
-/// not there.
+/// Adds a thread that starts programs: each round one that ends itself, and one that it terminates
+/// or that does not exist.
 fn creator(
     b: &mut Builder,
     (program, parent): (Program, Program),
@@ -145,7 +144,7 @@ fn creator(
         steps.extend([Step::Sleep(waits, 8_000, 16_000), Step::Run(code, 200, 700)]);
         steps.extend(creates(b, name, Ok(first)));
         steps.push(Step::Sleep(waits, 18_000, 24_000));
-        // Out of step between the threads, so that failures and ends do not come all at the same
+        // Out of step between the threads, so that failures and ends do not all come at the same
         // time.
         if (round + number).is_multiple_of(2) {
             steps.extend(creates(b, name, Err(NOT_FOUND)));
@@ -170,7 +169,7 @@ fn creator(
     );
 }
 
-/// The steps of a creation that gets so far, or fails.
+/// Returns the steps of a process creation, which succeeds or fails.
 fn creates(b: &mut Builder, name: &str, child: Result<Thread, u32>) -> Vec<Step> {
     let function = b.function("nt!NtCreateUserProcess");
     let calls = b.path(&[USER, name, CREATES]);
@@ -206,7 +205,7 @@ fn creates(b: &mut Builder, name: &str, child: Result<Thread, u32>) -> Vec<Step>
     steps
 }
 
-/// A program that computes a little and ends; or waits until it is ended.
+/// Adds a program that computes a little and ends, or waits until it is terminated.
 fn child(b: &mut Builder, parent: Program, flags: u32, waits: bool) -> (Program, Thread) {
     let ids = (b.id(), b.pid(parent));
     let plan = user_program(ids, "Compile.exe", "Compile.exe /c unit.c", COMPILE);

@@ -105,8 +105,7 @@ fn run(b: &mut Builder, prompt: &mut Prompt, line: &'static str) {
     let (program, main) = prompt.child(b, NAME, line, if is_old { OLD } else { NEW });
     let ended = b.event(0);
     let mut steps = if is_old { old(b) } else { new(b) };
-    // Only the newer runtime compiles busy methods again, on a thread of its own while the test
-    // runs.
+    // Only the newer runtime recompiles hot methods, on a thread of its own while the test runs.
     if !is_old {
         let tiers = super::dotnet::tiers(b, program, 1);
         let starts = b.path(&[
@@ -121,7 +120,7 @@ fn run(b: &mut Builder, prompt: &mut Prompt, line: &'static str) {
     prompt.starts(b, main, ended);
 }
 
-/// The test in the program for the older runtime.
+/// Returns the steps of the test in the program for the older runtime.
 fn old(b: &mut Builder) -> Vec<Step> {
     let host = "clr!_CorExeMainInternal clr!Assembly::ExecuteMainMethod";
     let mut steps = begins(b, host, 14_000, 46_000);
@@ -142,7 +141,7 @@ fn old(b: &mut Builder) -> Vec<Step> {
     steps
 }
 
-/// The test in the program for the newer runtime.
+/// Returns the steps of the test in the program for the newer runtime.
 fn new(b: &mut Builder) -> Vec<Step> {
     let mut steps = begins(b, HOST, 18_000, 52_000);
     let main = [USER, HOST, "Tests7!SerializerTests.Program.Main"];

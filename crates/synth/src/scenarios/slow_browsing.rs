@@ -1,7 +1,7 @@
-//! Scenario `slow-browsing`: a computer has two networks, and Windows asks the one without a way to
-//! the internet first. Its server of names does not answer, so that each name that is not in the
-//! cache takes twelve seconds: until then the service waits before it asks the server of the other
-//! network.
+//! Scenario `slow-browsing`: a computer has two networks, and Windows queries the one without a
+//! route to the internet first. Its name server does not answer, so each name that is not in the
+//! cache takes twelve seconds: the service waits that long before it queries the server of the
+//! other network.
 
 use std::net::Ipv4Addr;
 
@@ -115,7 +115,7 @@ const HOST: &str = "ntdll!TppWorkerThread";
 const RESOLVES: &str = "xul!nsHostResolver::ThreadFunc";
 const QUERY: &str = "dnsapi!DnsQueryExW dnsapi!DnsQueryEx_Internal dnsapi!Query_PrivateExW";
 
-/// A query: when it begins, and how long it lasts; 0 us: the answer is in the cache.
+/// A query: its start and its duration; 0 us: the answer is in the cache.
 struct Query {
     at_us: u32,
     lasts_us: u32,
@@ -253,7 +253,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that looks names up.
+/// Adds a thread that looks names up.
 fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], resolver: Program) {
     let thread = b.thread(program, 9, root);
     let root = [USER, root];
@@ -279,8 +279,8 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
             Step::Run(looks, 20, 40),
         ]);
         if query.lasts_us > 0 {
-            // A thread and a port of its own for each query, so that no query waits for another one
-            // and each lasts exactly as long as it says.
+            // Each query has its own thread and port, so that no query waits for another one and
+            // each lasts exactly as long as specified.
             let port = serves(b, resolver, query.lasts_us);
             steps.push(Step::Ask(
                 begins,
@@ -305,8 +305,8 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
     );
 }
 
-/// A thread of the service for a query that lasts so long: it asks the dead server first, unless
-/// the answer comes soon.
+/// Adds a thread of the service for a query with this duration: it queries the dead server first,
+/// unless the answer comes soon.
 fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
     let port = b.port();
     let thread = b.thread(resolver, 9, "dnsrslvr!ResolverThread");
@@ -355,7 +355,7 @@ fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
     port
 }
 
-/// The browser draws the page as far as it has come.
+/// Lets the browser draw the page as far as it has loaded.
 fn page(b: &mut Builder, firefox: Program) {
     let thread = b.thread(firefox, 8, "firefox!main");
     let root = [

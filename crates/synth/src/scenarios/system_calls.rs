@@ -1,6 +1,6 @@
 //! Scenario `system-calls`: a settings program reads and writes the registry and files, calls back
 //! out of the window manager, and hands events to a helper, which closes fewer handles than it
-//! gets. All of that is recorded with the system calls that it happens in.
+//! gets. All of this is recorded with its system calls.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, USER32, background, image, machine,
@@ -41,8 +41,8 @@ const IMAGES: [ModulePlan; 2] = [
 const SETTINGS: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32];
 const HELPER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 
-/// Status of a name that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of a list that is at
-/// its end (`STATUS_NO_MORE_ENTRIES`, a warning).
+/// Status of a missing name (`STATUS_OBJECT_NAME_NOT_FOUND`), and of the end of a list
+/// (`STATUS_NO_MORE_ENTRIES`, a warning).
 const NOT_FOUND: u32 = 0xC000_0034;
 const NO_MORE: u32 = 0x8000_001A;
 
@@ -113,7 +113,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
 
 /// Frames of a system call.
 struct Call {
-    /// The function of the kernel, and the way to it.
+    /// The function of the kernel, and the path to it.
     function: &'static str,
     way: &'static str,
 }
@@ -182,7 +182,7 @@ const PAINT: Call = Call {
 /// Steps within a call, with the stack of the function.
 type Inside<'s> = &'s dyn Fn(crate::table::Path) -> Vec<Step>;
 
-/// The steps of a call: these within it, then its end.
+/// Returns the steps of a call: the given ones within it, then its end.
 fn call(b: &mut Builder, name: &str, of: &Call, status: u32, inside: Inside<'_>) -> Vec<Step> {
     let root = [USER, name, of.way, "nt!KiSystemServiceCopyEnd"];
     let enters = b.path(&root);
@@ -202,7 +202,7 @@ fn call(b: &mut Builder, name: &str, of: &Call, status: u32, inside: Inside<'_>)
     steps
 }
 
-/// An operation of the registry within a call.
+/// Returns the steps of a registry operation within a call.
 fn registry(b: &mut Builder, name: &str, of: &Call, act: RegistryAct, status: u32) -> Vec<Step> {
     let code = b.code(
         &[USER, name, of.way, "nt!KiSystemServiceCopyEnd", of.function],
@@ -236,7 +236,7 @@ fn pause(b: &mut Builder, name: &str, from_us: u32, to_us: u32) -> Vec<Step> {
     vec![Step::Sleep(waits, from_us, to_us), Step::Run(code, 40, 200)]
 }
 
-/// A thread that reads and writes keys.
+/// Adds a thread that reads and writes keys.
 fn reader(b: &mut Builder, program: Program, keys: Keys) {
     let name = "Settings!CRegistry::ThreadProc";
     let thread = b.thread(program, 9, name);
@@ -295,7 +295,7 @@ fn reader(b: &mut Builder, program: Program, keys: Keys) {
     b.script(thread, &once, &steps);
 }
 
-/// A thread that reads files; one is not there.
+/// Adds a thread that reads files; one does not exist.
 fn files(b: &mut Builder, program: Program) {
     let name = "Settings!CThemes::ThreadProc";
     let thread = b.thread(program, 9, name);
@@ -351,7 +351,8 @@ fn files(b: &mut Builder, program: Program) {
     b.script(thread, &[], &steps);
 }
 
-/// The thread of the window: a call within a call, and an event that the helper gets a handle to.
+/// Adds the thread of the window: a call within a call, and an event that is duplicated to the
+/// helper.
 fn window(b: &mut Builder, program: Program, (helper, ready): (Program, Event)) {
     let name = "Settings!wWinMain";
     let thread = b.thread(program, 10, name);
@@ -378,7 +379,7 @@ fn window(b: &mut Builder, program: Program, (helper, ready): (Program, Event)) 
     b.script(thread, &[], &steps);
 }
 
-/// The helper: it waits for events, and closes two of three handles that it gets.
+/// Adds the helper: it waits for events, and closes two of three handles that it gets.
 fn closer(b: &mut Builder, program: Program, ready: Event) {
     let name = "Helper!main";
     let thread = b.thread(program, 8, name);

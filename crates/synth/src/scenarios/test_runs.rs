@@ -104,7 +104,7 @@ const MAIN: &str = "ReportTest!main";
 struct Amounts {
     /// Pages that come from the disk.
     pages: u32,
-    /// Microseconds that the scanner takes for each file, and the server for a name.
+    /// Duration in microseconds of a scan for each file, and of a query of the name server.
     scan_us: u32,
     lookup_us: u32,
 }
@@ -117,13 +117,13 @@ impl Amounts {
         lookup_us: 4_000,
     };
 
-    /// A run has each of them with its own probability, and then more or less of it.
+    /// Draws the amounts of a run: each cause has its own probability, and then a random amount.
     fn of_seed(seed: u64) -> Self {
         // Seeds are small numbers in a row; mixed, their first numbers have nothing in common.
         let mut rng = Rng::new(crate::rng::mix(seed));
         let mut draw = |per_mille: u64, least: u32, most: u32| {
-            // Drawn in any case, so that the amount of one cause does not depend on whether another
-            // one is there.
+            // Always drawn, so that the amount of one cause does not depend on the presence of
+            // another one.
             let amount = rng.between(least, most);
             if rng.chance(per_mille) { amount } else { least }
         };
@@ -294,7 +294,7 @@ fn test_steps(b: &mut Builder, (scans, names): (Port, Port), pages: u32) -> Vec<
     steps
 }
 
-/// The service of the scanner, which looks into one file after the other.
+/// Adds the service of the scanner, which scans one file after the other.
 fn scanner(b: &mut Builder, port: Port, scan_us: u32) {
     let ids = (b.id(), 804);
     let line = r#""C:\Program Files\Northwall\Shield\NwScanSvc.exe""#;
@@ -320,7 +320,7 @@ fn scanner(b: &mut Builder, port: Port, scan_us: u32) {
     b.script(thread, &[], &steps);
 }
 
-/// The service of the DNS client, which asks a server.
+/// Adds the service of the DNS client, which queries a server.
 fn resolver(b: &mut Builder, port: Port, lookup_us: u32) {
     let ids = (b.id(), 804);
     let line = r"C:\Windows\system32\svchost.exe -k NetworkService -p -s Dnscache";

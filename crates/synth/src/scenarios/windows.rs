@@ -26,7 +26,7 @@ pub(crate) const DRIVERS: Folder = (
     r"C:\Windows\System32\drivers\",
 );
 
-/// An image of Windows: alias, file name, PDB.
+/// Returns an image of Windows: alias, file name, PDB.
 const fn windows(
     (alias, name, pdb): (&'static str, &'static str, &'static str),
     folder: Folder,
@@ -36,7 +36,7 @@ const fn windows(
     image((alias, name, pdb), folder, (base, size), &MICROSOFT)
 }
 
-/// An image: alias, file name, PDB; folder; base and size.
+/// Returns an image: alias, file name, PDB; folder; base and size.
 pub(crate) const fn image(
     (alias, name, pdb): (&'static str, &'static str, &'static str),
     (nt_folder, dos_folder): Folder,
@@ -229,7 +229,7 @@ pub(crate) const READS_FILE: &str = "KERNELBASE!ReadFile ntdll!NtReadFile nt!KiS
     Ntfs!NtfsCommonRead \
     Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
 
-/// A process of the user.
+/// Returns a process of the user.
 pub(crate) const fn user_program(
     (pid, parent): (u32, u32),
     name: &'static str,
@@ -248,7 +248,7 @@ pub(crate) const fn user_program(
     }
 }
 
-/// A process of the system.
+/// Returns a process of the system.
 pub(crate) const fn service(
     (pid, parent): (u32, u32),
     name: &'static str,
@@ -277,7 +277,7 @@ pub(crate) fn machine(cpus: u16, seconds: u32, own: &[ModulePlan], has_driver: b
     )
 }
 
-/// A machine whose kernel has these images.
+/// Returns a machine whose kernel has these images.
 pub(crate) fn machine_of(
     cpus: u16,
     seconds: u32,
@@ -290,7 +290,8 @@ pub(crate) fn machine_of(
     // on both.
     b.program(service((0, 0), "Idle", "", kernel));
     let system = b.program(service((4, 0), "System", "", &[NTDLL]));
-    // Workers of the kernel are above most programs, so that programs are preempted now and then.
+    // Workers of the kernel have a higher priority than most programs, so programs are preempted
+    // now and then.
     for (priority, from_us, to_us) in [(16, 60_000, 140_000), (12, 15_000, 45_000)] {
         let thread = b.thread(system, priority, "nt!ExpWorkerThread");
         let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";

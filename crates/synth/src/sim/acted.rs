@@ -6,7 +6,7 @@ use super::Sim;
 use crate::table::Thread;
 use crate::truth::Acted;
 
-/// A cause that acts now.
+/// A cause that is acting.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Acts {
     card: &'static str,
@@ -24,8 +24,7 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// The cause of a thread ends. One that took no time, like a lock that was free, did nothing to
-    /// anybody.
+    /// Ends the cause of a thread. A cause that took no time, like a free lock, had no effect.
     pub(super) fn acts_no_more(&mut self, thread: Thread) {
         let acted = self.threads[thread]
             .acts
@@ -36,7 +35,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// A thread is about to be switched in.
+    /// Records that a cause has held up a thread, before it is switched in.
     pub(super) fn is_held_up(&mut self, thread: Thread, switch_in: i64) {
         let held_up = self.threads[thread].acts.filter(|acts| acts.on_ready);
         if let (Some(acts), Some(since)) = (held_up, self.threads[thread].account.ready_since()) {

@@ -52,7 +52,7 @@ impl CountersState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Logs which counters switches carry.
+    /// Logs the names of the counters that switches carry.
     pub(super) fn name_counters(&mut self) -> Result<()> {
         if self.counters.cpus.is_none() {
             return Ok(());
@@ -66,7 +66,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The values that the switch carries which is written next; `thread` ran until now.
+    /// Returns the counter values for the next switch; `thread` ran until now.
     pub(super) fn count(&mut self, cpu: Cpu, thread: Option<Thread>) -> Vec<u64> {
         let now = self.tape.next();
         let program = thread.map(|thread| self.plan.threads[thread].program);
@@ -88,8 +88,8 @@ impl<W: Write + Seek> Sim<W> {
             return Vec::new();
         };
         let counters = &mut cpus[cpu];
-        // Real counters have counted since the processor started: the first value is not 0, so that
-        // a reader that takes it for a difference is found out.
+        // Real counters have counted since the processor started: the first value is not 0, which
+        // exposes a reader that takes it for a difference.
         let ticks = counters
             .switched
             .map_or(0x1234_5678, |switched| now - switched);
@@ -123,7 +123,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// Adds the time since the latest switch to the processors whose threads were disturbed in it:
-    /// who runs changes only at switches, and a slice can be disturbed for a part of it.
+    /// the running threads change only at switches, and a slice can be partly disturbed.
     fn note_disturbed(&mut self, now: i64) {
         let threads = self
             .cpus
@@ -146,7 +146,7 @@ impl<W: Write + Seek> Sim<W> {
     fn is_disturbed(&self, thread: Thread) -> bool {
         let program = self.plan.threads[thread].program;
         let runs = |other| {
-            // One that was only taken off its processor comes back soon.
+            // A preempted thread comes back soon.
             let current = self.cpus.iter().filter_map(|(_, cpu)| cpu.current);
             let mut could_run = current.chain(self.ready.iter().flatten().copied());
             could_run.any(|thread| self.plan.threads[thread].program == other)

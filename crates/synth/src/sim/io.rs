@@ -21,12 +21,12 @@ const THROUGH_US: (u32, u32) = (4_000, 9_000);
 /// Time that a low-priority request waits until the disk was idle long enough, in microseconds.
 const IDLE_US: (u32, u32) = (30_000, 70_000);
 
-/// An operation on a file that is not done.
+/// An operation on a file that is not finished.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Open {
     file: File,
     write: bool,
-    /// The cache does it, the disk is not needed.
+    /// The cache serves it; the disk is not needed.
     cached: bool,
     /// Pages are read for a fault: no operation on a file.
     pub(super) paging: bool,
@@ -37,11 +37,11 @@ pub(super) struct Open {
     /// Bytes of the transfer; 0 between transfers.
     bytes: u32,
     started: i64,
-    /// Transfers that are left, and bytes of each; `None`: one transfer of a random size.
+    /// Remaining transfers, and bytes of each; `None`: one transfer of a random size.
     parts: Option<(u32, u32)>,
 }
 
-/// A transfer that the disk has done.
+/// A transfer that the disk has finished.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
     pub(super) file: File,
@@ -157,7 +157,7 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the
+    /// Continues an operation: the file is open, or the transfer is finished. Returns true if the
     /// thread has to wait for the disk now.
     pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
         if open.bytes > 0 {
@@ -245,8 +245,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         if is_background {
             let idle = i64::from(self.rng.between(IDLE_US.0, IDLE_US.1)) * MICROSECOND;
-            // Each request of low priority waits for the one before it, and then for an idle time
-            // of its own.
+            // Each low-priority request waits for the previous one, and then for an idle time of
+            // its own.
             let after = self
                 .background_disk
                 .back()
@@ -266,7 +266,7 @@ impl<W: Write + Seek> Sim<W> {
         // decides.
         let service =
             through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
-        // The disk serves one operation after the other: a later one waits until it is free.
+        // The disk serves one operation after the other: a later one waits until the disk is free.
         self.disk_free_at = self.disk_free_at.max(init) + service;
         self.plan_at(self.disk_free_at, Happening::DiskDone);
         Ok(())
@@ -297,8 +297,8 @@ impl<W: Write + Seek> Sim<W> {
                 .time(elapsed)
                 .u32(tid);
         })?;
-        // The disk serves one request after the other, so that service began when the one before
-        // was done.
+        // The disk serves one request after the other, so service began when the previous one was
+        // finished.
         let service = self
             .disk_completed_at
             .map_or(elapsed, |before| elapsed.min(time - before));
@@ -356,7 +356,7 @@ impl<W: Write + Seek> Sim<W> {
         self.end_operation_with(cpu, thread, operation, 0)
     }
 
-    /// An operation that began at that time ends with a status.
+    /// Ends an operation, which began at that time, with a status.
     pub(super) fn end_operation_with(
         &mut self,
         cpu: Cpu,

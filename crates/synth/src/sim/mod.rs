@@ -1,8 +1,8 @@
-//! The simulation: a queue of things that will happen, and a scheduler with priorities, quanta and
+//! The simulation: a queue of future events, and a scheduler with priorities, quanta and
 //! preemption.
 //!
 //! Nothing grows with the length of the trace: the queue holds a few entries for each thread and
-//! processor, all else is sums.
+//! processor, everything else is sums.
 
 mod act;
 mod acted;
@@ -40,10 +40,10 @@ use schedule::{CpuState, ThreadState};
 enum Happening {
     /// The profile interrupt of a processor.
     Sample(Cpu),
-    /// The thread of a processor has computed as long as it wanted; void if the processor switched
-    /// since.
+    /// The thread of a processor has computed for its whole time; void if the processor has
+    /// switched since.
     Computed(Cpu, u64),
-    /// The quantum of that thread is over; void if the processor switched since.
+    /// The quantum of that thread is over; void if the processor has switched since.
     QuantumEnd(Cpu, u64),
     /// A processor looks for a better thread.
     Dispatch(Cpu),
@@ -51,17 +51,17 @@ enum Happening {
     Timer(Thread),
     /// The user provides the input that a thread waits for.
     Input(Thread),
-    /// The disk is done with its oldest request.
+    /// The disk has finished its oldest request.
     DiskDone,
-    /// The disk is done with the oldest request of a thread in background mode.
+    /// The disk has finished the oldest request of a thread in background mode.
     BackgroundDiskDone,
     /// A mark is set.
     Mark(usize),
-    /// The system looks how busy the processors are.
+    /// The system checks the load of the processors.
     PowerCheck,
 }
 
-/// A trace in the making.
+/// A trace under construction.
 pub(crate) struct Sim<W> {
     plan: Plan,
     tape: Tape<W>,
@@ -70,7 +70,8 @@ pub(crate) struct Sim<W> {
     stacks: Stacks,
     frames: Frames,
     queue: BinaryHeap<Reverse<(i64, u64, Happening)>>,
-    /// Entries of the queue so far: equal times happen in the order in which they were planned.
+    /// Entries of the queue so far: equal times are handled in the order in which they were
+    /// planned.
     planned: u64,
     /// End of the simulation and start of the rundown.
     end: i64,
@@ -177,7 +178,7 @@ impl<W: Write + Seek> Sim<W> {
         self.queue.push(Reverse((time, self.planned, happening)));
     }
 
-    /// Samples, marks, and the threads that run from before the trace.
+    /// Plans the first samples, the marks, and the threads that run from before the trace.
     fn plan_first(&mut self) -> Result<()> {
         let now = self.tape.now();
         let is_sampled = self.plan.is_sampled;

@@ -12,8 +12,8 @@ use crate::table::{Cpu, Table, Thread};
 use crate::truth::{Call, CallTimes, Link, Root, WaitSums, Watched};
 
 /// Links of a chain that are followed.
-// Chains share their tails, so that a chain as long as the trace would keep every wait in memory,
-// and dropping it would recurse as deep.
+// Chains share their tails, so a chain as long as the trace would keep every wait in memory, and
+// dropping it would recurse as deep.
 const LINKS: usize = 32;
 
 /// Reason for which a DPC readies a thread.
@@ -48,7 +48,7 @@ struct End {
     links: usize,
 }
 
-/// A call that is not over.
+/// A call that has not ended.
 #[derive(Debug)]
 struct OpenCall {
     name: &'static str,
@@ -87,7 +87,7 @@ impl Observer {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// A thread is about to be readied on a processor.
+    /// Records the end of a wait, before a thread is readied on a processor.
     pub(super) fn wait_ends(&mut self, cpu: Cpu, thread: Thread, dpc: Option<Cause>) {
         // Only the first readying of a wait ends it; a thread that is ready or runs has nothing to
         // end.

@@ -17,7 +17,7 @@ use crate::truth::{EventCounts, Header, Process, Times, Truth};
 
 /// FILETIME of the installation.
 const INSTALLED: i64 = 133_200_000_000_000_000;
-/// The processor that all of this is written on.
+/// The processor of all these records.
 const CPU: Cpu = Cpu(0);
 
 impl<W: Write + Seek> Sim<W> {
@@ -64,7 +64,7 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn rundown_at_end(&mut self) -> Result<()> {
         // Windows describes the machine when a kernel session stops, not when it starts: readers
-        // know disks and adapters at the end only.
+        // know disks and adapters only at the end.
         self.machine()?;
         self.describe_cores()?;
         self.core_rundown()?;
@@ -107,7 +107,7 @@ impl<W: Write + Seek> Sim<W> {
                 .threads
                 .iter()
                 .filter(|(_, thread)| thread.program == program);
-            // Process 0 has no threads in a plan, and is always there: kernel images hang on it.
+            // Process 0 has no threads in a plan and always exists: the kernel images belong to it.
             let idle = self.plan.programs[program].pid == 0;
             self.programs[program].alive =
                 idle || threads.any(|(_, thread)| thread.born == Born::Before);
@@ -117,7 +117,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// All that lives: processes, their threads and images.
+    /// Writes everything that is alive: processes, their threads and images.
     fn rundown(&mut self, of_process: Kind, of_thread: Kind, of_image: Kind) -> Result<()> {
         for program in self.plan.programs.keys() {
             if !self.programs[program].alive {

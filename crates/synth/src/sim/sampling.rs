@@ -51,8 +51,8 @@ impl<W: Write + Seek> Sim<W> {
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
         if in_dpc {
-            // Written without a stack: no code of a thread ran, and counts of functions would blame
-            // one.
+            // Written without a stack: no code of a thread ran, and counts of functions would
+            // attribute it to one.
             return self.end_dpc(cpu, kind::DPC, self.plan.routines.disk.1, dpc_start);
         }
         if let Some(thread) = current {
@@ -116,7 +116,7 @@ impl<W: Write + Seek> Sim<W> {
         *samples.by_process.entry(process).or_default() += 1;
     }
 
-    /// A DPC that does something; its event comes when it is done.
+    /// Runs a DPC with an action. Its event is written when it has finished.
     pub(super) fn dpc(
         &mut self,
         cpu: Cpu,
@@ -138,7 +138,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Some microseconds before now, but not before anything else on that processor.
+    /// Returns a start some microseconds ago, but not before anything else on that processor.
     fn begin_interrupt(&mut self, cpu: Cpu) -> i64 {
         // The event of a DPC or interrupt is written at its end and holds its start, so that the
         // start is made up backwards: 0.8 to 6 microseconds.
@@ -162,7 +162,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A timer that fires on some processor.
+    /// Fires a timer on some processor.
     pub(super) fn timer(&mut self, thread: Thread) -> Result<()> {
         let cpu = Cpu(self.rng.below(self.cpus.len() as u64) as usize);
         let routine = self.plan.routines.timer;
@@ -181,7 +181,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// The disk interrupts; the request that is done is completed in the DPC.
+    /// Interrupts for the disk. The finished request is completed in the DPC.
     pub(super) fn disk_done(&mut self, request: Option<Request>) -> Result<()> {
         let Some(request) = request else {
             return Ok(());

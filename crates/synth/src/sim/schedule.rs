@@ -29,7 +29,7 @@ pub(super) struct CpuState {
     pub(super) current: Option<Thread>,
     /// Number of switches: work that is planned for a slice is void when the number has changed.
     pub(super) slice: u64,
-    /// It is planned that the processor looks for a better thread.
+    /// A search for a better thread is planned for the processor.
     pub(super) dispatching: bool,
     /// The processor is not used, to save power.
     pub(super) parked: bool,
@@ -161,7 +161,8 @@ impl<W: Write + Seek> Sim<W> {
         processor.slice += 1;
         self.truth.cpus.entry(cpu.0 as u16).or_default().switches += 1;
         let Some(new) = new else { return Ok(()) };
-        // Before the account handles the switch-in and forgets since when the thread was ready.
+        // Before the account handles the switch-in and forgets the time since which the thread was
+        // ready.
         self.is_held_up(new, time);
         let waited = self.threads[new].account.switch_in(time);
         self.runs(cpu, new, time);
@@ -195,7 +196,7 @@ impl<W: Write + Seek> Sim<W> {
         );
     }
 
-    /// Lets the thread of a processor compute for so long.
+    /// Lets the thread of a processor compute for this many ticks.
     pub(super) fn compute(&mut self, cpu: Cpu, ticks: i64) {
         let (until, slice) = (self.tape.now() + ticks, self.cpus[cpu].slice);
         self.cpus[cpu].until = until;
@@ -216,12 +217,12 @@ impl<W: Write + Seek> Sim<W> {
             .kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
                 p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
             })?;
-        // Before the account learns of it: from then on the thread no longer waits, and nothing
-        // knows since when it did.
+        // Before the account learns of it: from then on the thread no longer waits, and the start
+        // of its wait is lost.
         self.wait_ends(cpu, thread, dpc);
         self.threads[thread].account.readied(time);
-        // A DPC readies on behalf of no thread, so that its event has no stack of the thread that
-        // it interrupted.
+        // A DPC readies on behalf of no thread, so its event does not get the stack of the
+        // interrupted thread.
         if let Some(readying) = self.cpus[cpu].current.filter(|_| !from_dpc) {
             let (thread_id, process_id) = self.ids(Some(readying));
             let owner = StackOwner {
@@ -252,8 +253,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// An idle processor, best the one where the thread ran before; else the one with the least
-    /// important thread, if that is less important.
+    /// Returns an idle processor, preferably the one where the thread ran before; otherwise the one
+    /// with the least important thread, if that is less important.
     fn cpu_for(&self, thread: Thread) -> Option<Cpu> {
         let last = self.threads[thread].last_cpu;
         let free = |cpu: &Cpu| {
@@ -294,7 +295,7 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn dispatch(&mut self, cpu: Cpu) -> Result<()> {
         self.cpus[cpu].dispatching = false;
-        // Another processor may have taken the thread since this one was sent to look.
+        // Another processor may have taken the thread since this one was sent to search.
         let Some(best) = self.best_ready(cpu) else {
             return Ok(());
         };
@@ -341,8 +342,8 @@ impl<W: Write + Seek> Sim<W> {
         let now = self.tape.next();
         let used = now - self.cpus[cpu].since;
         let state = &mut self.threads[thread];
-        // At least a tick, since an entry of the queue in the past would be handled before those
-        // that led to it.
+        // At least a tick, since a queue entry in the past would be handled before the entries that
+        // led to it.
         state.left = (self.cpus[cpu].until - now).max(1);
         state.quantum = if behind {
             QUANTUM
@@ -407,7 +408,7 @@ impl<W: Write + Seek> Sim<W> {
 }
 
 impl CpuState {
-    /// Ticks that the processor was busy until the end.
+    /// Returns the ticks that the processor was busy until the end.
     pub(super) fn busy_until(&self, end: i64) -> i64 {
         self.busy
             + if self.current.is_some() {

@@ -16,7 +16,7 @@ use crate::stacks::Taken;
 use crate::table::{Code, Cpu, Event, File, Path, Port, Script, Thread};
 use crate::tape::{MICROSECOND, T0};
 
-/// Places of a function that samples hit.
+/// Number of places in a function that samples hit.
 // Few enough that stacks repeat, so that the number of distinct stacks stays bounded however long a
 // trace is.
 const PLACES: u64 = 16;
@@ -28,7 +28,7 @@ pub(super) struct ScriptState {
     running: Option<Code>,
     /// Its stack while it waits.
     waits: Option<Path>,
-    /// Its stack while it does something in no time: readies a thread, starts a process.
+    /// Its stack during an action that takes no time: it readies a thread, or starts a process.
     acts: Option<Path>,
     /// Computing time between two transfers of a file.
     between: (u32, u32),
@@ -71,7 +71,7 @@ pub(super) struct PortState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Does the next step of a thread.
+    /// Runs the next step of a thread.
     pub(super) fn next_step(&mut self, cpu: Cpu, thread: Thread, script: Script) -> Result<Then> {
         let plan = &self.plan.scripts[script];
         let at = self.threads[thread].step;
@@ -179,8 +179,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn await_event(&mut self, thread: Thread, path: Path, reason: u8, event: Event) -> Then {
-        // A signal that came first is kept, as an auto-reset event of Windows keeps it: else a
-        // thread that is slower than the one that signals would wait forever.
+        // An early signal is kept, as an auto-reset event of Windows keeps it: otherwise a thread
+        // that is slower than the signaling one would wait forever.
         let state = &mut self.events[event];
         if state.signals > 0 {
             state.signals -= 1;
@@ -213,7 +213,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(Then::Waits(ask.reason))
     }
 
-    /// Puts a request into the queue of a server. Returns the number of the message that brings it.
+    /// Puts a request into the queue of a server. Returns the number of the message that carries
+    /// it.
     fn request(
         &mut self,
         cpu: Cpu,
@@ -250,8 +251,8 @@ impl<W: Write + Seek> Sim<W> {
         self.waits_for_request(cpu, server, port)?;
         self.ports[port].idle.push_back(server);
         self.threads[server].script.waits = Some(path);
-        // The step is done again when a request wakes the server: it then takes it out of the
-        // queue, unless another one was faster.
+        // The step is repeated when a request wakes the server: it then takes the request out of
+        // the queue, unless another server was faster.
         self.again(server);
         Ok(Then::Waits(reason::WR_QUEUE))
     }

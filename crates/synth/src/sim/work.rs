@@ -11,13 +11,13 @@ use crate::tape::MICROSECOND;
 
 /// Ticks that copying from or to the cache, or opening a file, takes about.
 const SMALL_IO: u32 = 25 * MICROSECOND as u32;
-/// Signals and work items that are remembered; more are merged into one.
+/// Number of pending signals and work items that are kept; more are merged into one.
 // Bounded, so that a slow reader does not make the simulation grow with the length of the trace.
 const REMEMBERED: u32 = 8;
 
 /// Continuation of the thread.
 pub(super) enum Then {
-    /// The thread does its next action at once.
+    /// The thread continues with its next action at once.
     GoesOn,
     /// The thread computes for this number of ticks.
     Computes(i64),
@@ -186,7 +186,7 @@ impl<W: Write + Seek> Sim<W> {
         Then::Waits(reason::WR_QUEUE)
     }
 
-    /// The thread looks again when it is woken: another one may have been faster.
+    /// Makes the thread look again when it is woken, since another one may have been faster.
     pub(super) fn again(&mut self, thread: Thread) {
         let step = &mut self.threads[thread].step;
         *step = step.saturating_sub(1);

@@ -12,7 +12,7 @@ pub struct FunctionSamples {
     pub exclusive: u64,
 }
 
-/// Waits, of one thread that another one ended or with a function on their stack.
+/// Waits: of one thread that another one ended, or with a function on their stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct WaitSums {
     /// Number of waits.
@@ -54,8 +54,8 @@ pub struct Call {
     /// Activity of another thread during the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
-    /// Its longest wait, the last wait of the thread that ended it, and so on: as long as a thread
-    /// ended the wait, and itself came out of a wait while it lasted.
+    /// Its longest wait, the last wait of the thread that ended it, and so on, as long as a thread
+    /// ended the wait and came out of a wait itself in that time.
     pub chain: Vec<Link>,
     /// The reason of the last wait in this chain.
     pub root: Option<Root>,
@@ -97,7 +97,7 @@ pub struct Link {
     pub switch_in_ns: i64,
     /// `process/thread` that ran where it was readied, if one did.
     pub readied_by: Option<String>,
-    /// A DPC readied it; that thread is accidental.
+    /// A DPC readied it, so that thread is accidental.
     pub in_dpc: bool,
 }
 

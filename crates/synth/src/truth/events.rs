@@ -16,7 +16,7 @@ pub struct MiniFilter {
     pub by_file: BTreeMap<String, Callbacks>,
     /// Callbacks that failed, by status (`0xc0000906`).
     pub failed_by_status: BTreeMap<String, u64>,
-    /// Callbacks that run when the trace ends; all others are complete.
+    /// Callbacks that are running when the trace ends; all others are complete.
     pub open_at_end: u64,
 }
 
@@ -104,7 +104,7 @@ pub struct HeapSums {
     pub freed_bytes: u64,
     /// From allocation to free, of the blocks that were freed.
     pub lifetime_ns: i64,
-    /// Blocks that went with the heap.
+    /// Blocks that were destroyed with the heap.
     pub destroyed_blocks: u64,
     /// Their bytes.
     pub destroyed_bytes: u64,
@@ -121,7 +121,7 @@ pub struct Alpc {
     pub sent: u64,
     /// Messages that were received.
     pub received: u64,
-    /// Messages that were sent and are not received when the trace ends.
+    /// Messages that were sent but not received when the trace ends.
     pub under_way_at_end: u64,
     /// Messages that were received, by the sending and the receiving thread (`process/thread`).
     pub delivered: BTreeMap<String, BTreeMap<String, Delivered>>,

@@ -40,7 +40,7 @@ pub use windows::{DelaySums, FocusStay, GuiSums, LockSums, Session, Sessions, Wi
 /// Version of this form.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// Everything that is true of a trace.
+/// The whole truth about a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Truth {
     /// Origin of the trace.
@@ -51,7 +51,7 @@ pub struct Truth {
     pub counts: EventCounts,
     /// By process id.
     pub processes: BTreeMap<u32, Process>,
-    /// By `process/thread`; idle threads are not among them.
+    /// By `process/thread`, without idle threads.
     pub threads: BTreeMap<String, ThreadTimes>,
     /// By processor.
     pub cpus: BTreeMap<u16, CpuTimes>,
@@ -65,14 +65,14 @@ pub struct Truth {
     pub file_io: FileIo,
     /// Points in time and their text.
     pub marks: Vec<Mark>,
-    /// Samples by process and `image!function`, where code has names.
+    /// Samples by process and `image!function`, for named code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<String, BTreeMap<String, FunctionSamples>>,
-    /// Waits that ended, by process and `image!function`, where code has names; a function once for
-    /// each wait.
+    /// Waits that ended, by process and `image!function`, for named code; a function counts once
+    /// for each wait.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub function_waits: BTreeMap<String, BTreeMap<String, WaitSums>>,
-    /// Waits that ended, by the thread that waited and the one that readied it; `dpc` for a DPC.
+    /// Waits that ended, by the waiting thread and the readying one; `dpc` for a DPC.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub waited_for: BTreeMap<String, BTreeMap<String, WaitSums>>,
     /// Counts of the performance counters while each process ran, by process id, if switches carry
@@ -82,7 +82,7 @@ pub struct Truth {
     /// Calls that the scenario is about, in the order of their ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// Causes of slowness that were planted.
+    /// Planted causes of slowness.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
     /// Times in which causes acted, by the names of their cards; goes into [`Truth::causes`].
@@ -113,7 +113,7 @@ pub struct Truth {
     /// Messages between processes.
     #[serde(skip_serializing_if = "is_default")]
     pub alpc: Alpc,
-    /// Starts of processes, where the scenario is about them.
+    /// Starts of processes, if the scenario is about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<ProcessStart>,
     /// Requested exits, in the order of their ends.
@@ -143,7 +143,7 @@ pub struct Truth {
     /// Sessions of the tracing system.
     #[serde(skip_serializing_if = "is_default")]
     pub sessions: Sessions,
-    /// Collections of runtimes of .NET, in the order of their starts.
+    /// Garbage collections of .NET runtimes, in the order of their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collections: Vec<Collection>,
 }
@@ -156,7 +156,7 @@ fn is_default<T: Default + PartialEq>(section: &T) -> bool {
 /// The arguments that give the same trace again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Made {
-    /// Version of the form of this page.
+    /// Version of the format of the truth.
     pub format_version: u32,
     /// Name of the scenario.
     pub scenario: String,
@@ -179,7 +179,7 @@ pub struct Header {
     pub duration_ns: i64,
 }
 
-/// Counts of events, the header event and the definitions of stack keys included.
+/// Counts of events, including the header event and the definitions of stack keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct EventCounts {
     /// All.
@@ -223,7 +223,7 @@ pub struct Times {
     pub switches_in: u64,
     /// Slices with both ends in the trace.
     pub run_ns: i64,
-    /// From the last switch-in to the end, if it runs then.
+    /// From the last switch-in to the end, if it is running then.
     pub run_open_end_ns: i64,
     /// Waits that ended.
     pub wait_ns: i64,
@@ -241,7 +241,8 @@ pub struct ThreadTimes {
     /// Sums.
     #[serde(flatten)]
     pub times: Times,
-    /// The wait or ready time that the end of the trace cuts off; none if it runs then, or ended.
+    /// The wait or ready time that the end of the trace cuts off; none if the thread is running
+    /// then, or has ended.
     pub open_at_end: Option<Open>,
 }
 
@@ -288,7 +289,7 @@ pub struct Samples {
     pub by_core: BTreeMap<u16, u64>,
     /// Busy ones by processor.
     pub busy_by_core: BTreeMap<u16, u64>,
-    /// Busy ones by process and path of the image of their address.
+    /// Busy samples by process and path of the image at their address.
     pub exclusive_by_module: BTreeMap<String, BTreeMap<String, u64>>,
     /// Their stacks.
     pub stacks: SampleStacks,
@@ -297,9 +298,9 @@ pub struct Samples {
 /// Stacks of samples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SampleStacks {
-    /// Samples whose stack has a part in the kernel.
+    /// Samples with a kernel part in their stack.
     pub samples_with_kernel_stack: u64,
-    /// Samples whose stack has a part in user mode.
+    /// Samples with a user-mode part in their stack.
     pub samples_with_user_stack: u64,
     /// Samples with a stack.
     pub samples_with_any_stack: u64,
@@ -350,7 +351,7 @@ pub struct Transfers {
     pub flushes: u64,
     /// From the request to its completion.
     pub elapsed_ns: i64,
-    /// From the request, or the completion before it on that disk, to its completion.
+    /// From the request, or the previous completion on that disk, to its completion.
     pub service_ns: i64,
 }
 

@@ -17,8 +17,8 @@ pub struct Collection {
     pub start_ns: i64,
     /// End, if it is in the trace.
     pub end_ns: Option<i64>,
-    /// Its pauses that ended: those in which it began, and of one in the background also those in
-    /// which no other one began.
+    /// Its finished pauses: the pause in which it began, and for a background collection also the
+    /// pauses in which no other one began.
     pub suspended_ns: i64,
     /// Part of the pauses until all threads had stopped.
     pub suspending_ns: i64,

@@ -13,9 +13,10 @@ pub struct TimerResolution {
     pub pid: Option<u32>,
     /// In units of 100 ns.
     pub resolution_100ns: u32,
-    /// Since when; none if it was so before the trace.
+    /// Start; none if it was in force before the trace.
     pub from_ns: Option<i64>,
-    /// Until when: another one, or the process is gone; none if it holds when the trace ends.
+    /// End, by another request or the end of the process; none if it is in force when the trace
+    /// ends.
     pub to_ns: Option<i64>,
     /// The system ignored the request.
     pub is_ignored: bool,
@@ -24,7 +25,7 @@ pub struct TimerResolution {
 /// A value of a setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PowerSetting {
-    /// Since when; none if it was so before the trace.
+    /// Start; none if it was in force before the trace.
     pub from_ns: Option<i64>,
     /// Its bytes in hexadecimal digits.
     pub data: String,

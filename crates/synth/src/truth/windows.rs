@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Windows {
     /// Its global lock by process id, and `exclusive` or `shared`.
     pub locks: BTreeMap<String, BTreeMap<String, LockSums>>,
-    /// Objects by id of the process that had them last, and class with type: `gdi Bitmap`, `user
+    /// Objects by id of the process that owned them last, and class with type: `gdi Bitmap`, `user
     /// Window`.
     pub objects: BTreeMap<String, BTreeMap<String, GuiSums>>,
     /// Times of the focus, for threads and for processes, in the order of their ends.
@@ -23,9 +23,9 @@ pub struct Windows {
 pub struct LockSums {
     /// Number of acquisitions.
     pub acquisitions: u64,
-    /// Acquisitions that waited so long that an event reports it.
+    /// Acquisitions with a wait so long that an event reports it.
     pub slow: u64,
-    /// From asking for the lock to having it.
+    /// From the request for the lock to its acquisition.
     pub wait_ns: i64,
     /// Acquisitions whose lock was released.
     pub released: u64,
@@ -53,9 +53,9 @@ pub struct FocusStay {
     pub level: String,
     /// Its id.
     pub id: u32,
-    /// Since when; none if it had the focus before the trace.
+    /// Start; none if it had the focus before the trace.
     pub from_ns: Option<i64>,
-    /// Until when; none if it has it when the trace ends.
+    /// End; none if it has the focus when the trace ends.
     pub to_ns: Option<i64>,
 }
 
@@ -86,7 +86,7 @@ pub struct Sessions {
 /// A session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Session {
-    /// Name; one session has it at a time.
+    /// Name; only one session has it at a time.
     pub name: String,
     /// File.
     pub file: String,
@@ -96,7 +96,7 @@ pub struct Session {
     pub start_ns: Option<i64>,
     /// Stop; none if it runs when the trace ends.
     pub stop_ns: Option<i64>,
-    /// Events lost, as its stop says.
+    /// Lost events, as reported by its stop.
     pub events_lost: Option<u32>,
     /// Number of times that each provider was enabled.
     pub enabled: BTreeMap<String, u64>,

@@ -38,7 +38,7 @@ const SHIELD: Folder = (
     r"C:\Program Files\Northwall\Shield\",
 );
 
-/// Programs of MSYS are all linked to this address, and are not moved.
+/// Programs of MSYS are all linked to this address, and are not relocated.
 const MSYS_EXE: u64 = 0x1_0040_0000;
 
 const fn tool(alias: &'static str, name: &'static str, pdb: &'static str, size: u32) -> ModulePlan {

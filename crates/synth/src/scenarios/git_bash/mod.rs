@@ -25,7 +25,7 @@ const CLICK_MS: u32 = 1000;
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), SECONDS, &IMAGES, true);
-    // A hard disk that others keep busy, so that each transfer takes long.
+    // A hard disk that is kept busy, so that each transfer takes long.
     b.disk(11_000, 24_000);
     background(&mut b);
     let port = b.port();
@@ -64,7 +64,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// The user clicks on Git Bash at that time, and the desktop starts it.
+/// Returns the steps of a click on Git Bash at that time: the desktop starts it.
 fn clicks(b: &mut Builder, port: Port, explorer: Program, at_ms: u32) -> Vec<Step> {
     let waits = b.waits(&[USER, EXPLORER_MAIN, GETS_MESSAGE]);
     let code = b.code(
@@ -81,7 +81,7 @@ fn clicks(b: &mut Builder, port: Port, explorer: Program, at_ms: u32) -> Vec<Ste
     steps
 }
 
-/// The service that scans: a pool of threads that answer the driver, and one that looks for
+/// Adds the scanner's service: a pool of threads that answer the driver, and one that looks for
 /// updates.
 fn scanner(b: &mut Builder, port: Port) {
     let ids = (b.id(), 804);
@@ -168,7 +168,7 @@ struct Child {
     thread: Thread,
 }
 
-/// The steps of a `CreateProcess` in code with these frames.
+/// Returns the steps of a `CreateProcess` in code with these frames.
 fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<Step> {
     let inner = |parts: &[&'static str]| -> Vec<String> {
         frames
@@ -253,7 +253,7 @@ fn loads(b: &mut Builder, runtime: &[&str]) -> Vec<Step> {
     vec![Step::Run(loader, 2_000, 5_000), Step::Run(init, 600, 1_800)]
 }
 
-/// A program of Git Bash with its main thread, which a step starts.
+/// Adds a program of Git Bash with its main thread, which a step starts.
 fn program(
     b: &mut Builder,
     parent: Program,
@@ -267,7 +267,7 @@ fn program(
     (program, thread)
 }
 
-/// The launcher: it starts the terminal and waits for its end.
+/// Adds the launcher: it starts the terminal and waits for its end.
 fn git_bash(b: &mut Builder, port: Port, explorer: Program) -> Child {
     let name = (
         "git-bash.exe",
@@ -336,7 +336,7 @@ fn mintty(b: &mut Builder, port: Port, parent: Program) -> Child {
     }
 }
 
-/// The shell: it runs the profile, each tool of it in a subshell, and shows a prompt.
+/// Adds the shell: it runs the profile, each tool of it in a subshell, and shows a prompt.
 fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     let name = ("bash.exe", "/usr/bin/bash --login -i", BASH_IMAGES);
     let (program, thread) = program(b, parent, name, "msys-2.0!dll_crt0_0");
@@ -412,7 +412,7 @@ fn forks(
     steps
 }
 
-/// A copy of the shell, which starts a tool or does a little itself.
+/// Adds a copy of the shell, which starts a tool or does a little itself.
 fn subshell(
     b: &mut Builder,
     port: Port,
@@ -462,7 +462,7 @@ fn subshell(
     }
 }
 
-/// A tool: it writes a line into the pipe that the shell reads.
+/// Adds a tool: it writes a line into the pipe that the shell reads.
 fn run_tool(b: &mut Builder, parent: Program, tool: &Tool, output: Event, ended: Event) -> Child {
     let (_, thread) = program(
         b,

@@ -14,12 +14,12 @@ use crate::truth::{ProcessExit, ProcessStart};
 pub(in crate::sim) struct Birth {
     /// The start of its process, if it is the first thread of that and has not run.
     own: Option<usize>,
-    /// The start that the call made which it is in.
+    /// The start that its current call has made.
     made: Option<usize>,
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// A thread has created a process, whose first thread is `child`.
+    /// Handles the creation of a process, whose first thread is `child`.
     pub(in crate::sim) fn is_born(&mut self, cpu: Cpu, creator: Thread, child: Thread, start: i64) {
         if !self.plan.reports_starts {
             return;
@@ -44,7 +44,7 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[creator].acting.birth.made = Some(number);
     }
 
-    /// A thread is switched in.
+    /// Handles the switch-in of a thread.
     pub(in crate::sim) fn runs(&mut self, cpu: Cpu, thread: Thread, time: i64) {
         let Some(number) = self.threads[thread].acting.birth.own.take() else {
             return;
@@ -59,7 +59,7 @@ impl<W: Write + Seek> Sim<W> {
         start.cost_ns = Some(run_ns - start.call_ns.unwrap_or(start.start_ns));
     }
 
-    /// A system call of a thread ends.
+    /// Handles the end of a thread's system call.
     pub(super) fn call_of_start_ends(&mut self, thread: Thread, time: i64) {
         let Some(number) = self.threads[thread].acting.birth.made.take() else {
             return;
@@ -69,7 +69,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// A thread asks that a process ends, its own or another one, with that status.
+    /// Handles a thread's request to end a process, its own or another one, with that status.
     pub(super) fn terminates(
         &mut self,
         cpu: Cpu,
@@ -85,10 +85,10 @@ impl<W: Write + Seek> Sim<W> {
             p.u32(pid);
         })?;
         self.programs[program].terminated = Some((time, status));
-        // A thread that ends its own process goes on with its script, whose end is the end of the
-        // thread.
+        // A thread that ends its own process continues with its script, at whose end the thread
+        // ends.
         if program != self.plan.threads[thread].program {
-            // Its threads end when they run the next time.
+            // Its threads end when they next run.
             for other in self
                 .threads
                 .keys()
@@ -100,7 +100,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The last thread of a process is gone.
+    /// Handles the end of a process's last thread.
     pub(in crate::sim) fn is_gone(&mut self, program: Program, time: i64) {
         let Some((terminated, status)) = self.programs[program].terminated else {
             return;

@@ -1,5 +1,5 @@
-//! System calls. Their events name no thread, and a call may end on another processor than it
-//! began.
+//! System calls. Their events name no thread, and a call may end on another processor than the one
+//! where it began.
 
 use std::io::{Seek, Write};
 

@@ -35,13 +35,14 @@ const fn event(id: u16, version: u8, opcode: u8) -> Provided {
     }
 }
 
-/// A pause that has not ended: when it began, when all had stopped, when they were let run again.
+/// A pause that has not ended: its start, the time when all threads had stopped, and the time when
+/// they were resumed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pause {
     begin: i64,
     stopped: i64,
     restart: i64,
-    /// Place of the collection that began in it.
+    /// Index of the collection that began in it.
     began: Option<usize>,
 }
 
@@ -99,7 +100,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// An event that says nothing but which runtime it is.
+    /// Writes an event that only names the runtime.
     fn of_runtime(&mut self, cpu: Cpu, thread: Thread, kind: Provided) -> Result<i64> {
         self.provider_event(cpu, thread, kind, |p| {
             p.u16(INSTANCE);
@@ -216,8 +217,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Threads run again: the pause belongs to the collection that began in it, or else to the one
-    /// in the background.
+    /// Resumes the threads: the pause belongs to the collection that began in it, or otherwise to
+    /// the background collection.
     fn restarts(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let time = self.of_runtime(cpu, thread, event(3, 1, 132))?;
         let Some(pause) = self.threads[thread].acting.collection.0.take() else {

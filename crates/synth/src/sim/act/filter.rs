@@ -168,8 +168,7 @@ impl<W: Write + Seek> Sim<W> {
         status: u32,
         duration_ns: i64,
     ) {
-        // A callback outside of an operation has an event, and no file that it could be counted
-        // for.
+        // A callback outside of an operation has an event, but no file to count it for.
         let Some((operation, _)) = self.threads[thread].acting.filter.operation else {
             return;
         };

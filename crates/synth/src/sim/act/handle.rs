@@ -74,7 +74,7 @@ impl HandleState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Makes an object and opens it.
+    /// Creates an object and opens it.
     pub(super) fn handle_opens(
         &mut self,
         cpu: Cpu,
@@ -130,8 +130,8 @@ impl<W: Write + Seek> Sim<W> {
             kind: ObjectKind::Process,
             name: "",
         };
-        // The object came with its process, which has no event of an object: since when it lives is
-        // unknown.
+        // The object came with its process, which has no event of an object: the time of its
+        // creation is unknown.
         let known = self.world.handles.objects.entry(object);
         known
             .or_insert(Object {
@@ -173,7 +173,7 @@ impl<W: Write + Seek> Sim<W> {
             .push_back(handle);
     }
 
-    /// Gives another process a handle to the object of the newest handle.
+    /// Duplicates the newest handle into another process.
     pub(super) fn handle_duplicates(
         &mut self,
         cpu: Cpu,
@@ -267,7 +267,7 @@ impl<W: Write + Seek> Sim<W> {
             p.u64(object).u16(plan.kind.number()).u16(0);
         })?;
         self.world.handles.objects.remove(&object);
-        // Objects of processes lie elsewhere.
+        // Objects of processes are at other addresses.
         if object >= OBJECTS {
             self.world.handles.free.push(object);
         }
@@ -290,7 +290,7 @@ impl<W: Write + Seek> Sim<W> {
         count(handles.by_type.entry(kind.name().to_owned()).or_default());
     }
 
-    /// Types, and handles that are open when the session begins.
+    /// Writes the types, and the handles that are open when the session begins.
     pub(in crate::sim) fn handle_rundown_at_start(&mut self) -> Result<()> {
         let before = self.plan.handles.clone();
         if before.is_empty() {
@@ -326,7 +326,7 @@ impl<W: Write + Seek> Sim<W> {
         self.handle_rundown(kind::HANDLE_START)
     }
 
-    /// Types, and handles that are open when the session ends.
+    /// Writes the types, and the handles that are open when the session ends.
     pub(in crate::sim) fn handle_rundown_at_end(&mut self) -> Result<()> {
         if self.plan.handles.is_empty() {
             return Ok(());

@@ -51,7 +51,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Pages of a file are there that a thread waited for since `began`.
+    /// Completes a hard fault: pages of a file are in memory that a thread has waited for since
+    /// `began`.
     pub(in crate::sim) fn hard_fault(
         &mut self,
         cpu: Cpu,

@@ -1,5 +1,5 @@
-//! Messages between processes (ALPC): who sent, who received, who waited. Their numbers are used
-//! again when a message is done.
+//! Messages between processes (ALPC): senders, receivers, and waits. The number of a message is
+//! reused when it is finished.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -47,7 +47,7 @@ pub(in crate::sim) struct Messages {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Sends a request to a port, if that is one of messages. Returns the number of the message.
+    /// Sends a request to a port, if it is a message port. Returns the number of the message.
     pub(in crate::sim) fn send_request(
         &mut self,
         cpu: Cpu,
@@ -59,8 +59,7 @@ impl<W: Write + Seek> Sim<W> {
         }
         let state = &mut self.world.messages;
         let message = state.free.pop().unwrap_or_else(|| {
-            // Numbers that are free again come first: readers must not take a number for an
-            // identity.
+            // Free numbers are reused first: readers must not take a number for an identity.
             state.numbers += 4;
             FIRST + state.numbers
         });
@@ -84,8 +83,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread receives the message with that number. `is_done` says that nothing else is sent
-    /// under it.
+    /// Receives the message with that number in a thread. `is_done` means that no other message is
+    /// sent under it.
     pub(in crate::sim) fn receive(
         &mut self,
         cpu: Cpu,
@@ -124,7 +123,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread has received the answer to its message.
+    /// Counts a call whose answer a thread has received.
     fn count_call(&mut self, thread: Thread, served: Option<Served>, time: i64) {
         let Some(Served {
             by,
@@ -150,7 +149,7 @@ impl<W: Write + Seek> Sim<W> {
         sums.duration_ns += (time - sent) * TICK_NS;
     }
 
-    /// A thread is about to wait for the answer to its message.
+    /// Starts a thread's wait for the answer to its message.
     pub(in crate::sim) fn waits_for_reply(
         &mut self,
         cpu: Cpu,
@@ -164,8 +163,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread is about to wait for a request, if the port is one of messages and it does not wait
-    /// already.
+    /// Starts a thread's wait for a request, if the port is a message port and the thread does not
+    /// wait already.
     pub(in crate::sim) fn waits_for_request(
         &mut self,
         cpu: Cpu,
@@ -184,7 +183,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The answer to the message that a thread waits for is there.
+    /// Handles the arrival of the answer that a thread waits for.
     pub(in crate::sim) fn answered(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let Some(Waiting::Reply(message, _)) = self.threads[thread].acting.message.waiting else {
             return Ok(());

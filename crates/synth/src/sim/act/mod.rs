@@ -148,8 +148,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Writes an event that names no thread, of the one that runs, and the stack that it has.
-    /// Returns its time.
+    /// Writes an event that names no thread, with the stack of the running one. Returns its time.
     fn kernel_event(
         &mut self,
         cpu: Cpu,
@@ -162,7 +161,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(time)
     }
 
-    /// Writes an event whose header names the thread, and the stack that it has. Returns its time.
+    /// Writes an event whose header names the thread, with the thread's stack. Returns its time.
     fn user_event(
         &mut self,
         cpu: Cpu,
@@ -176,7 +175,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(time)
     }
 
-    /// Writes an event of a provider, with the stack that it carries itself. Returns its time.
+    /// Writes an event of a provider, which carries its own stack. Returns its time.
     fn provider_event(
         &mut self,
         cpu: Cpu,
@@ -192,7 +191,7 @@ impl<W: Write + Seek> Sim<W> {
         self.tape.provided(cpu.0 as u16, kind, ids, &stack, payload)
     }
 
-    /// Id of the process of a thread, as the truth writes it.
+    /// Returns the id of the process of a thread, as the truth writes it.
     fn pid_text(&self, thread: Thread) -> String {
         self.ids(Some(thread)).1.to_string()
     }

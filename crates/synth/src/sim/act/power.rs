@@ -1,5 +1,5 @@
-//! The system timer, whose resolution programs and drivers ask for, and settings of the power
-//! scheme (Microsoft-Windows-Kernel-Power).
+//! The system timer, with the resolutions that programs and drivers request, and settings of the
+//! power scheme (Microsoft-Windows-Kernel-Power).
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -57,7 +57,7 @@ pub(in crate::sim) struct PowerState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// A process asks for a resolution; 0 takes its request back.
+    /// Handles a process's request for a resolution; 0 releases its request.
     pub(super) fn asks_timer(
         &mut self,
         cpu: Cpu,
@@ -81,7 +81,7 @@ impl<W: Write + Seek> Sim<W> {
         self.update_timer(cpu, thread)
     }
 
-    /// The kernel or a driver asks for a resolution.
+    /// Handles a request of the kernel or a driver for a resolution.
     pub(super) fn kernel_asks_timer(
         &mut self,
         cpu: Cpu,
@@ -132,7 +132,7 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Starts a request for that resolution, or puts it into force.
     fn holds(&mut self, asker: Asker, (resolution, is_ignored): (u32, bool), time: Option<i64>) {
-        // A new request replaces the one before it, and 0 only takes that one back.
+        // A new request replaces the previous one, and 0 only releases it.
         self.held_until(asker, time);
         if resolution == 0 {
             return;
@@ -170,7 +170,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// A process is gone, and so is its request.
+    /// Drops the request of a process that has ended.
     pub(in crate::sim) fn timer_of_gone(
         &mut self,
         cpu: Cpu,
@@ -292,7 +292,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Path of the executable of a program, as the kernel names it.
+    /// Returns the path of a program's executable, in the form of the kernel.
     pub(super) fn image_path(&self, program: Program) -> String {
         let image = self.plan.programs[program].modules.first();
         image.map_or_else(String::new, |module| self.plan.modules[*module].nt_path())
