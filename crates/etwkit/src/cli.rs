@@ -82,8 +82,8 @@ impl Cli {
     }
 }
 
-/// The text of a usage error with the command that a word is most like, where the parser of
-/// arguments knows none: two letters that changed places are far apart for it.
+/// Returns the text of a usage error with the most similar command added, if the parser of
+/// arguments found none: for it, two swapped letters are far apart.
 pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     let known = || error.get(ContextKind::SuggestedSubcommand).is_some();
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
@@ -399,7 +399,7 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// The page on one extract.
+    /// Creates the arguments for the page on one extract.
     pub(crate) fn of(extract: &std::path::Path) -> Self {
         Self {
             files: vec![extract.to_owned()],

@@ -57,7 +57,7 @@ fn run_step(step: &Step, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
 }
 
 impl Command {
-    /// Lets the command answer as a guest wants it.
+    /// Applies the settings of an ETWAnalyzer line to the command.
     fn welcome(&mut self, guest: &Guest) {
         match self {
             Self::Dump(args) => args.question.common.guest = Some(guest.clone()),
@@ -87,7 +87,7 @@ struct ChosenTests {
     tests: OptionGroup<Selection>,
 }
 
-/// Makes extracts, and reports on them in the words of ETWAnalyzer.
+/// Creates extracts, and reports them in the words of ETWAnalyzer.
 fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let selected = |args: &[OsString]| -> anyhow::Result<Selection> {
         Ok(parsed::<ChosenTests>(args)?.tests.read()?)

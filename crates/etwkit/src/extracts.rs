@@ -25,8 +25,8 @@ pub(crate) fn open_extracts(
     Ok(Arc::new(session))
 }
 
-/// The extract that a path means: the path itself, or the one in the cache that a trace or an
-/// extract of ETWAnalyzer became.
+/// Returns the extract of a path: the path itself, or the extract in the cache that was made from a
+/// trace or an extract of ETWAnalyzer.
 pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
     let context = printer.context();
     Ok(context

@@ -71,7 +71,7 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-" && path.symlink_metadata().is_err()
 }
 
-/// Writes the standard input into a file: a trace is read at many places at once.
+/// Writes the standard input into a file, since a trace is read at many places at once.
 fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
     let input = std::io::stdin();
     if input.is_terminal() {
@@ -123,7 +123,7 @@ pub(crate) fn options(args: &TraceArgs) -> Options {
     )
 }
 
-/// Opens a trace as it is opened if no option says otherwise.
+/// Opens a trace with default options.
 pub(crate) fn open_plain(path: &Path) -> anyhow::Result<Input> {
     let options = input_options(
         true,

@@ -1,9 +1,9 @@
 //! The command line of etwkit as a function, so that tests run whole commands without starting a
 //! process.
 //!
-//! [`run`] parses arguments (`cli`), hands them to one function per command (`commands`), and every
-//! character of the answer passes the `printer`. Ctrl-C ends the process with status 130, see
-//! [`etwkit_terminal::interrupt`].
+//! [`run`] parses arguments (`cli`), passes them to one function per command (`commands`), and
+//! every character of the answer goes through the `printer`. Ctrl-C ends the process with status
+//! 130, see [`etwkit_terminal::interrupt`].
 
 #![forbid(unsafe_code)]
 
@@ -47,11 +47,11 @@ use rules::NameArgs;
 pub struct Terminal {
     /// Columns, if the answer goes to a terminal: tables are cut at its edge.
     pub width: Option<usize>,
-    /// Colours that it has unless the command line wants others.
+    /// Colors that it has unless the command line chooses others.
     pub colors: Colors,
 }
 
-/// Runs one command line, its first item being the name of the program. The answer goes to `out`,
+/// Runs one command line. Its first item is the name of the program. The answer goes to `out`,
 /// which is flushed; errors go to `err`.
 pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut dyn Write) -> Exit
 where
@@ -89,7 +89,7 @@ pub(crate) struct Screen<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) err: &'w mut dyn Write,
     pub(crate) terminal: Terminal,
-    /// Colours that a console was started with, for all of its lines.
+    /// Colors that a console was started with, for all of its lines.
     pub(crate) session: Option<When>,
     /// Amount of a console's output on the error stream, for all of its lines.
     pub(crate) speech: Speech,
@@ -146,7 +146,7 @@ impl Screen<'_> {
         )
     }
 
-    /// The error stream.
+    /// Returns the error stream.
     pub(crate) fn errors(&mut self) -> Errors<'_> {
         Errors {
             is_colored: self.terminal.colors.chosen(self.session).err,
@@ -160,7 +160,7 @@ impl Screen<'_> {
 #[error("{0}")]
 struct Usage(String);
 
-/// Runs a command line, its first item being the name of the program.
+/// Runs a command line. Its first item is the name of the program.
 pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if etwkit_compat::is_line(args) {
         return compat::run(args, printer);
@@ -181,7 +181,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-/// Runs one command that was parsed.
+/// Runs one parsed command.
 pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     printer.choose_colors(cli.color);
     printer.speak(cli.speech());

@@ -13,7 +13,7 @@ pub(crate) const OUTPUT: &str = "Output";
 /// The option that prints the schema of requests and rows, which needs no other arguments.
 pub(crate) const SCHEMA: &str = "show-schema";
 
-/// An option as an argument.
+/// Returns an option as an argument.
 pub(crate) fn arg(option: &Opt) -> Arg {
     let arg = Arg::new(option.name)
         .long(option.name)
@@ -75,7 +75,7 @@ pub(crate) fn arg(option: &Opt) -> Arg {
     }
 }
 
-/// The options that are given on the command line.
+/// Returns the options that are given on the command line.
 pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
     let is_given =
         |option: &&Opt| matches.value_source(option.name) == Some(ValueSource::CommandLine);
@@ -101,7 +101,7 @@ pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
 pub(crate) struct OptionGroup<R>(Values, PhantomData<R>);
 
 impl<R: Request> OptionGroup<R> {
-    /// The request that they mean.
+    /// Reads the request from the options.
     pub(crate) fn read(&self) -> Result<R, OptionError> {
         R::read(&self.0)
     }

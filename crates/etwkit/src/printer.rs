@@ -39,13 +39,13 @@ pub(crate) struct Printer<'w> {
     failures: Vec<anyhow::Error>,
     /// Gaps of the answer's traces.
     gaps: AllGaps,
-    /// The command that the first line of machine output has yet to name.
+    /// The command for the first line of machine output, while that line is pending.
     json_start: Option<String>,
     /// Machine output has begun.
     is_json: bool,
     /// Settings of the command's queries.
     context: Context,
-    /// The extracts that answered without saying that they cannot.
+    /// The extracts that have answered without an error.
     answered: Vec<String>,
 }
 
@@ -78,8 +78,7 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// This printer, for a terminal, in a session that may have chosen other colours and says so
-    /// much.
+    /// Returns this printer for a terminal, with the colors and the verbosity of a session.
     pub(crate) fn on(self, terminal: Terminal, session: Option<When>, speech: Speech) -> Self {
         Self {
             lines: self.lines.on(terminal.width, terminal.colors, session),
@@ -95,7 +94,7 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// This printer, for a command that asks extracts with this.
+    /// Returns this printer for a command with these query settings.
     pub(crate) fn with_context(self, context: Context) -> Self {
         Self { context, ..self }
     }
@@ -110,7 +109,7 @@ impl<'w> Printer<'w> {
         std::mem::replace(&mut self.context.asking, asking)
     }
 
-    /// An extract answered, be it without a row.
+    /// Records that an extract has answered, even without a row.
     pub(crate) fn answered_by(&mut self, extract: &str) {
         self.answered.push(extract.to_owned());
     }
@@ -120,8 +119,8 @@ impl<'w> Printer<'w> {
         self.notes.push(text.to_owned());
     }
 
-    /// Keeps an error of a part of the work, which ends the command with status 2 when the rest is
-    /// done.
+    /// Keeps an error of a part of the work. The command then ends with status 2 after the rest is
+    /// finished.
     pub(crate) fn failed(&mut self, error: anyhow::Error) {
         self.failures.push(error);
     }
@@ -131,7 +130,7 @@ impl<'w> Printer<'w> {
         std::mem::take(&mut self.failures)
     }
 
-    /// The notes so far.
+    /// Returns the notes so far.
     pub(crate) fn notes(&mut self) -> &mut Vec<String> {
         &mut self.notes
     }
@@ -162,13 +161,13 @@ impl<'w> Printer<'w> {
         &mut self.gaps
     }
 
-    /// This printer, for a part of the answer that goes to a file and has these gaps.
+    /// Returns this printer for a part of the answer that goes to a file and has these gaps.
     pub(crate) fn with_gaps(self, gaps: AllGaps) -> Self {
         Self { gaps, ..self }
     }
 
-    /// The first line of machine output. It is printed with the next one, or at the end, since it
-    /// contains the gaps of traces that are opened until then.
+    /// Sets the first line of machine output. It is printed with the next line, or at the end,
+    /// since it contains the gaps of traces that are opened until then.
     pub(crate) fn json_start(&mut self, command: &str) {
         self.json_start = Some(command.to_owned());
     }
@@ -201,7 +200,7 @@ impl<'w> Printer<'w> {
             .try_for_each(|gaps| self.json_line(gaps))
     }
 
-    /// One object on one line.
+    /// Prints one object on one line.
     pub(crate) fn json(&mut self, value: &Value) -> Result<()> {
         self.json_started()?;
         self.json_line(value)
@@ -218,7 +217,7 @@ impl<'w> Printer<'w> {
     }
 }
 
-/// A number with its digits in groups: `1 234 567`. For people only.
+/// Formats a number with grouped digits: `1 234 567`. For people only.
 pub(crate) fn grouped(number: u64) -> String {
     Numbers::default().grouped(number)
 }

@@ -23,7 +23,7 @@ pub(crate) struct NameArgs {
 }
 
 impl NameArgs {
-    /// The rules, if there are any.
+    /// Returns the rules, if there are any.
     pub(crate) fn rules(&self) -> anyhow::Result<Option<Arc<RenameRules>>> {
         let rules = match &self.rename_rules {
             None => return Ok(None),
@@ -38,7 +38,7 @@ impl NameArgs {
     }
 }
 
-/// The file that a variable names.
+/// Returns the file that a variable names.
 fn named_by(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|file: &OsString| !file.is_empty())

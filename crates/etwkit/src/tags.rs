@@ -21,12 +21,12 @@ impl TagArgs {
         !self.files.is_empty()
     }
 
-    /// Names of the sets that the files become.
+    /// Returns the names of the sets that are made from the files.
     pub(crate) fn names(&self) -> Vec<String> {
         Tagging::names(&self.files)
     }
 
-    /// The built-in set, and one for each file, which has its name.
+    /// Returns the built-in set, and one for each file, which has its name.
     pub(crate) fn sets(&self) -> anyhow::Result<Vec<TagSet>> {
         Ok(tag_sets(&self.files)?)
     }

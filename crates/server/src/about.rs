@@ -57,7 +57,7 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
     })
 }
 
-/// Tables that have rows, as the manifests say.
+/// Returns the tables that have rows, according to the manifests.
 fn tables(session: &Session) -> Vec<TableCount> {
     let count = |table: &Table| TableCount {
         name: table.name.to_owned(),

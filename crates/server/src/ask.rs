@@ -10,7 +10,7 @@ use crate::lines;
 use crate::problem::{Problem, Result};
 use crate::wire::{Answer, AnswerColumn, AnswerTable, AskRequest, Cell, Source};
 
-/// Rows of a table of an answer, at most.
+/// Largest number of rows in a table of an answer.
 const MOST_ROWS: usize = 10_000;
 
 pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
@@ -19,7 +19,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
             .with_hint("`schema` lists them")
     })?;
     let ready = call.ready(request.trace)?;
-    // The page names no files of this machine.
+    // The page does not name files of this machine.
     for option in known.options() {
         if matches!(option.kind, declared::Kind::Files) && request.options.contains_key(option.name)
         {
@@ -81,7 +81,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         not_applied: Vec::new(),
         notes: answer.notes,
     };
-    // Empty lines part paragraphs in a terminal; the page has its own distances.
+    // Empty lines separate paragraphs in a terminal; the page has its own spacing.
     all.retain(|line| !line.trim().is_empty());
     Ok(Answer {
         tables,
@@ -132,7 +132,7 @@ fn heading(heading: &Heading, text: &Text) -> String {
     }
 }
 
-/// The command line that asks the same of the traces at these paths.
+/// Returns the command line that runs the same question on the traces at these paths.
 #[must_use]
 pub fn command_line(
     options: &[declared::Opt],

@@ -1,4 +1,4 @@
-//! Values of columns as the page gets them.
+//! Values of columns, in the form for the page.
 
 use etwkit_query::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
@@ -7,7 +7,7 @@ use etwkit_query::{Held, Result, Session};
 
 use crate::wire::Cell;
 
-/// Numbers from here on cannot be held exactly by a page.
+/// A page cannot hold numbers from here on exactly.
 const TOO_LARGE: u64 = 1 << 53;
 
 /// Longest text of a cell, in bytes. Longer texts are cut.
@@ -32,7 +32,8 @@ pub struct Rows {
 /// # Errors
 /// The statement is wrong, changes something, or is canceled.
 pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
-    // Rows are taken as they come, so that an answer of millions of rows is never held as a whole.
+    // Rows are taken as they arrive, so that an answer of millions of rows is never held as a
+    // whole.
     let mut answer = session.sql(sql)?;
     let schema = answer.schema().clone();
     let (mut rows, mut texts) = (Vec::new(), 0_usize);
@@ -64,7 +65,7 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     })
 }
 
-/// Asks for all rows, as columns.
+/// Runs a query and returns all rows, as columns.
 pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> {
     let (mut all, mut held) = (Vec::new(), Held::default());
     for batch in session.sql(sql)? {
@@ -83,7 +84,7 @@ fn cells(batch: &RecordBatch, row: usize) -> Vec<Cell> {
         .collect()
 }
 
-/// The value of a column in a row.
+/// Returns the value of a column in a row.
 pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
     if column.is_null(row) {
         return Cell::Missing(());
@@ -111,7 +112,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
     }
 }
 
-/// A whole number, as text where a page could not hold it.
+/// Returns a whole number, as text if a page could not hold it exactly.
 pub(crate) fn exact(number: i64) -> Cell {
     if number.unsigned_abs() < TOO_LARGE {
         Cell::Whole(number)
@@ -138,7 +139,7 @@ fn cut(text: &str) -> String {
     format!("{}…", text.get(..end).unwrap_or_default())
 }
 
-/// A whole number of a cell, however it travels.
+/// Returns the whole number in a cell, as a number or as text.
 pub(crate) fn whole(cell: &Cell) -> Option<i64> {
     match cell {
         Cell::Whole(number) => Some(*number),
@@ -147,7 +148,7 @@ pub(crate) fn whole(cell: &Cell) -> Option<i64> {
     }
 }
 
-/// A key of a cell.
+/// Returns the key in a cell.
 pub(crate) fn key(cell: &Cell) -> Option<i32> {
     whole(cell).and_then(|key| i32::try_from(key).ok())
 }
@@ -161,7 +162,7 @@ pub(crate) fn keys(session: &Session, sql: &str, most: usize) -> Result<Vec<i32>
         .collect())
 }
 
-/// A text of a cell.
+/// Returns the text in a cell.
 pub(crate) fn text(cell: &Cell) -> Option<&str> {
     match cell {
         Cell::Text(text) => Some(text),

@@ -82,7 +82,8 @@ impl Write for Client {
         self.stream.is_write_vectored()
     }
 
-    /// Comes when all of an answer was written: answers are given to the connection as a whole.
+    /// Ready when all of an answer has been written: answers are passed to the connection as a
+    /// whole.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.until = None;
         Pin::new(&mut self.stream).poll_flush(context)

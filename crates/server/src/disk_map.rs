@@ -17,11 +17,11 @@ use crate::wire::{
     Range, Selection, Source,
 };
 
-/// Cells of a picture, at most: with two counts each, an answer stays below 200 kB.
+/// Largest number of cells in a picture: with two counts each, an answer stays below 200 kB.
 const MOST_CELLS: u32 = 10_000;
-/// Disks that are listed, at most.
+/// Largest number of listed disks.
 const MOST_DISKS: usize = 64;
-/// Files of a part, at most.
+/// Largest number of files for a part.
 const MOST_FILES: u32 = 20;
 
 /// A disk of the trace.
@@ -32,7 +32,7 @@ struct Disk {
     ends: Option<(i64, i64)>,
 }
 
-/// A number of an answer that has a row.
+/// Returns the number at a position of a row.
 fn number(row: &[Cell], place: usize) -> i64 {
     row.get(place).and_then(whole).unwrap_or_default()
 }
@@ -45,7 +45,7 @@ fn small(row: &[Cell], place: usize) -> u32 {
     u32::try_from(number(row, place)).unwrap_or_default()
 }
 
-/// The disks of the trace, those with most operations first.
+/// Returns the disks of the trace, those with most operations first.
 fn disks(session: &Session) -> Result<Vec<Disk>> {
     let sql = "SELECT disk, count(*) AS operations, min(offset_bytes), max(offset_bytes) FROM disk_io \
                GROUP BY disk \
@@ -65,7 +65,7 @@ fn disks(session: &Session) -> Result<Vec<Disk>> {
         .collect())
 }
 
-/// The operations of a disk that were complete in a range.
+/// Returns the operations of a disk that were complete in a range.
 fn operations(
     session: &Session,
     chips: &Selection,
@@ -132,7 +132,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         .next()
         .unwrap_or_default();
     let sql = format!(
-        // Cells are numbered row by row, so that one number says where a cell is.
+        // Cells are numbered row by row, so that one number identifies a cell.
         "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
          count(*) FILTER (WHERE t.kind = 'read') AS reads, count(*) FILTER (WHERE t.kind = 'write') AS \
          writes \
@@ -224,7 +224,7 @@ pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCel
 /// Returns SQL for the sums of the operations in a part of a disk, and the distance of each
 /// operation from the previous one.
 fn sums_sql(disk: i32, range: Range, selected: &Selected) -> String {
-    // The operation before the first one of the range is where that one's way begins.
+    // The operation before the first one of the range is the start of its seek.
     let before = format!(
         "SELECT max(complete_ns) FROM disk_io WHERE disk = {disk} AND complete_ns < {} AND offset_bytes \
          IS NOT NULL",
@@ -247,7 +247,7 @@ fn sums_sql(disk: i32, range: Range, selected: &Selected) -> String {
     )
 }
 
-/// Processes and files of operations, and how many of them there are.
+/// Returns the processes and files of operations, and their number.
 fn files(
     session: &Session,
     table: &Table,

@@ -8,7 +8,7 @@ use crate::cells::{asked, whole};
 use crate::problem::Result;
 use crate::wire::{Evidence, Finding, FindingsAnswer, FindingsRequest, Range, RuleState, Source};
 
-/// Processes that one id names, at most: Windows uses ids again.
+/// Largest number of processes for one id: Windows reuses ids.
 const MOST_PROCESSES: usize = 50;
 
 pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<FindingsAnswer> {
@@ -99,8 +99,7 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
         .nth(1)
         .and_then(|pid| pid.parse().ok());
     let processes = match (pid, row.process_key) {
-        // Windows uses ids again, but if it is the id of the victim, it is known which process is
-        // meant.
+        // Windows reuses ids, but the id of the victim identifies its process.
         (Some(pid), Some(victim)) if row.pid == Some(pid) => vec![victim],
         (Some(pid), _) => processes_of(pid, session)?,
         (None, _) => Vec::new(),
@@ -116,7 +115,7 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
     })
 }
 
-/// Keys of the processes that had an id.
+/// Returns the keys of the processes that had an id.
 fn processes_of(pid: i64, session: &Session) -> Result<Vec<i64>> {
     let sql = format!("SELECT process_key FROM process WHERE pid = {pid} ORDER BY process_key");
     let rows = asked(session, &sql, MOST_PROCESSES)?.rows;

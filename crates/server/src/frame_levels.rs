@@ -1,9 +1,9 @@
-//! Levels of groups: a column for each level, or the frames of stacks from the outermost inward,
-//! however many there are.
+//! Levels of groups: a column for each level, or the frames of stacks from the outermost inward, to
+//! any depth.
 //!
-//! A group of frames is a way from the outermost method, which its number names as a whole. So an
-//! outer level of frames is followed by the next frame, however deep it is; where both have the
-//! same number, the group is of the rows whose stacks end there.
+//! A group of frames is a path from the outermost method, and its number identifies the whole path.
+//! So an outer level of frames is followed by the next frame, at any depth. If both have the same
+//! number, the group has the rows whose stacks end there.
 
 use etwkit_query::Session;
 use etwkit_query::frames::TraceFrames;
@@ -63,7 +63,7 @@ pub(crate) fn levels(
     let outer = outer
         .filter(|(outer, _)| shown.is_frames() && *outer == name)
         .map(|(_, way)| way);
-    // One frame more than the outer level has, so that its group falls apart by the next frame.
+    // One frame more than the outer level, so that its group is split by the next frame.
     let value = outer.map_or_else(
         || shown.group(),
         |way| shown.root(way.frames.saturating_add(1)),
@@ -75,7 +75,7 @@ pub(crate) fn levels(
     })
 }
 
-/// A way from the outermost method.
+/// A path from the outermost method.
 #[derive(Clone, Copy)]
 struct Way {
     number: i32,

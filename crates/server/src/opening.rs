@@ -20,7 +20,7 @@ const STACK_BYTES: usize = 16 << 20;
 const HINT: &str =
     "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
 
-/// Begins to open a path, unless it is open. `info` says how far it is.
+/// Starts to open a path, unless it is open. `info` reports the progress.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
     let Some(trace) = shared.add(path)? else {
         return Ok(());
@@ -32,7 +32,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
     thread.spawn(move || {
         let mut opened = None;
         // One trace at a time: an extraction takes all processors and much memory by itself. The
-        // next one begins when this one is ready, since it keeps those open that are.
+        // next one starts when this one is ready, since opening keeps the open ones open.
         let one = lock(&shared.opening);
         let stage = open(&shared, &trace);
         *lock(&trace.stage) = match stage {
@@ -72,7 +72,7 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     }
     let mut notes = Vec::new();
     let extract = shared.engine.extract_of(&asking, &trace.path, &mut notes)?;
-    // From now on it stays open between questions.
+    // From now on it stays open between requests.
     let mut open: Vec<_> = shared.extracts();
     open.push(extract.clone());
     shared.engine.pool().want(open);
@@ -109,7 +109,7 @@ fn pyramid(
     }))
 }
 
-/// Part of a whole that is done.
+/// Returns the completed share of a whole.
 fn share(done: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| (done as f64 / of as f64).clamp(0.0, 1.0))
 }
@@ -121,7 +121,7 @@ fn set_step(trace: &Trace, step: &str, done: Option<f64>) {
     };
 }
 
-/// Reports how far the extraction of a trace is.
+/// Reports the progress of extracting a trace.
 struct Reporter {
     trace: Arc<Trace>,
     shared: Arc<Shared>,

@@ -13,11 +13,11 @@ pub type Demo = Arc<dyn Fn() -> std::io::Result<PathBuf> + Send + Sync>;
 pub struct ServerOptions {
     /// The engine that opens and queries traces.
     pub engine: Engine,
-    /// Port on the loopback address; a free one without it.
+    /// Port on the loopback address; `None` for a free one.
     pub port: Option<u16>,
-    /// Folder for the list of traces that were opened, and for those that the page sends.
+    /// Folder for the list of opened traces, and for uploaded ones.
     pub cache_folder: PathBuf,
-    /// Makes the trace of the demonstration, if there is one.
+    /// Creates the trace of the demonstration, if it is available.
     pub demo: Option<Demo>,
     /// Limits on the cost of a request.
     pub limits: Limits,
@@ -28,7 +28,7 @@ pub struct ServerOptions {
 pub struct Limits {
     /// Longest time of an answer.
     pub question_time: Duration,
-    /// Longest time of a diagnosis, which asks all rules.
+    /// Longest time of a diagnosis, which runs all rules.
     pub diagnosis_time: Duration,
     /// Bytes of one question for sorting, grouping and joining.
     pub question_bytes: usize,

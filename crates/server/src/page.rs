@@ -13,7 +13,7 @@ struct File {
     packed: Option<&'static [u8]>,
 }
 
-/// The files; without any the program was built without the page.
+/// The files; empty if the program was built without the page.
 static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// The page itself.
@@ -67,7 +67,7 @@ fn answer(files: &'static [File], method: &Method, uri: &Uri, headers: &HeaderMa
     if method != Method::GET && method != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    // Names are compared as they are: no path leads anywhere else.
+    // Names are compared literally: no path leads to another file.
     let name = match uri.path() {
         "/" => INDEX,
         path => path.strip_prefix('/').unwrap_or(path),
@@ -87,7 +87,7 @@ impl File {
     fn answer(&self, headers: &HeaderMap) -> Response {
         let packed = self.packed.filter(|_| takes(headers, "br"));
         let bytes = packed.unwrap_or(self.bytes);
-        // Of the bytes that are sent: the packed form and the plain one are different answers for a
+        // Hash of the sent bytes: the compressed form and the plain one are different answers for a
         // cache.
         let tag = format!("\"{}\"", digest(&[bytes]));
         let common = [
@@ -111,7 +111,8 @@ impl File {
         response
     }
 
-    /// Files with a hash in their name never change; the page names the ones of its version.
+    /// Returns the caching rule: files with a hash in their name never change, and the page names
+    /// the files of its version.
     fn caching(&self) -> &'static str {
         if self.name == INDEX {
             "no-cache"

@@ -20,12 +20,12 @@ use crate::wire::{
     Cell, PivotRow, PivotSeries, PivotSeriesAnswer, PivotSeriesRequest, Range, Selection, Source,
 };
 
-/// Buckets of an answer, at most.
+/// Largest number of buckets in an answer.
 const MOST_BUCKETS: u32 = 600;
 /// Largest number of series in an answer, without the series of the others.
 const MOST_SERIES: u32 = 12;
 
-/// Buckets of a whole number of nanoseconds.
+/// Buckets with a whole number of nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Buckets {
     pub(crate) range: Range,
@@ -193,7 +193,7 @@ impl Question {
         })
     }
 
-    /// Rows `r` with the places of their groups, 0 for all others.
+    /// Returns SQL for the rows `r` with the places of their groups, 0 for all others.
     fn placed(&self, columns: &str) -> String {
         format!(
             "SELECT coalesce(k.place, 0) AS place, {columns} FROM r LEFT JOIN \
@@ -202,7 +202,7 @@ impl Question {
         )
     }
 
-    /// The groups that have a series, how many rows there are, and how many groups.
+    /// Returns the groups with a series, the number of rows, and the number of groups.
     fn top(&self, session: &Session) -> Result<(Vec<PivotSeries>, u64, u64)> {
         let (label, joins) = self.shown.label("g.value", 0);
         let sql = format!(
@@ -240,7 +240,7 @@ impl Question {
         Ok((series.collect(), sums.0, sums.1))
     }
 
-    /// All other groups together, without values.
+    /// Returns all other groups together, without values.
     fn others(&self, session: &Session) -> Result<PivotSeries> {
         let sql = format!(
             "{}, k AS ({}) SELECT {} FROM k WHERE place = 0",
@@ -264,7 +264,8 @@ impl Question {
         vec![Cell::Missing(()); usize::try_from(self.buckets.count).unwrap_or_default()]
     }
 
-    /// Place of the group (0 for others), number of the bucket, and the measure.
+    /// Returns SQL for the place of the group (0 for others), the number of the bucket, and the
+    /// measure.
     fn series_sql(&self) -> String {
         let Self { with, call, .. } = self;
         if !self.is_spread {
@@ -279,8 +280,8 @@ impl Question {
             width: w,
             count,
         } = self.buckets;
-        // A length has a part in its first bucket and one in its last; those between are full,
-        // which one step up and one step down say of however many.
+        // A length covers a part of its first bucket and a part of its last one. The buckets
+        // between are full, and one step up and one step down describe any number of them.
         let mut sql = format!(
             "{with}, k AS ({}), ",
             self.placed(&format!(
@@ -307,7 +308,7 @@ impl Question {
     }
 }
 
-/// Asks for the values of the series.
+/// Queries the values of the series.
 fn fill(
     session: &Session,
     sql: &str,
@@ -351,7 +352,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::wire::Measure;
 
-    /// A session over operations of disks.
+    /// Returns a session over operations of disks.
     pub(crate) fn disk_session(rows: &[DiskIo]) -> Session {
         let mut columns = <DiskIo as Row>::Columns::default();
         rows.iter().for_each(|row| columns.push(row));

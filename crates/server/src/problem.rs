@@ -33,7 +33,7 @@ impl Problem {
         self.hinted(Some(hint))
     }
 
-    /// With a hint, where there is one.
+    /// Adds a hint, if there is one.
     pub(crate) fn hinted(mut self, hint: Option<impl Into<String>>) -> Self {
         self.failure.hint = hint.map(Into::into);
         self
@@ -113,7 +113,7 @@ impl Problem {
     }
 }
 
-/// The causes of an error in one sentence, outermost first.
+/// Formats an error and its causes in one sentence, outermost first.
 #[must_use]
 pub fn said(error: &dyn std::error::Error) -> String {
     let (mut text, mut next) = (error.to_string(), error.source());
@@ -206,7 +206,7 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            // Those who wait for a connection come before those who were sent away.
+            // Clients that wait for a connection take precedence over rejected ones.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.status == StatusCode::UNAUTHORIZED {

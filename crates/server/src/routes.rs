@@ -27,7 +27,7 @@ const MAX_UPLOAD: u64 = 16 << 30;
 /// Longest time in which each piece of an uploaded trace has to arrive.
 const PIECE_TIME: Duration = Duration::from_secs(30);
 
-/// The page and its interface, protected by the guard.
+/// Returns the routes of the page and its interface, protected by the guard.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     let api = Router::new()
         .route("/info", api::known(info))
@@ -54,7 +54,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .fallback(async || Problem::not_found("there is no such question"));
     Router::new()
         .nest("/api/v1", api)
-        // Without this route the fallback below would answer, whose failures are no JSON.
+        // Without this route the fallback below would answer, whose errors are not JSON.
         .route(
             "/api/{*rest}",
             axum::routing::any(async || Problem::not_found("there is no such question")),
@@ -112,7 +112,7 @@ async fn upload(
     opened(&shared, received)
 }
 
-/// Writes a trace that the page sends into a folder of its own, under its own name.
+/// Writes an uploaded trace into a folder of its own, under its own name.
 async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
     let name = Path::new(name)
         .file_name()

@@ -10,7 +10,7 @@ use crate::problem::{Problem, Result};
 use crate::times::{self, Times};
 use crate::wire::{Cell, Chip, Field, Range, Selection};
 
-/// Chips of a selection and values of a chip, at most.
+/// Largest number of chips in a selection, and of values in a chip.
 const MOST: usize = 1_000;
 
 /// A selection, resolved for a table.
@@ -18,7 +18,7 @@ const MOST: usize = 1_000;
 pub(crate) struct Selected {
     /// Conditions that all hold.
     conditions: Vec<String>,
-    /// The part of the trace, if rows of the table lie in time.
+    /// The part of the trace, if rows of the table have a position in time.
     pub(crate) range: Option<Range>,
     /// The position of the table's rows in time.
     pub(crate) times: Times,
@@ -28,7 +28,7 @@ pub(crate) struct Selected {
     pub(crate) notes: Vec<String>,
 }
 
-/// A text of which nothing is read as a pattern of `LIKE`, for `ESCAPE '\'`.
+/// Escapes a text for `LIKE`, with `ESCAPE '\'`, so that it matches literally.
 pub(crate) fn like(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for letter in value.chars() {
@@ -52,7 +52,7 @@ pub(crate) fn select(
         )));
     }
     let times = times::of(table);
-    // Two layers: whether a part was chosen, and whether rows of the table lie in time at all.
+    // Two layers: a part may be chosen, and rows of the table may have a position in time.
     let within = selection.range.map(|range| times.within(range));
     let mut selected = Selected {
         conditions: Vec::new(),
@@ -90,7 +90,7 @@ impl Selected {
         self.conditions.push(condition.into());
     }
 
-    /// ` WHERE …`; nothing if all rows count.
+    /// Returns ` WHERE …`; empty if all rows count.
     pub(crate) fn sql(&self) -> String {
         if self.conditions.is_empty() {
             return String::new();
@@ -125,7 +125,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
             if has("process_key") {
                 Some(is_in("t.process_key", &keys))
             } else if has("thread_key") && !keys.is_empty() {
-                // A table that only has threads is narrowed by the threads of the processes.
+                // A table that only has threads is restricted by the threads of the processes.
                 let of = is_in("process_key", &keys);
                 Some(format!(
                     "t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"
@@ -145,7 +145,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
         Field::Tag if has("stack_id") => Some(is_in("stack_tag(t.stack_id, 'default')", &texts())),
         Field::Tag if has("tag") => Some(is_in("t.tag", &texts())),
         Field::File if has("path") => {
-            // File names of Windows are equal in any case.
+            // Names of files on Windows are compared regardless of case.
             let lower: Vec<String> = texts()
                 .iter()
                 .map(|value| format!("lower({value})"))
@@ -153,8 +153,8 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
             Some(is_in("lower(t.path)", &lower))
         }
         Field::Module if has("stack_id") => {
-            // Frames are written as module!method, or module+offset where there is no name: both
-            // belong to the module.
+            // Frames are written as module!method, or module+offset without a name: both belong to
+            // the module.
             let patterns = chip.values.iter().map(|value| literal(value));
             Some(contains(
                 patterns.map(|module| format!("{module}!*;{module}+*")),
@@ -189,7 +189,7 @@ fn literal(name: &str) -> String {
     }
 }
 
-/// Whole numbers of a chip.
+/// Parses the whole numbers of a chip.
 pub(crate) fn keys(values: &[String]) -> Result<Vec<i32>> {
     let number = |value: &String| {
         value
@@ -205,7 +205,7 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
     if filters.is_empty() {
         return Ok(Vec::new());
     }
-    // By the function of the SQL library, so that a name means the same here and on the command
+    // Uses the function of the SQL library, so that a name means the same here and on the command
     // line.
     let fits: Vec<String> = filters
         .iter()
@@ -218,7 +218,7 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
     Ok(cells::keys(session, &sql, 100_000)?)
 }
 
-/// The condition that something has a value that an answer had.
+/// Returns the condition that a column has the value of an answer.
 pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
     let literal = match (kind, value) {
         (_, Cell::Missing(())) => return Ok(format!("{what} IS NULL")),
@@ -226,7 +226,7 @@ pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
         (Kind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
         (Kind::Text, Cell::Text(value)) => Some(quoted(value)),
         (Kind::Timestamp, Cell::Text(value)) => {
-            // A time of day has been written as text for the page, so it is compared as that text.
+            // A time of day was sent to the page as text, so it is compared as that text.
             return Ok(format!("CAST({what} AS VARCHAR) = {}", quoted(value)));
         }
         _ => None,

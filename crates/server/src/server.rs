@@ -1,4 +1,4 @@
-//! Listening, and the threads of it.
+//! The listener and its threads.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ use crate::routes::router;
 use crate::state::Shared;
 use crate::token::Token;
 
-/// Connections at once. A browser has six; more wait until one of them ends.
+/// Largest number of connections. A browser uses six; more wait until one of them ends.
 const CONNECTIONS: usize = 256;
 
 /// Longest time for the head of a request, and for an idle connection.
@@ -41,7 +41,7 @@ pub enum StartError {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// The system starts no threads or has no random numbers.
+    /// The system cannot start threads or has no random numbers.
     #[error("cannot start the server")]
     System(#[from] std::io::Error),
 }
@@ -62,13 +62,13 @@ impl StartError {
 pub struct Server;
 
 impl Server {
-    /// Listens from now on, on threads of its own.
+    /// Starts to listen, on threads of its own.
     ///
     /// # Errors
-    /// The port is taken; the system has no threads or random numbers.
+    /// The port is taken, or the system has no threads or random numbers.
     pub fn start(options: ServerOptions) -> Result<Running, StartError> {
         let runtime =
-            // Two threads pass messages on; each question has a thread of its own.
+            // Two threads pass messages on; each request has a thread of its own.
             Builder::new_multi_thread().worker_threads(2).thread_name("server").enable_all().build()?;
         let port = options.port.unwrap_or_default();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
@@ -145,7 +145,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.shared.ending.ask();
-        // There is one only if the page sent something.
+        // It exists only after an upload.
         let _ = std::fs::remove_dir_all(&self.shared.uploads);
         // Pending computations have no client any more.
         if let Some(runtime) = self.runtime.take() {
@@ -171,7 +171,7 @@ pub async fn listen(listener: TcpListener, router: Router, receiving_time: Durat
                     drop(place);
                 });
             }
-            // The system is out of handles, or the client has gone already.
+            // The system is out of handles, or the client has already disconnected.
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }
@@ -194,7 +194,7 @@ async fn serve(client: Client, router: Router) {
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        // A head longer than this is no request of a browser.
+        // A longer head does not come from a browser.
         .max_buf_size(64 << 10)
         .serve_connection(client, service);
     // A client that disconnects cannot receive an error.

@@ -7,7 +7,7 @@ use crate::cells::asked;
 use crate::problem::{Problem, Result};
 use crate::wire::{Answer, AnswerColumn, AnswerTable, SqlRequest};
 
-/// Rows of an answer, at most.
+/// Largest number of rows in an answer.
 const MOST_ROWS: u32 = 10_000;
 
 pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {

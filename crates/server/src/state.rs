@@ -14,7 +14,7 @@ use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
 use crate::work::Desk;
 
-/// Traces that can be open at once: as many extracts stay open.
+/// Largest number of open traces: the same number of extracts stays open.
 pub(crate) const MOST_TRACES: usize = 24;
 
 /// State that all requests share.
@@ -27,9 +27,9 @@ pub(crate) struct Shared {
     pub(crate) desk: Desk,
     /// Cancels opening traces when the server ends.
     pub(crate) ending: Cancel,
-    /// Folder of traces that the page sent; it goes with the server.
+    /// Folder of uploaded traces, which is removed when the server ends.
     pub(crate) uploads: PathBuf,
-    /// Traces are opened one after the other.
+    /// Held while a trace is opened, since traces are opened one after the other.
     pub(crate) opening: Mutex<()>,
     traces: Mutex<Vec<Arc<Trace>>>,
 }
@@ -55,7 +55,7 @@ pub(crate) enum Stage {
 
 /// A trace that is ready for queries.
 pub(crate) struct Ready {
-    /// As it was named, for command lines.
+    /// Its path as it was named, for command lines.
     pub(crate) named: PathBuf,
     /// Its extract.
     pub(crate) extract: PathBuf,
@@ -79,7 +79,7 @@ impl Shared {
             limits,
             ..
         } = options;
-        // A random name, so that a server never removes the folder of another one that is running.
+        // A random name, so that a server never removes the folder of another running one.
         let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
         Ok(Self {
             engine,
@@ -95,7 +95,7 @@ impl Shared {
         })
     }
 
-    /// The link that opens the page.
+    /// Returns the link that opens the page.
     pub(crate) fn link(&self) -> String {
         // The token comes after `#`, which browsers never send, so it is in no proxy log and no
         // `Referer`.
@@ -106,7 +106,7 @@ impl Shared {
         )
     }
 
-    /// A path that is to be opened, which is not open yet; otherwise nothing.
+    /// Adds a path to open; `None` if it is already open.
     pub(crate) fn add(&self, path: &Path) -> Result<Option<Arc<Trace>>> {
         let mut traces = lock(&self.traces);
         let is_failed = |trace: &Trace| matches!(*lock(&trace.stage), Stage::Failed { .. });
@@ -239,7 +239,7 @@ impl Ready {
             .map_err(|(message, hint)| Problem::not_recorded(message.clone()).hinted(hint.clone()))
     }
 
-    /// A session for one question.
+    /// Opens a session for one request.
     pub(crate) fn session(&self, engine: &Engine, asking: &Asking) -> Result<Session> {
         Ok(engine.open(asking, std::slice::from_ref(&self.extract), &mut Vec::new())?)
     }

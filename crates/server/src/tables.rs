@@ -1,4 +1,4 @@
-//! Columns of tables as the page sees them: those that are declared, and names instead of keys.
+//! Columns of tables for the page: the declared ones, and names in place of keys.
 
 use etwkit_trace::table::{Column, Kind, Table};
 
@@ -18,7 +18,7 @@ pub(crate) struct Shown {
 enum How {
     /// The table itself.
     Declared(&'static Column),
-    /// The name of a process, by a column with its key.
+    /// The name of a process, from a column with its key.
     Process(&'static Column),
     /// The name of a thread.
     Thread(&'static Column),
@@ -26,11 +26,11 @@ enum How {
     Tag(&'static Column),
     /// The stack itself, as a group.
     Stack(&'static Column),
-    /// The stack from its outermost frame inward, a group for each.
+    /// The frames of the stack from the outermost one inward, with a group for each.
     Frames(&'static Column),
 }
 
-/// All columns of a table.
+/// Returns all columns of a table.
 pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
     let shown = |column: &'static Column| Shown {
         name: column.name.to_owned(),
@@ -42,7 +42,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
             column.name.strip_suffix("process_key"),
             column.name.strip_suffix("thread_key"),
         );
-        // Keys mean nothing to people, so that each column of keys brings one with names.
+        // Keys mean nothing to people, so each column of keys adds a column with names.
         let joined = match (process, thread, column.name.strip_suffix("stack_id")) {
             (Some(front), _, _) => vec![(format!("{front}process"), How::Process(column))],
             (_, Some(front), _) => vec![(format!("{front}thread"), How::Thread(column))],
@@ -63,7 +63,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
     all
 }
 
-/// The table of that name.
+/// Returns the table of that name.
 pub(crate) fn table(name: &str) -> Result<&'static Table> {
     etwkit_query::tables()
         .find(|table| table.name == name)
@@ -73,7 +73,7 @@ pub(crate) fn table(name: &str) -> Result<&'static Table> {
         })
 }
 
-/// The column of that name.
+/// Returns the column of that name.
 pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
     columns(table)
         .into_iter()
@@ -121,7 +121,7 @@ impl Shown {
         }
     }
 
-    /// The declared column, if it is one.
+    /// Returns the declared column, if it is one.
     pub(crate) const fn declared(&self) -> Option<&'static Column> {
         match self.how {
             How::Declared(column) => Some(column),
@@ -197,7 +197,7 @@ impl Shown {
     }
 }
 
-/// Name and id of a process that may not be known.
+/// Returns the expression for the name and id of a process that may be unknown.
 fn named(process: &str) -> String {
     format!(
         "CASE WHEN {process}.pid IS NOT NULL THEN {} END",

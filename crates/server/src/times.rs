@@ -10,15 +10,15 @@ use crate::wire::Range;
 pub(crate) enum Times {
     /// At a moment.
     At(&'static str),
-    /// From one moment to another; without the first since ever, without the second for ever.
+    /// From one moment to another; a missing start or end is before or after the trace.
     Span(&'static str, &'static str),
     /// A wait, being ready, and running.
     Switch,
-    /// The rows are of the trace as a whole.
+    /// The rows describe the trace as a whole.
     Nowhere,
 }
 
-/// Columns that rows with a beginning and an end have, beginning first.
+/// Pairs of columns with the start and the end of rows.
 const SPANS: [(&str, &str); 16] = [
     ("init_ns", "complete_ns"),
     ("send_ns", "end_ns"),
@@ -38,7 +38,7 @@ const SPANS: [(&str, &str); 16] = [
     ("first_ns", "deleted_ns"),
 ];
 
-/// Columns whose values are the time between beginning and end.
+/// Columns whose values are the time between start and end.
 const LENGTHS: [&str; 4] = ["duration_ns", "io_ns", "lifetime_ns", "hold_ns"];
 
 /// Ends of operations, which count at their end. Everything else that has an end counts from its
@@ -51,12 +51,12 @@ pub(crate) fn of(table: &Table) -> Times {
     if table.name == "context_switch" {
         return Times::Switch;
     }
-    // Rows with a number of samples are sums over the whole trace, of which no part can be taken.
+    // Rows with a number of samples are sums over the whole trace, which cannot be split.
     if has("samples").is_some() {
         return Times::Nowhere;
     }
     // The first pair that a table has counts: some tables have several, and the order of the list
-    // says which is meant.
+    // decides.
     for (begin, end) in SPANS {
         if let (Some(begin), Some(end)) = (has(begin), has(end)) {
             return Times::Span(begin, end);
@@ -66,8 +66,8 @@ pub(crate) fn of(table: &Table) -> Times {
 }
 
 impl Times {
-    /// The condition that a row of the table `t` has something in a part of the trace; nothing
-    /// where rows are of the whole.
+    /// Returns the condition that a row of the table `t` overlaps a part of the trace; `None` if
+    /// rows describe the whole trace.
     pub(crate) fn within(
         self,
         Range {
@@ -115,8 +115,8 @@ impl Times {
         }
     }
 
-    /// From when to when the time was that a column measures; nothing where it is no length of
-    /// time.
+    /// Returns the start and the end of the time that a column measures; `None` if it is not a
+    /// length of time.
     pub(crate) fn stretch(self, column: &str) -> Option<(String, String)> {
         let (begin, end) = match (self, column) {
             (Self::Switch, "wait_ns") => (

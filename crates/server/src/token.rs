@@ -7,7 +7,7 @@ const BYTES: usize = 24;
 #[derive(Clone)]
 pub struct Token(String);
 
-/// No log has the secret.
+/// Hides the secret, so that no log contains it.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token")
@@ -15,7 +15,7 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// A new token.
+    /// Creates a random token.
     ///
     /// # Errors
     /// The system has no random numbers.
@@ -33,7 +33,7 @@ impl Token {
         Self(text)
     }
 
-    /// Its text.
+    /// Returns its text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

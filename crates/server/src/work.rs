@@ -1,4 +1,4 @@
-//! Questions block: each has a thread of its own while it is answered.
+//! Execution of blocking requests: each has a thread of its own while it is answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use etwkit_engine::{Asking, Resources};
 use etwkit_query::Cancel;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Folding stacks and planning recurse.
+/// Stack size of the threads, in bytes: folding stacks and planning recurse.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Questions that wait for their turn or are answered.
+/// Largest number of requests that are queued or running.
 const LINE: usize = 64;
 
 /// Reason for the absence of an answer, independent of the question.
@@ -20,16 +20,16 @@ pub enum Unanswered {
     /// The queue is full.
     #[error("too many questions at once")]
     Busy,
-    /// Nothing is answered any more.
+    /// The server is ending.
     #[error("the server ends")]
     Ending,
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     #[error("the answer took more than {} s", .0.as_secs())]
     Late(Duration),
     /// The computation of the answer panicked.
     #[error("the answer failed: this is a defect of etwkit")]
     Failed,
-    /// The system starts no thread.
+    /// The system cannot start a thread.
     #[error("cannot start a thread")]
     Thread(#[from] std::io::Error),
 }
@@ -120,8 +120,7 @@ impl Desk {
             // If the client has disconnected, there is no receiver.
             let _ = sender.send(answer);
         })?;
-        // The time begins with the turn, so that waiting in the line costs a question nothing of
-        // it.
+        // The time limit starts with the turn, so waiting in the queue does not count.
         let answer = tokio::time::timeout(most, receiver).await;
         let answer = answer.map_err(|_| Unanswered::Late(most))?;
         // From here on the answer is complete or its computation has failed: there is nothing left

@@ -5,7 +5,7 @@ use etwkit_trace::report::counts::EventCounts;
 
 use crate::printer::{Printer, grouped};
 
-/// A section for each kind of count.
+/// Prints a section for each kind of count.
 pub(super) fn print(counts: &EventCounts, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let headers = counts
         .by_header

@@ -20,7 +20,7 @@ pub(crate) fn gaps(input: &Input, health: &[Diagnostic]) -> Gaps {
 /// Text for a trace without damage whose every event was read.
 pub(crate) const NONE: &str = "none";
 
-/// The last section of a text; `none` says how far the trace was checked if nothing is wrong.
+/// Prints the last section of a text; `none` describes the extent of the check if nothing is wrong.
 pub(crate) fn print(
     printer: &mut Printer<'_>,
     input: &Input,

@@ -1,5 +1,5 @@
 //! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and
-//! the questions that find out why.
+//! the questions that find the cause.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn file_in(folder: &Path) -> PathBuf {
     folder.join(format!("{SCENARIO}.etl"))
 }
 
-/// The trace in this folder; it is written if it is not there.
+/// Returns the trace in this folder; it is written if it does not exist.
 pub(crate) fn trace_in(folder: &Path) -> anyhow::Result<PathBuf> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;

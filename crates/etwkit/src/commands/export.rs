@@ -99,7 +99,7 @@ impl std::fmt::Debug for Chosen {
     }
 }
 
-/// The formats that there are, by their words.
+/// Returns the parser for names of formats.
 fn format_parser() -> impl TypedValueParser<Value = Chosen> {
     let words = FORMATS
         .iter()
@@ -172,8 +172,8 @@ impl Which {
     }
 }
 
-/// A name out of the trace as a part of a file name: it may not leave the folder, nor be too long
-/// for one.
+/// Returns a name from the trace as a part of a file name: it must not lead out of the folder, nor
+/// be too long.
 fn plain(name: &str) -> String {
     let plain = |c: char| {
         if c.is_alphanumeric() || "-_. ".contains(c) {
@@ -244,8 +244,8 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         "--out names one file, and {} extracts become a file each",
         extracts.len()
     );
-    // The names of processes, which end the names of files, are known only later. So traces of one
-    // name are refused even where their processes differ.
+    // The names of processes, which end the names of files, are known only later. So traces with
+    // the same name are rejected even if their processes differ.
     let targets = extracts
         .iter()
         .map(|path| (path.as_path(), target(args.out.as_deref(), path, "")));
@@ -307,7 +307,7 @@ fn one(
     export(args, (path, &session), &request, printer)
 }
 
-/// Exports the timeline of one extract, for which no CPU has to be recorded.
+/// Exports the timeline of one extract, which does not need recorded CPU data.
 fn timeline(
     args: &ExportArgs,
     (path, session): (&Path, &Session),
@@ -359,7 +359,7 @@ fn export(
         path,
         &format!("{}.{}", request.name, args.format.0.name()),
     );
-    // Refused before minutes are spent on rows that cannot be written.
+    // Rejected before minutes are spent on rows that cannot be written.
     out_file::check(&target, Replace::forced(args.force))?;
     let written = match write((request, args.format.0), session, &target, args.force) {
         Ok(written) => written,
@@ -387,7 +387,7 @@ fn export(
     })
 }
 
-/// The file of an extract or trace.
+/// Returns the file of an extract or trace.
 fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
     // The name of a packed extract ends in `.etwx.zip`, and loses both.
     let unpacked = path
@@ -426,8 +426,8 @@ fn write(
     Ok(written)
 }
 
-/// The processes that could be chosen, since none was or none is there. The answer is an error if
-/// the command line lacks the choice.
+/// Lists the processes to choose from, since none was chosen or the chosen one does not exist. The
+/// answer is an error if the command line lacks the choice.
 fn not_chosen(
     args: &ExportArgs,
     titles: &str,

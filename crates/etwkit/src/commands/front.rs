@@ -90,7 +90,7 @@ pub(crate) fn cut(args: &CutArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     Ok(Exit::Answered)
 }
 
-/// Answers a command line of this program within another one, and prints the answer.
+/// Runs a command line of this program within another one, and prints its answer.
 fn asked(words: &[OsString], cannot: &str, printer: &mut Printer<'_>) -> Result<Exit> {
     let (text, error, exit) = answered(words);
     printer.block(&text)?;

@@ -5,7 +5,7 @@ use etwkit_trace::report::info::{FileHealth, Info, Misfit, OtherSession};
 
 use crate::printer::{Printer, grouped};
 
-/// The section of `etwkit info`.
+/// Prints the section of `etwkit info`.
 pub(super) fn print(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     printer.heading("Health")?;
     printer.table(&table(&info.completeness.files))?;

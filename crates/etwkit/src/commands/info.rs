@@ -59,7 +59,7 @@ fn note_strangers(files: &[String], info: &Info, printer: &mut Printer<'_>) {
     }
 }
 
-/// One object: the report, and the values that only this command has.
+/// Returns one JSON object: the report, and the values that only this command has.
 fn json(input: &Input, info: &Info) -> serde_json::Result<Value> {
     let mut object = json!({
         "command": "info",
@@ -267,7 +267,7 @@ fn cpu_totals(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError>
     printer.table(&table)
 }
 
-/// A list by busy samples: their number, their time if the interval is known, their share.
+/// Prints a list by busy samples: their number, their time if the interval is known, their share.
 fn top(
     heading: &str,
     what: &str,
@@ -326,7 +326,7 @@ fn milliseconds(cpu: &CpuUse, weight: u64) -> String {
     )
 }
 
-/// A number with one decimal, digits in groups.
+/// Formats a number with one decimal and grouped digits.
 fn tenths(tenths: f64) -> String {
     let tenths = tenths.round() as u64;
     format!("{}.{}", grouped(tenths / 10), tenths % 10)

@@ -22,7 +22,7 @@ pub(crate) mod view;
 use etwkit_extract::Input;
 use serde_json::{Value, json};
 
-/// The files of the session, for JSON.
+/// Returns the files of the session, for JSON.
 fn files_json(input: &Input) -> Value {
     let part = |part: &etwkit_extract::Part| json!({"name": part.name, "archive": part.archive, "size_bytes": part.size});
     input.parts().iter().map(part).collect()

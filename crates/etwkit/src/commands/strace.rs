@@ -1,4 +1,4 @@
-//! `etwkit strace`: system calls as lines, in the way of the tool of that name.
+//! `etwkit strace`: system calls as lines, in the format of the tool with that name.
 
 use std::path::PathBuf;
 
@@ -93,9 +93,9 @@ pub(crate) fn run(args: &StraceArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     })
 }
 
-/// The table of `strace -c`, largest first. Returns how many calls there are.
+/// Prints the table of `strace -c`, largest first. Returns the number of calls.
 fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Result<i64> {
-    // Tables of ours have their largest row at the end, next to the prompt.
+    // Our tables have their largest row at the end, next to the prompt.
     rows.reverse();
     let sum = |of: fn(&SyscallRow) -> i64| rows.iter().map(of).fold(0, i64::saturating_add);
     let (total, calls, errors) = (

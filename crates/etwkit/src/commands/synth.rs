@@ -94,8 +94,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     Ok(Exit::Answered)
 }
 
-/// With `--force` a simulated trace takes the place of a simulated one, never of one that was
-/// recorded.
+/// With `--force` a simulated trace may replace a simulated one, never a recorded one.
 const fn trace_replace(force: bool) -> Replace {
     if force {
         Replace::Simulated
@@ -127,7 +126,7 @@ impl Beside {
     }
 }
 
-/// Writes a scenario as it is if no option says otherwise.
+/// Writes a scenario with default options.
 pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Result<()> {
     let Some(scenario) = etwkit_synth::find(name) else {
         bail!("there is no scenario \"{name}\"")

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     printer.line("Only this machine can open it. Ctrl-C ends it.")?;
     printer.finish()?;
     if !args.no_open && running.has_page() {
-        // Where there is no browser the link is printed already.
+        // Without a browser, the link has already been printed.
         if let Err(error) = open::that_detached(link) {
             printer.note(&format!(
                 "no browser can be opened ({error}): open the link yourself"
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         }
     }
     let stoppable = Stoppable::begin();
-    // In a console Ctrl-C asks the switch of the command and leaves the process alone.
+    // In a console, Ctrl-C sets the cancel switch of the command and does not affect the process.
     while !stoppable.is_asked_to_stop() && !printer.context().asking.cancel.is_asked() {
         std::thread::sleep(LOOK);
     }

@@ -36,7 +36,7 @@ pub(super) struct Dot {
     pub(super) run: Run,
 }
 
-/// All commands but those that leave.
+/// All commands except the ones that leave.
 pub(super) const COMMANDS: &[Dot] = &[
     Dot {
         names: &[".load"],
@@ -152,7 +152,7 @@ pub(super) fn leaves(first: &str) -> bool {
     LEAVE.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
-/// The command of that name.
+/// Returns the command of that name.
 pub(super) fn find(first: &str) -> Option<&'static Dot> {
     COMMANDS.iter().find(|dot| {
         dot.names

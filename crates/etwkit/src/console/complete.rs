@@ -93,7 +93,7 @@ impl Completions {
         (at.start, found)
     }
 
-    /// A line of ETWAnalyzer: sub commands, switches and their values.
+    /// Completes a line of ETWAnalyzer: subcommands, switches and their values.
     fn of_dump(&self, at: &Partial) -> Vec<String> {
         let dump = at.before.iter().skip(1).find(|word| {
             !word.starts_with('-')
@@ -126,7 +126,7 @@ impl Completions {
         }
     }
 
-    /// A line of ours: commands, options and their values.
+    /// Completes a line of ours: commands, options and their values.
     fn of_ours(&self, at: &Partial) -> Vec<String> {
         let mut command = Cli::command();
         for word in &at.before {
@@ -244,8 +244,8 @@ fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
     found
 }
 
-/// The last word of a question in SQL: a table or a column of one that the question names, else of
-/// any.
+/// Completes the last word of an SQL query: a table, or a column of a table that the query names,
+/// otherwise of any table.
 fn sql(line: &str) -> (usize, Vec<String>) {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let start = line.rfind(|c: char| !is_name(c)).map_or(0, |at| {

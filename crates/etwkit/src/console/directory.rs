@@ -124,14 +124,14 @@ fn collect(
             modified: modified.unwrap_or(UNIX_EPOCH),
         });
         if is_recursive && is_folder && !is_extract && !path.is_symlink() {
-            // A folder that may not be read does not hide the others.
+            // A folder without read permission does not hide the others.
             let _ = collect(&path, true, cancel, entries);
         }
     }
     Ok(())
 }
 
-/// Bytes of the files of an extract.
+/// Returns the bytes of the files of an extract.
 fn size(extract: &Path) -> u64 {
     let folders = [extract.to_owned(), extract.join("derived")];
     let files = folders
@@ -146,7 +146,7 @@ fn size(extract: &Path) -> u64 {
         .sum()
 }
 
-/// A time of this machine.
+/// Formats a time of this machine.
 fn time(time: SystemTime) -> String {
     let since = time
         .duration_since(UNIX_EPOCH)

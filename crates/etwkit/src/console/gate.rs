@@ -12,12 +12,12 @@ use etwkit_query::Cancel;
 pub(super) struct Running(Rc<RefCell<Cancel>>);
 
 impl Running {
-    /// The switch of the command that runs.
+    /// Returns the switch of the running command.
     pub(super) fn switch(&self) -> Cancel {
         self.0.borrow().clone()
     }
 
-    /// The switch of a command that begins.
+    /// Creates the switch of a command that starts.
     pub(super) fn begin(&self) -> Cancel {
         let cancel = Cancel::default();
         *self.0.borrow_mut() = cancel.clone();

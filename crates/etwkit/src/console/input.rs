@@ -45,7 +45,7 @@ impl Input {
         editor.set_helper(Some(completions));
         let history = if has_history { history_file() } else { None };
         if let Some(file) = &history {
-            // The first time there is no file; one that is no history is begun anew.
+            // The first time, the file does not exist; a file that is not a history is replaced.
             let _ = editor.load_history(file);
         }
         Ok(Self::Terminal {
@@ -54,7 +54,7 @@ impl Input {
         })
     }
 
-    /// The next line.
+    /// Reads the next line.
     pub(super) fn next(&mut self) -> anyhow::Result<Next> {
         match self {
             Self::Terminal { editor, history } => match editor.readline(PROMPT) {

@@ -18,12 +18,11 @@ use crate::{Screen, Terminal};
 
 /// Commands that read traces, not extracts.
 const OF_TRACES: [&str; 2] = ["info", "events"];
-/// Commands that only ask. Others may write an extract anew, which Windows refuses while it is
-/// open.
+/// Commands that only query. Others may rewrite an extract, which Windows refuses while it is open.
 const ASKING: [&str; 6] = ["dump", "sql", "critical-path", "export", "info", "events"];
-/// Commands of ETWAnalyzer that may write an extract anew.
+/// Commands of ETWAnalyzer that may rewrite an extract.
 const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
-/// An option of asking commands that writes into extracts.
+/// An option of querying commands that writes into extracts.
 const WRITING: &str = "--stack-tag-file";
 
 impl Console {
@@ -39,8 +38,7 @@ impl Console {
         let cancel = self.running.switch();
         let context = Context::new(&self.engine, &cancel);
         let mut errors = Vec::new();
-        // People resize their windows between two lines. Without a terminal there still is no
-        // width.
+        // Users resize their windows between two lines. Without a terminal there is still no width.
         let before = screen.terminal.width;
         let width = before.and_then(|_| terminal_size::terminal_size());
         let width = width.map(|(width, _)| usize::from(width.0)).or(before);
@@ -57,7 +55,7 @@ impl Console {
             speech: screen.speech,
         };
         let exit = inner.answer(context, |printer| self.answer(line, &words, printer));
-        // Errors of a command that was given up are only about that, so that they are not printed.
+        // Errors of a canceled command are only about the cancel, so they are not printed.
         if cancel.is_asked() {
             screen.errors().note("cancelled");
             return Then::Next(Exit::Interrupted);
@@ -101,7 +99,7 @@ impl Console {
         self.ours(args, printer)
     }
 
-    /// A command line of ours. Where it names no files, those that are loaded are meant.
+    /// Runs a command line of ours. If it names no files, the loaded ones are used.
     pub(super) fn ours(
         &self,
         mut args: Vec<OsString>,
@@ -174,7 +172,7 @@ fn lacks_files(args: &[OsString]) -> bool {
                 | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         )
     };
-    // The line is only parsed: no file has to have that name.
+    // The line is only parsed: no file with that name has to exist.
     let with_file: Vec<OsString> = args.iter().cloned().chain(["x".into()]).collect();
     kind(args).is_some_and(lacks)
         && matches!(

@@ -49,7 +49,7 @@ pub(crate) struct Request {
     speech: Speech,
 }
 
-/// The request of a command line, if it asks for a console.
+/// Returns the request of a command line, if it asks for a console.
 pub(crate) fn request(args: &[OsString]) -> Option<Request> {
     if let Some(begin) = begin(args) {
         let is_recursive = begin.as_ref().is_ok_and(|begin| begin.is_recursive);
@@ -67,7 +67,7 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
             speech: Speech::Usual,
         });
     }
-    // Parsing takes longer than looking for the word, and is done again where it is not there.
+    // Parsing takes longer than searching for the word, and is repeated if the word is missing.
     if !args.iter().any(|arg| arg == "console") {
         return None;
     }
@@ -88,7 +88,7 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
 /// Continuation after a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// The next line, after one that ended so.
+    /// The next line; the exit code is the outcome of this one.
     Next(Exit),
     Leave,
 }
@@ -121,7 +121,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     } else {
         Input::Lines
     };
-    // A script ends with Ctrl-C as any command does.
+    // A script ends with Ctrl-C like any command.
     let interrupt = is_interactive.then(OfConsole::begin);
     let mut gate = Gate::new(screen.out, running.clone());
     let is_closed = gate.is_closed();

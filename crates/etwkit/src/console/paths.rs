@@ -16,7 +16,7 @@ pub(super) enum Files {
 
 /// Extensions of files that can be loaded.
 const LOADABLE: [&str; 5] = [".etl", ".etwx", ".zip", ".7z", ".diagsession"];
-/// A folder with more is not read to its end.
+/// Largest number of entries that are read of a folder.
 const MAX_FILES: usize = 10_000;
 
 /// Returns paths as they are typed: `/` follows a folder, and quotes surround blanks, left open
@@ -37,7 +37,7 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
             let is_folder = entry.path().is_dir() && !is_extract;
             let fits = name.to_lowercase().starts_with(&begin)
                 && is_plain(&name)
-                // Hidden ones are shown to those who begin with the dot.
+                // Hidden files are shown only after a typed dot.
                 && (!name.starts_with('.') || begin.starts_with('.'));
             let is_wanted = is_folder
                 || match files {

@@ -11,7 +11,7 @@ use etwkit_terminal::Table;
 use crate::extracts::{extract_of, is_trace, open_extracts};
 use crate::printer::{Printer, grouped};
 
-/// A file that is loaded.
+/// A loaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Loaded {
     /// Its path, absolute, as it was named.
@@ -20,7 +20,7 @@ struct Loaded {
     extract: Option<PathBuf>,
 }
 
-/// Files that are loaded, by the start of the recording.
+/// Loaded files, by the start of the recording.
 #[derive(Debug)]
 pub(super) struct Set {
     files: Vec<Loaded>,
@@ -44,7 +44,7 @@ impl Set {
         self.files.iter().map(|file| &*file.named)
     }
 
-    /// Extracts that are there already.
+    /// Returns the extracts that already exist.
     pub(super) fn extracts(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().filter_map(|file| file.extract.as_deref())
     }
@@ -125,7 +125,8 @@ impl Set {
         Ok(())
     }
 
-    /// Extracts of the loaded files that queries mean, or of all. Traces are extracted first.
+    /// Returns the extracts of the loaded files that queries match, or of all. Traces are extracted
+    /// first.
     pub(super) fn choose(
         &mut self,
         queries: &[String],
@@ -198,7 +199,7 @@ impl Set {
         Ok(())
     }
 
-    /// Closes all, so that files can be replaced; the next question opens them again.
+    /// Closes all extracts, so that files can be replaced. The next query opens them again.
     pub(super) fn close(&self) {
         self.engine.pool().want([]);
         self.keep_open();

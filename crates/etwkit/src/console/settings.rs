@@ -20,7 +20,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// `.timefmt [FORMAT [DIGITS]]`; without a format format and digits of the commands hold.
+    /// Sets `.timefmt [FORMAT [DIGITS]]`. Without a format, the defaults of the commands apply.
     pub(super) fn time_format(&mut self, words: &[String]) -> anyhow::Result<String> {
         let (format, digits) = match words {
             [] => (None, None),
@@ -64,7 +64,7 @@ impl Settings {
         ))
     }
 
-    /// `.clip [0|1|true|false]`; without a word it changes to the other.
+    /// Sets `.clip [0|1|true|false]`. Without a word it toggles.
     pub(super) fn clip(&mut self, words: &[String]) -> anyhow::Result<String> {
         self.clip = match words.first().map(|word| word.to_lowercase()).as_deref() {
             None => !self.clip,
@@ -78,7 +78,7 @@ impl Settings {
         ))
     }
 
-    /// `.sffn`: changes to the other.
+    /// Toggles `.sffn`.
     pub(super) fn full_names(&mut self) -> String {
         self.full_names = !self.full_names;
         text("whole paths of extracts", Some(on(self.full_names)))

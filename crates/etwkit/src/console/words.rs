@@ -61,7 +61,7 @@ pub(super) fn behind_first(line: &str) -> &str {
         .map_or("", |(_, rest)| rest.trim())
 }
 
-/// A word as it has to be typed.
+/// Returns a word as it has to be typed.
 pub(super) fn quoted(word: &str) -> String {
     if word.contains(char::is_whitespace) {
         format!("\"{word}\"")

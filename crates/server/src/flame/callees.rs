@@ -8,7 +8,7 @@ use super::tree::Tree;
 const NONE: u32 = u32::MAX;
 
 /// Adds stacks below a node. Nodes of the tree of stacks have larger numbers than their callers, so
-/// that one pass over those that are used finds the place of each.
+/// one pass over the used ones finds the place of each.
 ///
 /// With a focus, stacks begin at its outermost frame, which is the node itself; others are left
 /// out.
@@ -16,7 +16,7 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
     let used = used(leaves, names);
     let mut places: Vec<u32> = vec![NONE; used.len()];
     for at in 0..used.len() {
-        // `used` is ascending, so that the caller of a node has got its place before.
+        // `used` is ascending, so the caller of a node already has its place.
         let Some((_, parent, frame)) = used.get(at).copied() else {
             continue;
         };
@@ -48,22 +48,22 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
                 Some(NONE) | None => {}
                 Some(place) => tree.add(place, leaf.weight, leaf.count),
             },
-            // A stack that is not there, in a damaged extract.
+            // A missing stack, in a damaged extract.
             Err(_) if names.has_focus() => {}
             Err(_) => tree.add(below, leaf.weight, leaf.count),
         }
     }
 }
 
-/// The nodes of the tree of stacks that stacks go through, each with its caller and frame,
-/// ascending.
+/// Returns the nodes of the stack tree that these stacks go through, each with its caller and
+/// frame, ascending.
 fn used(leaves: &[Leaf], names: &mut Names<'_>) -> Vec<(i32, Option<i32>, i32)> {
     names.begin_round();
     let mut all = Vec::new();
     for leaf in leaves {
         let mut next = Some(leaf.stack);
         while let Some(stack) = next {
-            // The rest of the way outward was taken before, for another stack.
+            // The rest of the path outward was taken before, for another stack.
             if !names.is_first(stack) {
                 break;
             }

@@ -6,8 +6,7 @@ use super::Leaf;
 use super::names::Names;
 use super::tree::Tree;
 
-/// A node that is to be unfolded, the heaviest first, and of equal ones the one that is there
-/// longest.
+/// A node to unfold, the heaviest first; among equal ones the oldest first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Folded {
     total: i64,
@@ -91,7 +90,7 @@ fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     }
     let (mut next, mut found) = (Some(leaf.stack), None);
     while let Some((name, caller)) = frame(next, names) {
-        // It goes on outward, since a method that calls itself is met several times, and the
+        // The search continues outward, since a recursive method occurs several times, and the
         // outermost frame counts.
         if names.is_focus(name) {
             found = Some(caller);
@@ -101,8 +100,7 @@ fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     found
 }
 
-/// The name of the frame of a stack, and the stack of its caller; frames that are missing are
-/// passed over.
+/// Returns the name of a stack's frame, and the stack of its caller. Missing frames are skipped.
 fn frame(stack: Option<i32>, names: &mut Names<'_>) -> Option<(u32, Option<i32>)> {
     let mut next = stack;
     loop {

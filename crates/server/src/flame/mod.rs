@@ -1,5 +1,5 @@
-//! Stacks of a selection as one tree. Rows are added up by stack in SQL; the tree is folded from
-//! that.
+//! Stacks of a selection as one tree. Rows are added up by stack in SQL, and the tree is folded
+//! from these sums.
 
 mod callees;
 mod callers;
@@ -25,7 +25,7 @@ use names::Names;
 pub(crate) use names::{first as first_frames, representative};
 use tree::{Kinds, Tree};
 
-/// Nodes of an answer, at most.
+/// Largest number of nodes in an answer.
 const MOST_NODES: u32 = 20_000;
 
 /// Label for rows without a known process.
@@ -107,7 +107,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     })
 }
 
-/// Table, column, which rows, and unit.
+/// Returns the table, column, row condition, and unit of a weight.
 const fn measured(weight: Weight) -> (&'static str, &'static str, &'static str, &'static str) {
     match weight {
         Weight::Cpu => ("cpu_sample", "weight_ns", "NOT t.is_idle", "ns"),
@@ -117,7 +117,7 @@ const fn measured(weight: Weight) -> (&'static str, &'static str, &'static str, 
     }
 }
 
-/// Rows by stack, in the groups that are wanted, and how many there were.
+/// Returns rows by stack, in the requested groups, and the number of rows.
 fn groups(
     session: &Session,
     sql: &str,
@@ -187,7 +187,7 @@ fn labels(session: &Session) -> Result<BTreeMap<i32, String>> {
     Ok(rows.iter().filter_map(label).collect())
 }
 
-/// The whole tree.
+/// Builds the whole tree.
 fn build(
     groups: Groups,
     labels: &BTreeMap<i32, String>,

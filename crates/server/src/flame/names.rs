@@ -1,8 +1,8 @@
 //! Names of nodes: each text has a number, and each method is looked up once.
 //!
 //! Frames of one method can have several texts, since processes write names of modules in different
-//! ways (`KERNEL32.DLL`, `kernel32.dll`). A method is called as its frame with the smallest number
-//! is.
+//! ways (`KERNEL32.DLL`, `kernel32.dll`). A method has the name of its frame with the smallest
+//! number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(super) struct Names<'f> {
     focus: Option<HashSet<String>>,
     /// True for each name that is the focus.
     focused: Vec<bool>,
-    /// In which round a node of the tree of stacks was seen last.
+    /// The round in which each node of the stack tree was last seen.
     seen: Vec<u32>,
     round: u32,
 }
@@ -64,7 +64,7 @@ impl<'f> Names<'f> {
         known.is_some_and(|known| std::mem::replace(known, round) != round)
     }
 
-    /// Number of a text.
+    /// Returns the number of a text.
     pub(super) fn text(&mut self, text: &str, kind: u8) -> u32 {
         let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         *self
@@ -86,7 +86,7 @@ impl<'f> Names<'f> {
             })
     }
 
-    /// Number of the name of a frame.
+    /// Returns the number of the name of a frame.
     pub(super) fn frame(&mut self, frame: i32) -> u32 {
         // By method: frames of one method are one node, regardless of their addresses.
         let identity = self.frames.identity(frame).unwrap_or(u32::MAX);
@@ -116,7 +116,7 @@ impl<'f> Names<'f> {
             .unwrap_or(false)
     }
 
-    /// Nodes as they are sent, and the texts that they use.
+    /// Returns the nodes for the answer, and the texts that they use.
     pub(super) fn used(&self, nodes: &[Node]) -> (Vec<FlameNode>, Vec<String>) {
         let (mut places, mut texts) = (HashMap::new(), Vec::new());
         let sent = nodes.iter().map(|node| {
@@ -149,7 +149,7 @@ impl<'f> Names<'f> {
     }
 }
 
-/// For each method, by its number, the first of its frames.
+/// Returns the first frame of each method, by the method's number.
 pub(crate) fn first(frames: &TraceFrames) -> Vec<i32> {
     let mut first = Vec::new();
     for frame in (0..).take(frames.frames()) {
@@ -164,7 +164,7 @@ pub(crate) fn first(frames: &TraceFrames) -> Vec<i32> {
     first
 }
 
-/// The frame that a frame is called by.
+/// Returns the frame whose text is the name of a frame.
 pub(crate) fn representative(frames: &TraceFrames, first: &[i32], frame: i32) -> i32 {
     let place = frames
         .identity(frame)

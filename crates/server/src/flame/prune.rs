@@ -27,7 +27,7 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
     kept.sort_by_key(|at| (std::cmp::Reverse(total_of(*at)), *at));
     kept.truncate(usize::try_from(max_nodes).unwrap_or(usize::MAX));
     let mut is_kept = vec![false; all.len()];
-    // The root stays even if nothing is heavy enough, since it has the sum of everything.
+    // The root stays even if nothing is heavy enough, since it has the total.
     for at in kept.iter().copied().chain([0]) {
         if let Some(known) = usize::try_from(at).ok().and_then(|at| is_kept.get_mut(at)) {
             *known = true;
@@ -65,7 +65,7 @@ fn node(all: &[Node], at: u32) -> Option<&Node> {
     all.get(usize::try_from(at).ok()?)
 }
 
-/// Nodes in the order in which they are drawn, with the places of their parents in it.
+/// Returns the nodes in drawing order, with the new places of their parents.
 fn in_order(all: &[Node], children: &[Vec<u32>]) -> Vec<Node> {
     let (mut nodes, mut next) = (Vec::new(), vec![(0_u32, 0_u32)]);
     while let Some((at, parent)) = next.pop() {
@@ -73,7 +73,7 @@ fn in_order(all: &[Node], children: &[Vec<u32>]) -> Vec<Node> {
         let place = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
         nodes.push(Node { parent, ..*node });
         let below = usize::try_from(at).ok().and_then(|at| children.get(at));
-        // The last one that is put there is the next one that is taken.
+        // The last node that is pushed is the next one that is popped.
         next.extend(
             below
                 .into_iter()

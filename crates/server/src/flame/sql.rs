@@ -1,4 +1,4 @@
-//! The first levels of a tree, as SQL has them.
+//! The first levels of a tree, as SQL.
 
 use etwkit_query::dump::sql::quoted;
 
@@ -22,8 +22,8 @@ const NAMED: &str = "frames AS (
   SELECT f.frame_id, f.method, f.text, r.text AS name
   FROM frames f JOIN frames r ON r.frame_id = f.first_id)";
 
-/// A row for each node of the first level of frames, with its process and tag: the sum of all rows
-/// is the root. Rows without a frame end above that level.
+/// Returns SQL with a row for each node of the first level of frames, with its process and tag: the
+/// sum of all rows is the root. Rows without a frame end above that level.
 ///
 /// `leaves` has columns `stack_id`, `process_key`, `weight` and `rows`.
 pub(super) fn first_levels(leaves: &str, request: &FlameRequest) -> String {
@@ -76,7 +76,7 @@ fn begins(request: &FlameRequest) -> String {
     }
 }
 
-/// The first frame of each stack, as `s`.
+/// Returns SQL for the first frame of each stack, as `s`.
 fn frames(request: &FlameRequest) -> String {
     let side = match (&request.focus, request.direction) {
         (None, Direction::BottomUp) => {

@@ -61,7 +61,7 @@ impl Tree {
         0
     }
 
-    /// The node of that name below another one.
+    /// Returns the node with that name below another one, and adds it if it is missing.
     pub(super) fn child(&mut self, parent: u32, name: u32) -> u32 {
         let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let nodes = &mut self.nodes;

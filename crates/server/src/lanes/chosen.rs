@@ -1,4 +1,4 @@
-//! Chips as a pyramid knows them, as lists of keys, and the same conditions as SQL.
+//! Chips as lists of keys for a pyramid, and the same conditions as SQL.
 
 use etwkit_pyramid as pyramid;
 use etwkit_query::Session;
@@ -13,7 +13,7 @@ use crate::wire::{Field, LaneKind, Selection};
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     pub(super) keys: pyramid::Selection,
-    /// Fields of chips that a pyramid has nothing of.
+    /// Fields of chips that a pyramid does not have.
     pub(super) not_applied: Vec<Field>,
     processes: Vec<Condition>,
     threads: Vec<Condition>,
@@ -29,7 +29,7 @@ struct Condition {
 impl Condition {
     fn sql(&self, value: &str) -> String {
         match (self.keys.is_empty(), self.exclude) {
-            // `IN ()` is no SQL: of an empty list nothing is let through, and everything if it is
+            // `IN ()` is not valid SQL: an empty list lets nothing through, or everything if it is
             // excluded.
             (true, exclude) => exclude.to_string(),
             (false, false) => is_one_of(value, &self.keys),
@@ -38,7 +38,7 @@ impl Condition {
     }
 }
 
-/// The condition that a value is one of these keys.
+/// Returns the condition that a value is one of these keys.
 pub(super) fn is_one_of(value: &str, keys: &[i32]) -> String {
     let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
     if keys.is_empty() {
@@ -116,7 +116,7 @@ impl Chosen {
             .collect()
     }
 
-    /// The conditions of threads.
+    /// Returns the conditions of threads.
     pub(super) fn of_thread(&self, key: &str) -> Vec<String> {
         self.threads
             .iter()
@@ -124,7 +124,7 @@ impl Chosen {
             .collect()
     }
 
-    /// The condition of processors, if there is one.
+    /// Returns the condition of processors, if there is one.
     pub(super) fn of_core(&self, key: &str) -> Option<String> {
         self.keys.cores.as_ref().map(|cores| is_one_of(key, cores))
     }

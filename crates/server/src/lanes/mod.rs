@@ -32,10 +32,10 @@ use sums::Sums;
 /// Key of the unknown process.
 const UNKNOWN: i32 = -1;
 
-/// Times that a pyramid distinguishes lie between this and its negative.
+/// Bound of the times that a pyramid distinguishes, also for negative ones.
 const FARTHEST: i64 = 1 << 61;
 
-/// Lanes of an answer, at most.
+/// Largest number of lanes in an answer.
 const MOST_LANES: u32 = 1_000;
 
 impl From<pyramid::Error> for Problem {
@@ -72,7 +72,7 @@ const fn sent(range: pyramid::Range) -> Range {
     }
 }
 
-/// A part of the trace as a pyramid reads it: an empty one has a nanosecond.
+/// Returns a part of the trace as a pyramid reads it: an empty one gets a length of one nanosecond.
 fn bounds(Range { from_ns, to_ns }: Range) -> Range {
     let from_ns = from_ns.clamp(-FARTHEST, FARTHEST);
     Range {
@@ -180,7 +180,7 @@ pub(crate) fn timeline(call: &Call<'_>, request: &TimelineRequest) -> Result<Vec
     let ready = call.ready(request.trace)?;
     let pyramid = ready.pyramid()?;
     let chosen = if request.selection.chips.is_empty() {
-        // Without conditions nothing but pages is read.
+        // Without conditions only pages are read.
         Chosen::default()
     } else {
         chosen(&call.session(&ready)?, &request.selection)?
@@ -211,8 +211,8 @@ fn arrow(
     header: &TimelineHeader,
     columns: Vec<(&'static str, Vec<u8>)>,
 ) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
-    // The columns are nothing but bytes of the picture; everything else travels with the schema of
-    // the stream.
+    // The columns are only the bytes of the picture; everything else is in the metadata of the
+    // schema.
     let metadata = [("header".to_owned(), serde_json::to_string(header)?)].into();
     let fields: Vec<ArrowField> = columns
         .iter()

@@ -18,7 +18,7 @@ pub(super) struct Named {
     pub(super) stop_ns: Option<i64>,
 }
 
-/// Names of these lanes.
+/// Returns the names of these lanes.
 pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTreeMap<i32, Named>> {
     if keys.is_empty() {
         return Ok(BTreeMap::new());

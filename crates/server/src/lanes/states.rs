@@ -5,7 +5,7 @@ use super::chosen::Chosen;
 use super::{UNKNOWN, bounds};
 use crate::wire::{LaneKind, LanesRequest, MomentRequest, Range};
 
-/// Processors that a machine is believed to have, at most.
+/// Largest plausible number of processors.
 const MOST_PROCESSORS: i32 = 1 << 12;
 
 /// The source of thread states.
@@ -16,9 +16,9 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The expression `t`, in which a row has each state with its beginning and length: `run_from`
-    /// and `run_ns`, `ready_from` and `ready_ns`, `wait_from` and `wait_ns`. `owner` is the
-    /// process, -1 if it is not known. Of a sample there are only `run_from` and `run_ns`.
+    /// Returns the expression `t`, in which a row has each state with its beginning and length:
+    /// `run_from` and `run_ns`, `ready_from` and `ready_ns`, `wait_from` and `wait_ns`. `owner` is
+    /// the process, -1 if it is not known. Of a sample there are only `run_from` and `run_ns`.
     ///
     /// The conditions are of rows that are called `s`.
     pub(super) fn rows(self, conditions: &[String], more: &str) -> String {
@@ -54,7 +54,8 @@ impl Origin {
         )
     }
 
-    /// The expressions `t` and `part`: the part of each state of a row that is inside the range.
+    /// Returns the expressions `t` and `part`: the part of each state of a row that is inside the
+    /// range.
     pub(super) fn parts(self, conditions: &[String], part: Range) -> String {
         let rows = self.rows(conditions, "");
         let Range {
@@ -91,7 +92,7 @@ impl Origin {
         )
     }
 
-    /// Sums of lanes, in the order of the answer.
+    /// Returns SQL for the sums of lanes, in the order of the answer.
     pub(super) fn lanes(self, request: &LanesRequest, chosen: &Chosen, part: Range) -> String {
         let process = chosen.of_process(OWNER);
         let limit = format!("LIMIT {} OFFSET {}", request.limit, request.offset);
@@ -121,7 +122,7 @@ ORDER BY running_ns DESC, key{order}
         )
     }
 
-    /// Sums of processors, with those on which nothing ran.
+    /// Returns SQL for the sums of processors, including idle ones.
     fn cores(self, process: &[String], chosen: &Chosen, part: Range, limit: &str) -> String {
         let only = chosen
             .of_core("key")
@@ -136,7 +137,7 @@ GROUP BY key
 ORDER BY key
 {limit}",
             self.parts(process, part),
-            // The number comes from the file, and a row is made for each of them.
+            // The number comes from the file, and each processor gets a row.
             self.processors.clamp(0, MOST_PROCESSORS)
         )
     }

@@ -1,4 +1,4 @@
-//! Sums of series, as SQL has them.
+//! Sums of series, as SQL.
 
 use super::chosen::Chosen;
 use super::states::{OWNER, Origin};
@@ -21,7 +21,8 @@ pub(super) struct Sums<'c> {
 }
 
 impl Sums<'_> {
-    /// The sum of each series, in the order of the answer; one without anything has no row.
+    /// Returns SQL for the sum of each series, in the order of the answer; an empty series has no
+    /// row.
     pub(super) fn sql(self, kind: SeriesKind) -> String {
         let Range {
             from_ns: a,
@@ -80,8 +81,8 @@ impl Sums<'_> {
         self.banded(&format!("WITH r AS (\n  {rows})"))
     }
 
-    /// Amounts of rows at a moment, with the process that each is of; `only` are more conditions,
-    /// with `AND`.
+    /// Returns SQL for the amounts of rows at a moment, with the process of each; `only` has more
+    /// conditions, with `AND`.
     fn at(self, owner: &str, amount: &str, table: &str, time: &str, only: &str) -> String {
         let Range {
             from_ns: a,
@@ -107,11 +108,11 @@ impl Sums<'_> {
         self.origin.parts(&conditions, self.range)
     }
 
-    /// The largest sums under their keys, the others together.
+    /// Returns SQL for the largest sums under their keys, and the others together.
     fn banded(self, with: &str) -> String {
         format!(
-            // The unknown process has no name that a series could have: it is ranked last, and
-            // counts for the others.
+            // The unknown process has no name for a series: it is ranked last, and counts with the
+            // others.
             "{with}, ranked AS (
   SELECT owner, sum(amount) AS total,
     row_number() OVER (ORDER BY owner = {UNKNOWN}, sum(amount) DESC, owner) AS place

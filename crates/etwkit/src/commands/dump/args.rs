@@ -103,7 +103,7 @@ impl Common {
         self.time_format.unwrap_or(usual)
     }
 
-    /// The rows of a ranked list that text shows; nothing if it shows all.
+    /// Returns the number of rows of a ranked list that text shows; `None` if it shows all.
     pub(super) fn most_rows(&self) -> Option<usize> {
         self.most_rows.filter(|_| !self.is_etwanalyzer())
     }

@@ -1,4 +1,4 @@
-//! Asks extracts, with a bar on the error stream.
+//! Queries extracts, with a progress bar on the error stream.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -152,7 +152,7 @@ pub(super) fn answered_together(
     Ok((verdict(one.answer.fails, one.answer.len()), asked))
 }
 
-/// Prints an answer to names of recordings, which is of no extract.
+/// Prints an answer about names of recordings, which belongs to no extract.
 pub(super) fn answered_to_names(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
@@ -181,8 +181,8 @@ fn print_one(
     Ok(printer.finish()?)
 }
 
-/// Prints the largest rows of all extracts as one list, each with the name of its trace; returns
-/// how many they are. Machines get only rows that may be made of several.
+/// Prints the largest rows of all extracts as one list, each with the name of its trace, and
+/// returns their number. Machines get only rows that can combine several extracts.
 fn print_merged(
     asking: &Asking<'_>,
     answers: Vec<Answered<Answer>>,
@@ -213,7 +213,7 @@ fn print_merged(
         return Ok(0);
     };
     let (rows, joins) = (part.table.len(), answer.joins_extracts());
-    // A row that is made of several traces is written by the clock of the earliest one.
+    // A row that combines several traces uses the clock of the earliest one.
     let first = if joins {
         infos.iter().min_by_key(|info| info.start_filetime)
     } else {
@@ -247,7 +247,7 @@ fn print_merged(
     Ok(rows)
 }
 
-/// The rows of an answer as machines get them, each with its trace.
+/// Returns the rows of an answer for machines, each with its trace.
 fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
     let of_part =
@@ -435,7 +435,7 @@ fn count(rows: usize) -> i64 {
 /// The rows that are shown of a table.
 struct Shown {
     groups: Vec<ShownGroup>,
-    /// Rows of groups of which none is shown.
+    /// Rows of groups that are not shown at all.
     of_others: usize,
 }
 
@@ -473,7 +473,7 @@ impl Shown {
             .map(|group| group.shown.len())
             .sum();
         groups.truncate(Self::GROUPS);
-        // Each group shows one row at least: a heading with none says nothing.
+        // Each group shows at least one row: a heading without rows has no use.
         let each = (most / groups.len().max(1)).max(1);
         for group in &mut groups {
             group.more = group.shown.len().saturating_sub(each);
@@ -498,7 +498,7 @@ impl Shown {
 enum Traces<'a> {
     /// All of this one.
     One(&'a str),
-    /// Each of the one at its place.
+    /// Each row of the trace at its index.
     Each(&'a [String]),
 }
 

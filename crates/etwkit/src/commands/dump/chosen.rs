@@ -10,7 +10,7 @@ use etwkit_query::test_run::{Selection, TestFile};
 use super::args::Common;
 
 impl Common {
-    /// The recordings of the tests that are chosen among all that is named, in the order of time.
+    /// Returns the recordings of the selected tests among all named files, by time.
     pub(super) fn files_of_tests(
         &self,
         selection: &Selection,
@@ -30,7 +30,7 @@ impl Common {
     /// and its extract: the extract.
     pub(super) fn chosen(&self) -> anyhow::Result<Cow<'_, [PathBuf]>> {
         let selection = self.tests.read()?;
-        // All tests being one run chooses nothing by itself.
+        // Treating all tests as one run does not select any by itself.
         let chooses = Selection {
             one_run: false,
             ..selection.clone()

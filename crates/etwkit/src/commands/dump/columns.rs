@@ -22,7 +22,7 @@ struct Column<'a> {
     text: Box<dyn Fn(usize) -> String + 'a>,
 }
 
-/// Columns of text, and which of them are shown.
+/// Columns of text, and the selection of the shown ones.
 #[derive(Default)]
 pub(super) struct Columns<'a>(Vec<Column<'a>>);
 
@@ -125,7 +125,7 @@ impl<'a> Columns<'a> {
         left_out
     }
 
-    /// A line of titles and one of each row.
+    /// Returns a line of titles and a line for each row.
     pub(super) fn lines(&self, rows: impl Iterator<Item = usize>) -> Vec<TableLine> {
         self.table(rows).lines()
     }

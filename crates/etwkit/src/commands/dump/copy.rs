@@ -1,4 +1,4 @@
-//! Copies the recordings of tests that are chosen.
+//! Copies the recordings of selected tests.
 
 use std::path::{Path, PathBuf};
 

@@ -58,7 +58,7 @@ impl std::fmt::Debug for Declared {
     }
 }
 
-/// All of them as commands.
+/// Returns all questions as commands.
 pub(super) fn commands() -> impl Iterator<Item = Command> {
     questions().map(command)
 }
@@ -70,7 +70,7 @@ fn command(question: &'static dyn AnyQuestion) -> Command {
     arguments(question, command).about(question.sentence())
 }
 
-/// A command with the options of a question.
+/// Returns a command with the options of a question.
 pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) -> Command {
     let options = question.options();
     let schema = Arg::new(SCHEMA)
@@ -158,12 +158,12 @@ impl Declared {
     }
 }
 
-/// Asks the question and prints the answer.
+/// Runs the question and prints the answer.
 pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     run_as(args, &format!("dump {}", args.question.name()), printer)
 }
 
-/// Asks the question and prints the answer as the command of that name.
+/// Runs the question and prints the answer as the command with that name.
 pub(super) fn run_as(
     args: &Declared,
     command: &str,

@@ -148,7 +148,7 @@ fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     Ok(Exit::Answered)
 }
 
-/// A rule with its parts in words, and as a file of rules has it.
+/// Prints a rule with its parts in words, and in the form of a rule file.
 fn explain(name: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let Some(rule) = rules().iter().find(|rule| rule.name == name) else {
         let names: Vec<&str> = rules().iter().map(|rule| rule.name.as_str()).collect();

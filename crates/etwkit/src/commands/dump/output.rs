@@ -60,8 +60,8 @@ pub(super) fn ask_each<A: Send>(
             .answer
             .map_err(anyhow::Error::from)
             .and_then(|(mut info, answer)| {
-                // Two recordings of one name are distinguished by where they lie; rows for machines
-                // have a column for that.
+                // Two recordings with one name are distinguished by their paths; rows for machines
+                // have a column for this.
                 if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
                     name.clone_into(&mut info.file_name);
                 }
@@ -89,8 +89,8 @@ pub(super) fn ask_each<A: Send>(
     Ok(answered)
 }
 
-/// Asks all extracts together a question that has one answer. They are returned if they hold one;
-/// why they do not is said.
+/// Queries all extracts together for one answer. Returns the extracts if they have one, and reports
+/// the reason if not.
 pub(super) fn ask_all<A>(
     common: &Common,
     command: &str,
@@ -125,7 +125,7 @@ pub(super) fn ask_all<A>(
     }
 }
 
-/// Begins the answer of a command for machines; refuses a file that cannot be written before
+/// Starts the output of a command for machines. Rejects a file that cannot be written before
 /// anything is computed for it.
 pub(super) fn begin(
     common: &Common,
@@ -175,7 +175,7 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
 /// the columns of the SQL.
 fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
     let mut object = Map::new();
-    // Rows of names of recordings say themselves which trace they are of.
+    // Rows about names of recordings have a column for their trace.
     object.insert(TRACE.into(), Value::from(info.file_name.clone()));
     if with_place && info.of_several {
         object.insert("extract".into(), Value::from(info.extract_path.clone()));
@@ -189,7 +189,7 @@ fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map
 /// The column of the trace that a row is of.
 const TRACE: &str = "trace";
 
-/// A row as machines get it.
+/// A row in the form for machines.
 pub(super) type Record = serde_json::Result<Map<String, Value>>;
 
 /// Writes rows for machines if requested, and returns true if it did. A file without rows has the
@@ -229,7 +229,7 @@ pub(super) fn machine_with_header<'r>(
     Ok(common.json)
 }
 
-/// Writes rows as ETWAnalyzer does, and says so in its words.
+/// Writes rows in the format of ETWAnalyzer, and reports it in ETWAnalyzer's words.
 fn foreign_csv<'r>(
     common: &Common,
     style: &csv_of_etwanalyzer::Style,
@@ -242,7 +242,7 @@ fn foreign_csv<'r>(
         Ok((info, object(info, row?, false), times))
     });
     let mut file = out_file::buffered(path, common.csv_replace())?;
-    // Groups of digits would make texts of numbers.
+    // Grouped digits would turn numbers into text.
     csv_of_etwanalyzer::write(&mut file, path, style, common.numbers().ungrouped(), rows)?;
     out_file::keep(file, path)?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -273,7 +273,7 @@ fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes rows below their titles, and says how many.
+/// Writes rows below their titles, and returns their number.
 fn csv_rows<'r>(
     writer: &mut csv::Writer<impl std::io::Write>,
     fields: &[Field],
@@ -311,7 +311,7 @@ pub(super) struct Lines<'p, 'w> {
 
 impl<'p, 'w> Lines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
-        // COLUMNS goes first, so that lines can be cut where the output is no terminal.
+        // COLUMNS takes precedence, so that lines can also be cut without a terminal.
         let width = || {
             let columns = std::env::var("COLUMNS")
                 .ok()
@@ -355,7 +355,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         Ok(self.printer.heading(&clipped(line, self.width))?)
     }
 
-    /// The heading of an extract: when its trace started, sums, its name.
+    /// Prints the heading of an extract: the start of its trace, sums, its name.
     pub(super) fn file(&mut self, info: &TraceInfo, text: &Text, sums: &str) -> anyhow::Result<()> {
         let start = text.begin();
         let sums = if sums.is_empty() {
@@ -367,7 +367,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         Ok(self.printer.file(&clipped(&heading, self.width))?)
     }
 
-    /// The heading of an extract whose start is shown elsewhere.
+    /// Prints the heading of an extract whose start is shown elsewhere.
     pub(super) fn name(&mut self, info: &TraceInfo) -> anyhow::Result<()> {
         let name = if info.file_name.is_empty() {
             "Trace"
@@ -394,8 +394,8 @@ fn clipped(line: &str, width: Option<usize>) -> String {
 /// Indent of the continuation of a folded line, in addition to the indent of its first part.
 const HANGING: usize = 4;
 
-/// A line that is wider than the screen, in parts that end between words: a terminal itself breaks
-/// words anywhere. A word that is wider than the screen stays whole.
+/// Splits a line that is wider than the screen between words, since a terminal breaks words
+/// anywhere. A word that is wider than the screen stays whole.
 fn folded(line: &str, screen: usize) -> Vec<String> {
     let indent = line.chars().take_while(|c| *c == ' ').count();
     let hanging = " ".repeat((indent + HANGING).min(screen / 2));

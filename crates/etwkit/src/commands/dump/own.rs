@@ -1,4 +1,4 @@
-//! Declared questions that are commands of their own, and not below `dump` alone.
+//! Declared questions that are commands of their own, in addition to their commands below `dump`.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! `--tables`: which tables extracts keep.
+//! `--tables`: selection of the tables that extracts keep.
 
 use etwkit_extract::left_out::{self, Names};
 use etwkit_extract::manifest::Detail;

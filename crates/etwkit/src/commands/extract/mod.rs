@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         failures.traces += 1;
         match outcome {
             Ok(outcome) => bars.suspend(|| print(job, &outcome, args.json, printer))?,
-            // The others go on: a night of traces is not lost for one.
+            // The others continue: one failure must not waste a night of extractions.
             Err(error) => {
                 if args.json {
                     let hint = report::hint(&error);
@@ -98,9 +98,9 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         let message = "the standard input (-) has no name that its extract could have";
         return Err(advised(message, "--out NAME.etwx gives it one"));
     }
-    // A range that makes no sense is refused before anything is read.
+    // An invalid range is rejected before anything is read.
     TimeRange::parse(args.range.as_deref())?;
-    // Held up to the end: the standard input is a temporary file, which goes with this value.
+    // Held until the end: the standard input is a temporary file, which is removed with this value.
     let files = Files::of(&args.traces, Wanted::Sources)?;
     let jobs = plan::jobs(args, &files.paths)?;
     let sets = args.tags.sets()?;
@@ -139,7 +139,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
             let (send, queue, bars, sets) = (send.clone(), &queue, &bars, &sets);
             scope.spawn(move || {
                 // A block of its own: in the condition of the loop itself, the lock would be held
-                // until the job is done, and the jobs would run one after the other.
+                // until the job is finished, and the jobs would run one after the other.
                 while let Some((at, job)) = {
                     queue
                         .lock()
@@ -154,7 +154,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
             });
         }
         drop(send);
-        // Traces are reported in the order in which they were named, however long each takes.
+        // Traces are reported in the order in which they were named, regardless of their durations.
         let (mut done, mut next) = (BTreeMap::new(), 0);
         for (at, job) in receive {
             done.insert(at, job);
@@ -181,8 +181,8 @@ pub(crate) struct Done<'a> {
     pub(crate) kept: Result<bool, String>,
 }
 
-/// Makes all extracts as [`run`] does, and leaves it to the caller to report it, between the lines
-/// of the progress display.
+/// Creates all extracts as [`run`] does, and lets the caller report them, between the lines of the
+/// progress display.
 pub(crate) fn run_reporting(
     args: &ExtractArgs,
     on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
@@ -208,7 +208,7 @@ fn one(
     bars: &Bars,
 ) -> anyhow::Result<Outcome> {
     let stoppable = Stoppable::begin();
-    // Ctrl-C stops the traces that are read; those that wait in the queue end here.
+    // Ctrl-C stops the traces that are being read; the queued ones end here.
     if stoppable.is_asked_to_stop() {
         return Ok(Outcome::Interrupted);
     }
@@ -265,7 +265,7 @@ fn is_packed(target: &Path) -> bool {
         .is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".etwx.zip"))
 }
 
-/// Makes an extract that is one file.
+/// Creates an extract as one file.
 fn packed(
     job: &Job,
     args: &ExtractArgs,
@@ -340,18 +340,18 @@ pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
     Ok(target)
 }
 
-/// Bytes of all tables.
+/// Returns the bytes of all tables.
 fn size(written: &Written) -> u64 {
     written.tables.iter().map(|table| table.bytes).sum()
 }
 
-/// Tables as JSON has them.
+/// Returns the tables for JSON.
 fn tables(written: &Written) -> Vec<Value> {
     let table = |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
     written.tables.iter().map(table).collect()
 }
 
-/// Tables with rows and bytes.
+/// Returns a table of the written tables, with rows and bytes.
 fn listed(written: &Written) -> Table {
     let row = |t: &WrittenTable| {
         let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);

@@ -39,7 +39,7 @@ impl Bars {
         Self { all, total }
     }
 
-    /// A bar for a trace of `size` bytes.
+    /// Starts a bar for a trace of `size` bytes.
     pub(in crate::commands) fn start(&self, name: &str, size: u64) -> Bar<'_> {
         let bar = self.all.add(ProgressBar::new(STEPS));
         bar.set_style(style(
@@ -53,17 +53,17 @@ impl Bars {
         }
     }
 
-    /// A line for the symbol files of a trace.
+    /// Creates a line for the symbol files of a trace.
     pub(super) fn symbols(&self) -> symbols::Bar {
         symbols::Bar::among(&self.all)
     }
 
-    /// Prints while no bar is in the way.
+    /// Prints while no bar is drawn.
     pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         self.all.suspend(print)
     }
 
-    /// Says something about a trace while others go on.
+    /// Prints a warning about a trace while others continue.
     pub(super) fn warn(&self, text: &str) {
         // Without bars nothing is printed here; all errors are printed at the end.
         let _ = self.all.println(format!("error: {}", escape::text(text)));

@@ -9,10 +9,11 @@ use etwkit_engine::Resources;
 use crate::rules::NameArgs;
 use crate::tags::TagArgs;
 
-/// Least and most MiB for sorting, grouping and joining: less is not enough to read a table.
+/// Smallest and largest memory for sorting, grouping and joining, in MiB: less is not enough to
+/// read a table.
 const MEMORY_MIB: std::ops::RangeInclusive<i64> = 64..=1 << 20;
 
-/// Heading of the options of resources.
+/// Heading of the resource options.
 const RESOURCES: &str = "Resources";
 
 #[derive(Debug, Args)]

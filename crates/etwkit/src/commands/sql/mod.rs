@@ -1,4 +1,4 @@
-//! `etwkit sql`: questions of one's own to extracts.
+//! `etwkit sql`: the user's own queries on extracts.
 
 pub(crate) mod args;
 mod question;
@@ -99,7 +99,7 @@ fn check(args: &SqlArgs, format: SqlFormat, printer: &Printer<'_>) -> anyhow::Re
     }
 }
 
-/// The extracts that can be opened; the others become errors of the command.
+/// Returns the extracts that can be opened; the others become errors of the command.
 fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
     let (mut good, Context { engine, asking }) = (Vec::new(), printer.context());
     for path in extracts {
@@ -157,7 +157,7 @@ fn write(
     Ok(count)
 }
 
-/// An error of an answer that goes to the standard output, whose reader may have gone.
+/// Returns the error for an answer on the standard output, whose reader may have gone.
 fn of_writing(error: Error) -> anyhow::Error {
     match error {
         Error::Write(error) => WriteError::from(error).into(),

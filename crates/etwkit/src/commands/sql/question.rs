@@ -50,7 +50,7 @@ pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsSt
     Ok((Question { query, params }, extracts))
 }
 
-/// `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
+/// Parses `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
 fn of_word(word: &OsStr, library: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
     let Some(text) = word.to_str() else {
         bail!("the SQL is not valid UTF-8")
@@ -65,7 +65,7 @@ fn of_word(word: &OsStr, library: Option<&Path>) -> anyhow::Result<Cow<'static, 
     Ok(Cow::Owned(Query::own("", sql)))
 }
 
-/// The question of that name: one of the user, else one that comes with the program.
+/// Returns the question with that name: one of the user, otherwise one of the program.
 fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
     let own = folder.map(names).transpose()?.unwrap_or_default();
     // Only names that the folder lists are read, so that no `..` leads out of it.
@@ -97,7 +97,7 @@ fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, 
     ))
 }
 
-/// A question in a file of the user.
+/// Reads a question from a file of the user.
 fn of_file(file: &Path, name: String) -> anyhow::Result<Query> {
     let text = File::open(file).and_then(limited);
     Ok(Query::own(
@@ -112,7 +112,7 @@ fn limited(reader: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
-/// Names of the questions in a folder.
+/// Returns the names of the questions in a folder.
 fn names(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     below(folder, "", MAX_DEPTH, &mut names)
@@ -144,7 +144,7 @@ fn below(folder: &Path, area: &str, depth: usize, names: &mut BTreeSet<String>) 
 }
 
 impl Question {
-    /// Its SQL, for the names of tables in it.
+    /// Returns its SQL, to find the names of tables in it.
     pub(super) fn sql(&self) -> String {
         self.query.sql(false)
     }
@@ -156,7 +156,7 @@ impl Question {
         if query.limit(params).is_none_or(|limit| rows < limit) {
             return Ok(None);
         }
-        // Counting asks the question once more, so it is done only for an answer that fills its
+        // Counting runs the query once more, so it is done only for an answer that reaches its
         // limit.
         let Some(all) = session.count(query, params)? else {
             return Ok(None);

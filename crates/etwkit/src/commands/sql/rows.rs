@@ -11,11 +11,12 @@ use serde_json::{Map, Value};
 use super::args::SqlFormat;
 use crate::printer::Printer;
 
-/// Rows from which the widths of a table's columns are taken; wider cells further down push their
-/// row aside.
+/// Number of rows from which the widths of a table's columns are taken. Wider cells in later rows
+/// push their row aside.
 const MEASURED_ROWS: usize = 1000;
 
-/// Bytes of cells that are held for measuring at most: a single row may have megabytes.
+/// Largest size of the cells that are held for measuring, in bytes: a single row may have
+/// megabytes.
 const MEASURED_BYTES: usize = 16 << 20;
 
 /// Target of rows.
@@ -183,8 +184,8 @@ impl Rows {
         Ok(self.printed)
     }
 
-    /// Lines of a file keep line breaks and controls inside quotes, as the format has it; those for
-    /// a screen do not.
+    /// Prints a line of CSV. Lines of a file keep line breaks and controls inside quotes, as the
+    /// format allows; lines for a screen do not.
     fn csv_line(&self, line: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         match self.target {
             Target::File => printer.raw(&format!("{line}\r\n"))?,
@@ -256,7 +257,7 @@ impl Rows {
     }
 }
 
-/// A cell as text; a missing value is empty.
+/// Returns a cell as text; a missing value is empty.
 fn text(cell: &ArrayFormatter<'_>, column: &dyn Array, row: usize) -> String {
     if is_missing(column, row) {
         String::new()
@@ -265,26 +266,27 @@ fn text(cell: &ArrayFormatter<'_>, column: &dyn Array, row: usize) -> String {
     }
 }
 
-/// A column of the type of NULL has no value at all, and no list of which are missing.
+/// True if the value is missing. A column of the type of NULL has no value at all, and no bitmap of
+/// missing ones.
 fn is_missing(column: &dyn Array, row: usize) -> bool {
     column.data_type().is_null() || column.is_null(row)
 }
 
-/// The elements of a list.
+/// Returns the elements of a list.
 fn list(elements: &dyn Array) -> Value {
     (0..elements.len())
         .map(|element| inner(elements, element))
         .collect()
 }
 
-/// A value inside of another one.
+/// Returns a value inside of another one.
 fn inner(column: &dyn Array, row: usize) -> Value {
     // The container of the value has a formatter, so the value also has one.
     let cell = ArrayFormatter::try_new(column, &FormatOptions::new());
     cell.map_or(Value::Null, |cell| json(column, &cell, row))
 }
 
-/// A value of a cell: lists and structures as JSON, types that JSON lacks as text.
+/// Returns a value of a cell: lists and structures as JSON, types that JSON lacks as text.
 fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
     if is_missing(column, row) {
         return Value::Null;

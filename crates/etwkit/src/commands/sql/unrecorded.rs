@@ -10,12 +10,12 @@ use etwkit_query::Session;
 use etwkit_trace::table::{Row, StackHash};
 use etwkit_trace::topics;
 
-/// Extracts that a note names.
+/// Number of extracts that a note names.
 const NAMED: usize = 3;
 
-/// Notes on the tables that the SQL names and that extracts lack.
+/// Returns the notes on the tables that the SQL names and that extracts lack.
 pub(super) fn notes(session: &Session, paths: &[PathBuf], sql: &str) -> Vec<String> {
-    // A statement that names none is no reason to refuse its answer.
+    // A statement whose tables cannot be found is no reason to reject its answer.
     let tables = session.tables_named(sql).unwrap_or_default();
     let mut lacking: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, (_, manifest)) in paths.iter().zip(session.manifests()) {

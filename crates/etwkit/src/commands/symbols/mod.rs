@@ -1,4 +1,4 @@
-//! `etwkit symbols load`: names for the native code of extracts that are there.
+//! `etwkit symbols load`: names for the native code of existing extracts.
 
 mod progress;
 mod report;
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     Ok(exit)
 }
 
-/// Returns whether anything has a name.
+/// Returns true if anything has a name.
 fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     let extract = extract_of(path, printer)?;
     let opened = Extract::open(&extract).map_err(etwkit_query::Error::from)?;

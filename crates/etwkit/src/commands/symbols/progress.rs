@@ -49,7 +49,7 @@ impl Bar {
         }
     }
 
-    /// Leaves nothing of it on the screen.
+    /// Removes the line from the screen.
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::printer::Printer;
 
-/// Modules without a symbol file that are listed; more than these are seldom of interest.
+/// Number of modules without a symbol file that are listed; further ones are seldom of interest.
 const MAX_UNKNOWN: usize = 10;
 
 pub(super) fn text(
@@ -87,7 +87,7 @@ fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
         };
         reasons.push(format!("{text}: {reason}"));
     }
-    // A folder that came with the trace was looked into.
+    // A folder that came with the trace was searched.
     let is_unused = |file: &NamedFile| file.source.is_none() && file.tried.len() <= reasons.len();
     let is_nowhere = !naming.files.is_empty() && naming.files.iter().all(is_unused);
     is_nowhere.then(|| {
@@ -192,7 +192,7 @@ fn tried(attempts: &[Attempt]) -> serde_json::Value {
     attempts.iter().map(one).collect()
 }
 
-/// Adds the image that names the symbol file, where the trace does not.
+/// Adds the image that names the symbol file, if the trace does not name it.
 fn add_image(line: &mut serde_json::Value, image: Option<&ImageIdentity>, source: Option<&str>) {
     if let Some((line, image)) = line.as_object_mut().zip(image) {
         let image = json!({"name": image.name(), "key": image.key(), "source": source});
