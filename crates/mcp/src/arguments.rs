@@ -8,7 +8,7 @@ use crate::problem::{Problem, Result};
 /// Default number of rows in an answer.
 const ROWS: u64 = 20;
 
-/// Rows that an answer may have.
+/// Largest number of rows in an answer.
 const MOST_ROWS: u64 = 500;
 
 /// The arguments of a call.
@@ -18,14 +18,14 @@ pub(crate) struct Arguments<'a>(pub(crate) &'a Values);
 /// The part of an answer's rows that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Rows that are left out in front.
+    /// Number of rows to skip.
     pub(crate) skip: usize,
-    /// Rows of each table, at most.
+    /// Largest number of rows from each table.
     pub(crate) rows: usize,
 }
 
 impl<'a> Arguments<'a> {
-    /// Refuses words that the tool does not have.
+    /// Rejects arguments that the tool does not have.
     pub(crate) fn check(self, known: &Values) -> Result<()> {
         // If a misspelt argument were ignored, the answer would be to another question than the
         // agent intended.
@@ -43,7 +43,7 @@ impl<'a> Arguments<'a> {
         )))
     }
 
-    /// A text, if it is given.
+    /// Returns a text argument, if it is given.
     pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -52,13 +52,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A text that there has to be.
+    /// Returns a required text argument.
     pub(crate) fn required(self, name: &str) -> Result<&'a str> {
         let text = self.text(name)?.filter(|text| !text.trim().is_empty());
         text.ok_or_else(|| Problem::bad(format!("{name}: expected a text, found nothing")))
     }
 
-    /// Texts, of which there may be none.
+    /// Returns a list of texts, which may be empty.
     pub(crate) fn texts(self, name: &str) -> Result<Vec<&'a str>> {
         let all = match self.0.get(name) {
             None | Some(Value::Null) => return Ok(Vec::new()),

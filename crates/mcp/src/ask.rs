@@ -30,7 +30,7 @@ pub(crate) struct Asked {
     pub(crate) page: Page,
 }
 
-/// The question of that name.
+/// Returns the question of that name.
 pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
     let known =
         declared(name).or_else(|| questions().find(|question| question.aliases().contains(&name)));
@@ -45,7 +45,7 @@ pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
     })
 }
 
-/// Asks one or several traces.
+/// Runs a question on one or more traces.
 pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     let Asked {
         question,
@@ -93,7 +93,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     Ok(answer)
 }
 
-/// The answer of one trace, or of all together.
+/// Returns the answer of one trace, or of all together.
 fn answer_of(
     call: &Call<'_>,
     asked: &Asked,
@@ -199,11 +199,11 @@ fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
     }
 }
 
-/// The rows of a table, or of the tables of a report.
+/// Returns the rows of a table, or of the tables of a report.
 fn tables(rows: &question::Answer, page: Page) -> Answer {
     let parts: Vec<_> = rows.parts.iter().filter(|part| !part.is_aside).collect();
-    // Tables share the room of an answer: a long one in front would otherwise leave nothing for the
-    // others.
+    // Tables share the size of an answer: otherwise a long one at the start would leave no room for
+    // the others.
     let bytes = BYTES / parts.len().max(1);
     let table = |part: &&question::Part| -> Answer {
         let row = |at| {
@@ -227,7 +227,7 @@ fn tables(rows: &question::Answer, page: Page) -> Answer {
     }
 }
 
-/// The command line that asks the same.
+/// Returns the command line that runs the same question.
 fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
     let paths: Vec<String> = about
         .iter()

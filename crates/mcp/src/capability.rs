@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::problem::Result;
 use crate::tool::Answer;
 
-/// Profiles that are named for one question, the most used first.
+/// Largest number of profiles that are named for one question, the most used first.
 const MOST_PROFILES: usize = 2;
 
 /// Returns a short description of a trace, for an agent that has just opened it.
@@ -58,7 +58,7 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
         .map(|one| json!({"kind": one.kind, "count": one.count, "message": one.message}))
         .collect();
     let (can, cannot): (Vec<_>, Vec<_>) =
-        // Questions to names of recordings need no trace, so that neither list may have them.
+        // Questions about names of recordings need no trace, so neither list contains them.
         questions().filter(|question| !is_of_names(*question)).partition(|question| can(session, *question));
     let cannot: Vec<Value> = cannot
         .into_iter()
@@ -91,7 +91,7 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Questions to names of recordings are not ones to a trace.
+/// True for questions about names of recordings, which are not about a trace.
 fn is_of_names(question: &dyn AnyQuestion) -> bool {
     question
         .read(&Values::new())
@@ -128,7 +128,7 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
     })
 }
 
-/// The first names of profiles, as `etwkit record start` takes them.
+/// Returns the first names of profiles, in the form of `etwkit record start`.
 pub(crate) fn names<'p>(found: impl Iterator<Item = &'p profiles::Profile>) -> Vec<&'p str> {
     found
         .take(MOST_PROFILES)

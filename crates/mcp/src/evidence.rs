@@ -14,7 +14,7 @@ use crate::reply;
 use crate::tool::Answer;
 use crate::traces::Trace;
 
-/// Sentences of each kind that an answer has, at most.
+/// Largest number of sentences of each kind in an answer.
 const MOST: usize = 12;
 
 /// Tables of samples, and tables that are computed from samples.
@@ -131,7 +131,7 @@ impl Evidence {
 
     /// Adds the missing parts of a trace.
     pub(crate) fn gaps(&mut self, gaps: &Gaps) {
-        // Several statements may have read one trace; its gaps are said once.
+        // Several statements may have read one trace; its gaps are reported once.
         let missing = gaps.json();
         if self
             .incomplete
@@ -164,17 +164,17 @@ impl Evidence {
         self.incomplete.push(missing);
     }
 
-    /// Something that the answer says in a sentence.
+    /// Adds a conclusion of the answer, as a sentence.
     pub(crate) fn follows(&mut self, sentence: &str) {
         add(&mut self.follows, sentence.trim());
     }
 
-    /// Something that it does not prove.
+    /// Adds a claim that the answer does not prove.
     pub(crate) fn unproven(&mut self, sentence: impl Into<String>) {
         add(&mut self.unproven, sentence);
     }
 
-    /// Says that nothing was found, and why.
+    /// Reports that nothing was found, with the reason.
     pub(crate) fn nothing(&mut self, why: String) {
         add(&mut self.follows, why);
         add(
@@ -206,8 +206,8 @@ impl Evidence {
 /// Returns the declared tables after FROM and JOIN, sorted by name. The text may contain several
 /// statements.
 fn named_in(sql: &str) -> Vec<String> {
-    // The parser of the engine takes one statement at a time. Words that are no table here are
-    // filtered out below, so that a comment or an alias does no harm.
+    // The parser of the engine takes one statement at a time. Words that are not tables are
+    // filtered out below, so a comment or an alias does no harm.
     let words: Vec<&str> = sql
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .collect();
@@ -226,7 +226,7 @@ fn named_in(sql: &str) -> Vec<String> {
         .collect()
 }
 
-/// The gaps of a trace under its handle.
+/// Returns the gaps of a trace under its handle.
 pub(crate) fn renamed(gaps: &Gaps, trace: &Trace) -> Gaps {
     gaps.clone().called(&trace.handle)
 }

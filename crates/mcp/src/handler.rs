@@ -1,5 +1,5 @@
-//! Calls of the protocol: each becomes work on a thread of its own, reports how far it is, and ends
-//! when the client gives it up.
+//! Calls of the protocol: each becomes work on a thread of its own, reports its progress, and ends
+//! when the client cancels it.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -95,8 +95,8 @@ impl Handler {
         given: Values,
         context: &RequestContext<RoleServer>,
     ) -> Result<Answer> {
-        // The channel has no bound, so that an extraction never waits for a client. There is at
-        // most one message for each per cent.
+        // The channel is unbounded, so that an extraction never waits for a client. There is at
+        // most one message per percent.
         let (steps, mut heard) = unbounded_channel();
         let cancel = Cancel::default();
         let progress = Arc::new(Reporter {
@@ -137,7 +137,7 @@ impl Handler {
                         let mut step = ProgressNotificationParam::new(token.clone(), done);
                         step.total = Some(1.0);
                         step.message = Some(message);
-                        // A client that does not listen any more ends the call otherwise.
+                        // A client that no longer listens ends the call in another way.
                         let _ = context.peer.notify_progress(step).await;
                     }
                 }
@@ -146,8 +146,8 @@ impl Handler {
     }
 }
 
-/// Reports how far the extraction of a trace is, each per cent once, and ends it when the call was
-/// given up.
+/// Reports the progress of extracting a trace, each percent once, and ends it when the call is
+/// canceled.
 #[derive(Debug)]
 struct Reporter {
     steps: UnboundedSender<Step>,

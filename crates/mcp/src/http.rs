@@ -18,16 +18,16 @@ use tokio::runtime::Runtime;
 use crate::handler::Handler;
 use crate::shared::Shared;
 
-/// The variable of the environment that has the token, for clients whose settings name a fixed one.
+/// Environment variable with the token, for clients whose settings name a fixed one.
 const TOKEN: &str = "ETWKIT_MCP_TOKEN";
 
 /// Smallest number of characters in a token that the user chooses.
 const LEAST: usize = 24;
 
-/// Largest message of a client.
+/// Largest message of a client, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// Answers from now on; returns where, and the token.
+/// Starts to answer. Returns the address and the token.
 pub(crate) fn start(
     runtime: &Runtime,
     shared: &Arc<Shared>,
@@ -40,7 +40,7 @@ pub(crate) fn start(
     );
     let token = token(std::env::var(TOKEN).ok())?;
     // Bound before the address is printed: with port 0 the system chooses one, and a second server
-    // is refused here and not later.
+    // is rejected here and not later.
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
     let address = listener.local_addr()?;
@@ -78,7 +78,7 @@ fn router(shared: &Arc<Shared>, door: Door) -> Router {
         .layer(from_fn_with_state(Arc::new(door), guard))
 }
 
-/// Lets requests in that name this server, come from no page of another one, and know the token.
+/// Admits requests that name this server, do not come from another page, and present the token.
 async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     // Checked before the protocol: a client without the token learns nothing, not even the names of
     // the tools.

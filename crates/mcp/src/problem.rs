@@ -25,17 +25,17 @@ impl Problem {
         }
     }
 
-    /// The arguments of the call are wrong.
+    /// Creates the error for wrong arguments of a call.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new("bad_arguments", message)
     }
 
-    /// The request is valid, but this machine or server cannot carry it out.
+    /// Creates the error for a valid request that this machine or server cannot carry out.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new("failed", message)
     }
 
-    /// The client has given the call up.
+    /// Creates the error for a call that the client has canceled.
     pub(crate) fn cancelled() -> Self {
         Self::new("cancelled", "the question was given up")
     }
@@ -73,8 +73,8 @@ impl Problem {
 impl From<etwkit_query::Error> for Problem {
     fn from(error: etwkit_query::Error) -> Self {
         use etwkit_query::Error as E;
-        // The code says who can do something about it: the agent with other arguments, the agent
-        // with a smaller question, or only the person whose machine this is.
+        // The code shows who can correct the problem: the agent with other arguments, the agent
+        // with a smaller question, or only the owner of the machine.
         let code = match &error {
             E::Cancelled => return Self::cancelled(),
             E::Memory { .. } | E::TooMuch { .. } => "limit",

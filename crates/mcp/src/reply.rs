@@ -6,19 +6,19 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::Page;
 
-/// Characters of a text of a row, at most.
+/// Largest number of characters in a text of a row.
 const TEXT: usize = 400;
 
-/// Bytes of all rows of an answer, about.
+/// Approximate limit of the bytes of all rows in an answer.
 pub(crate) const BYTES: usize = 24_000;
 
-/// Whole numbers from here on are rounded by readers of JSON that know floating point alone.
+/// JSON readers that only know floating point round whole numbers from here on.
 const TOO_LARGE: u64 = 1 << 53;
 
-/// Ends of the names of columns whose numbers are bit patterns.
+/// Endings of the names of columns with bit patterns.
 const PATTERNS: [&str; 4] = ["address", "hash", "object_id", "heap_handle"];
 
-/// A value of a column as an agent gets it.
+/// Converts a value of a column to the form for an agent.
 pub(crate) fn cell(column: &str, value: Value) -> Value {
     match value {
         Value::Number(number) => {
@@ -42,7 +42,7 @@ pub(crate) fn cell(column: &str, value: Value) -> Value {
     }
 }
 
-/// A row as an agent gets it.
+/// Converts a row to the form for an agent.
 pub(crate) fn row(row: Map<String, Value>) -> Value {
     row.into_iter()
         .map(|(name, value)| (name.clone(), cell(&name, value)))
@@ -50,7 +50,7 @@ pub(crate) fn row(row: Map<String, Value>) -> Value {
         .into()
 }
 
-/// A text that is not too long, with how much is left out.
+/// Cuts a text that is too long, and appends the number of omitted characters.
 pub(crate) fn cut(text: &str) -> String {
     let count = text.chars().count();
     if count <= TEXT {
@@ -119,7 +119,7 @@ pub(crate) fn inert(value: Value) -> Value {
     match value {
         Value::String(text) => harmless(&text).into(),
         Value::Array(all) => all.into_iter().map(inert).collect(),
-        // Names of members, too: fields of events have names that come from the trace.
+        // Also names of members: fields of events have names that come from the trace.
         Value::Object(all) => all
             .into_iter()
             .map(|(name, value)| (harmless(&name), inert(value)))

@@ -1,5 +1,5 @@
-//! Serving over the standard input and output, or over HTTP, until the client goes or Ctrl-C is
-//! pressed.
+//! Serving over the standard input and output, or over HTTP, until the client disconnects or Ctrl-C
+//! is pressed.
 
 use std::io::{Read as _, Write};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::http;
 use crate::list::all;
 use crate::shared::{RunLine, Shared};
 
-/// Bytes between the protocol and the standard output.
+/// Size of the pipe between the protocol and the standard output, in bytes.
 const PIPE: usize = 64 << 10;
 
 /// Polling interval for the Ctrl-C flag.
@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// written.
 pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Write) -> Result<Exit> {
     let shared = Shared::new(engine, all(args.etwanalyzer), run_line);
-    // Two threads pass messages on; each question has a thread of its own.
+    // Two threads pass messages on; each request has a thread of its own.
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("mcp")
@@ -49,10 +49,10 @@ pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Writ
     exit
 }
 
-/// Messages go through a pipe: a thread reads the standard input, which blocks, and this one holds
-/// the standard output.
+/// Serves through a pipe: a thread reads the standard input, which blocks, and this thread has the
+/// standard output.
 fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> Result<Exit> {
-    // Answers go through a pipe to this thread, which alone may write to the output.
+    // Answers go through a pipe to this thread, the only one that may write to the output.
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let handler = Handler(shared.clone());
     let serving = runtime.spawn(async move {
@@ -100,7 +100,7 @@ fn hand_on(runtime: &Handle, mut requests: WriteHalf<DuplexStream>) {
     let (mut input, mut bytes) = (std::io::stdin().lock(), vec![0; PIPE]);
     while let Ok(count @ 1..) = input.read(&mut bytes) {
         let request = bytes.get(..count).unwrap_or_default();
-        // A server that has ended reads nothing any more.
+        // A server that has ended no longer reads.
         if runtime.block_on(requests.write_all(request)).is_err() {
             return;
         }

@@ -14,10 +14,10 @@ use crate::problem::Result;
 use crate::tool::Tool;
 use crate::traces::{Trace, Traces};
 
-/// Longest time of a call that asks one question.
+/// Longest time of a call with one question.
 pub(crate) const QUESTION: Duration = Duration::from_secs(180);
 
-/// Longest time of a call that asks all rules.
+/// Longest time of a call that runs all rules.
 pub(crate) const DIAGNOSIS: Duration = Duration::from_secs(600);
 
 /// Longest time of a call that extracts a trace.
@@ -70,7 +70,7 @@ pub(crate) struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// A session for one question.
+    /// Opens a session for one question.
     pub(crate) fn session(&self, trace: &Trace) -> Result<Session> {
         let extract = std::slice::from_ref(&trace.extract);
         Ok(self

@@ -24,13 +24,13 @@ pub(crate) struct Tool {
     pub(crate) sentence: String,
     /// Schemas of its arguments, by name.
     pub(crate) arguments: Values,
-    /// Arguments that there have to be.
+    /// Names of the required arguments.
     pub(crate) required: &'static [&'static str],
     /// The longest time that it may take.
     pub(crate) most: Duration,
     /// True if it writes files outside of the cache.
     pub(crate) writes: bool,
-    /// The declared question that it asks, where it is one.
+    /// The declared question that it runs, if it is one.
     pub(crate) question: Option<&'static dyn AnyQuestion>,
     /// The function that answers it.
     pub(crate) work: Work,
@@ -47,7 +47,7 @@ impl Tool {
         (self.work)(call, given, self)
     }
 
-    /// The question that it asks.
+    /// Returns the question that it runs.
     pub(crate) fn question(&self) -> Result<&'static dyn AnyQuestion> {
         self.question
             .ok_or_else(|| Problem::failed(format!("{} asks no question", self.name)))

@@ -125,7 +125,7 @@ pub struct StartArgs {
 }
 
 impl StartArgs {
-    /// These profiles, the last events of which are kept in memory.
+    /// Returns the arguments for these profiles, with the last events kept in memory.
     #[must_use]
     pub fn of(profiles: Vec<String>) -> Self {
         let (file, to, boot, sample_every, like) = (false, None, false, None, None);
@@ -145,7 +145,7 @@ impl StartArgs {
     }
 }
 
-/// A number and its unit.
+/// Parses a number and its unit.
 fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..)?;
@@ -177,7 +177,7 @@ fn size(text: &str) -> Result<u64, String> {
     amount(text, &units).ok_or_else(|| "expected a size, as in 500MB or 40GB".to_owned())
 }
 
-/// Milliseconds as units of 100 ns, as Windows counts them.
+/// Parses milliseconds to units of 100 ns, as Windows counts them.
 fn interval(text: &str) -> Result<u32, String> {
     let ticks = text
         .parse::<f64>()
@@ -217,7 +217,7 @@ pub struct StopArgs {
 }
 
 impl StopArgs {
-    /// The end of a recording that others follow: nothing that takes long is done after it.
+    /// Returns the arguments for a recording that others follow: no slow step runs after it.
     #[must_use]
     pub fn quick(name: String) -> Self {
         Self {

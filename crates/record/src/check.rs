@@ -8,7 +8,7 @@ use crate::profiles::{self, WPRP};
 use crate::recording::Machine;
 use crate::steps;
 
-/// The session of the kernel that one recorder at a time can have, as our profiles name it.
+/// The kernel session, which only one recorder at a time can have, by its name in our profiles.
 const KERNEL: &str = "NT Kernel Logger";
 
 /// The file of etwkit's profiles, adapted to this machine, and notes on it for the user.
@@ -17,11 +17,11 @@ pub(crate) struct Profiles {
     pub(crate) warning: Option<String>,
 }
 
-/// Looks whether a recording can begin. Where another recorder has the session of the kernel, our
-/// profiles use another one: since Windows 8 there can be several.
+/// Checks that a recording can start. If another recorder has the kernel session, our profiles use
+/// another one: since Windows 8 there can be several.
 ///
 /// # Errors
-/// It cannot begin.
+/// It cannot start.
 pub(crate) fn check(
     machine: &mut Machine<'_>,
     args: &StartArgs,
@@ -68,8 +68,8 @@ fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
         return Ok(());
     };
     let outcome = machine.done(&steps::counters())?;
-    // A line of a counter begins with its number. The timer is among them even where the processor
-    // has no counters.
+    // A line of a counter starts with its number. The timer is listed even if the processor has no
+    // counters.
     let is_counter = |line: &str| {
         let mut words = line.split_whitespace();
         words.next().is_some_and(|id| id.parse::<u32>().is_ok())

@@ -250,7 +250,8 @@ fn list(args: &ProfilesArgs, lines: &mut Lines<'_>) -> Result<Exit> {
     Ok(Exit::Answered)
 }
 
-/// No profile has it: either there is another way, or the name is wrong.
+/// Returns the error for a topic or question without a profile: either there is another way, or the
+/// name is wrong.
 fn unknown(args: &ProfilesArgs) -> anyhow::Error {
     if let Some(topic) = &args.topic {
         if let Some((_, how)) = ELSEWHERE.iter().find(|(name, _)| name == topic) {

@@ -22,8 +22,8 @@ pub struct EachRun<'m, 'a> {
 }
 
 impl<'m, 'a> EachRun<'m, 'a> {
-    /// Begins nothing yet. `aside` is the folder for recordings that cannot be written where they
-    /// should.
+    /// Creates the recorder without starting a recording. `aside` is the folder for recordings that
+    /// cannot be written to their targets.
     ///
     /// # Errors
     /// The machine has no recorder.
@@ -54,14 +54,14 @@ impl<'m, 'a> EachRun<'m, 'a> {
         self.notes
     }
 
-    /// Adds a note, each one once.
+    /// Adds a note, once.
     fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// Writes a recording that could not be written; the first reason stays the one that is
+    /// Writes a recording again whose first write failed. The first error is the one that is
     /// reported.
     fn write_aside(
         &mut self,
@@ -73,7 +73,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
             return Err(reason);
         };
         let aside = self.aside.join(name);
-        // Nothing can be written anew if the recording is gone, and a file that is there is never
+        // Without the recording nothing can be written again, and an existing file is never
         // replaced.
         if aside == file || !matches!(self.machine.is_recording(), Ok(true)) || aside.exists() {
             return Err(reason);
@@ -92,7 +92,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
 
     /// Writes the facts file next to a recording. A failure does not affect the recording.
     fn write_facts(&mut self, recording: &Path) {
-        // Facts of the machine are gathered once: they are the same for all runs.
+        // Facts of the machine are gathered once, since they are the same for all runs.
         let facts = self.facts.take().unwrap_or_else(|| self.machine.facts());
         if let Err(error) = facts.write(recording) {
             self.note(format!(
@@ -123,7 +123,7 @@ impl Recorder for EachRun<'_, '_> {
             Err(reason) => self.write_aside(&free, &stop, reason)?,
         };
         self.write_facts(&written);
-        // As it was named, where it is there.
+        // The path as named, if the file is there.
         Ok(if written == free {
             file.to_owned()
         } else {

@@ -16,9 +16,9 @@ use crate::steps;
 /// Observations of a recording, kept in a file until its facts are written.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Watch {
-    /// The sessions of the machine before the recording began.
+    /// The sessions of the machine before the start of the recording.
     pub(crate) before: Vec<String>,
-    /// The sessions of the machine when the recording was about to end.
+    /// The sessions of the machine before the end of the recording.
     pub(crate) during: Vec<String>,
     /// Status of the recording after its start, as reported by wpr, one entry per line.
     pub(crate) began: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Watch {
 /// Suffix of the file's name, after the name of the recording.
 pub(crate) const ENDING: &str = ".facts.json";
 
-/// A fact, as docs/FORMAT.md describes it.
+/// A fact, as described in docs/FORMAT.md.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Fact {
     name: String,
@@ -58,7 +58,7 @@ impl Document {
     }
 }
 
-/// The path of a recording, which can be in an archive now.
+/// Returns the path of a recording, which may be in an archive by now.
 pub(crate) fn unpacked(recording: &Path) -> PathBuf {
     let is_packed = steps::ends_with(&recording.to_string_lossy(), ".zip");
     recording.with_extension(if is_packed { "" } else { "etl" })
@@ -110,8 +110,8 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
 /// Returns the names of the running sessions; empty if they cannot be listed.
 pub(crate) fn sessions(runner: &mut dyn Runner) -> Vec<String> {
     let outcome = runner.run(&steps::sessions()).unwrap_or_default();
-    // Its columns are apart by two spaces at least, and names have single ones. The line that it
-    // closes with is a sentence without columns.
+    // Columns are separated by at least two spaces, and names contain single ones. The last line is
+    // a sentence without columns.
     let name = |line: &str| {
         line.split_once("  ")
             .map(|(name, _)| name.trim().to_owned())
@@ -167,7 +167,7 @@ const ASK: &str = "$ErrorActionPreference = 'SilentlyContinue'; \
     Get-CimInstance Win32_VideoController \
     | ForEach-Object { 'graphics card=' + $_.Name + ', driver ' + $_.DriverVersion }";
 
-/// Lines below the first line of hyphens.
+/// Returns the lines below the first line of hyphens.
 fn below_rule(text: &str) -> impl Iterator<Item = &str> {
     let is_rule = |line: &&str| line.trim_start().starts_with("---");
     text.lines()
@@ -187,7 +187,7 @@ fn power_scheme(text: &str) -> Facts {
         .collect()
 }
 
-/// Name, instances, altitude and frame, of which the first one may have spaces.
+/// Parses name, instances, altitude and frame. The name may contain spaces.
 fn minifilters(text: &str) -> Facts {
     let fact = |line: &str| {
         let (rest, _frame) = line.trim_end().rsplit_once(char::is_whitespace)?;
@@ -201,7 +201,7 @@ fn minifilters(text: &str) -> Facts {
     below_rule(text).filter_map(fact).collect()
 }
 
-/// Index, metric, largest packet, state, and a name that may have spaces.
+/// Parses index, metric, largest packet, state, and a name that may contain spaces.
 fn interfaces(text: &str) -> Facts {
     let fact = |line: &str| {
         let mut words = line.split_whitespace();

@@ -63,7 +63,7 @@ const KNOWN: &[KnownFailure] = &[
 fn known(outcome: &Outcome) -> Option<&'static KnownFailure> {
     let text = outcome.text.to_lowercase();
     let code = outcome.code.map(i32::cast_unsigned);
-    // Small codes are not looked for in texts: `0x5` begins many other numbers.
+    // Small codes are not searched in texts: many other numbers start with `0x5`.
     let is = |known: &&KnownFailure| {
         code.is_some_and(|code| known.codes.contains(&code))
             || known.codes.iter().any(|code| *code > 0xFFFF && text.contains(&format!("0x{code:x}")))

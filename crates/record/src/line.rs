@@ -308,10 +308,10 @@ fn meaning<'t>(table: &[(&str, &'t str)], option: &str) -> Option<&'t str> {
         .map(|(_, meaning)| *meaning)
 }
 
-/// Refuses an option that is a known one with a letter too many, missing or wrong.
+/// Rejects an option that is a known one with an extra, missing or wrong letter.
 fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
     let lower = option.to_lowercase();
-    // Short options are not compared: nearly each word of three letters is one letter away from
+    // Short options are not compared: nearly every word of three letters is one letter away from
     // another one.
     match table
         .iter()

@@ -17,7 +17,7 @@ use crate::args::{ListenArgs, MarkArgs};
 use crate::recording::Machine;
 use crate::steps;
 
-/// Bytes of a message, at most.
+/// Largest number of bytes in a message.
 const MOST: usize = 1024;
 /// Longest time that the marking machine waits for an answer.
 const ANSWER: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ pub(crate) fn mark(
             "wpr would read it as a switch: begin it with a letter or a digit",
         ));
     }
-    // Sent first: the answers of the others come while this machine marks.
+    // Sent first: the answers of the others arrive while this machine marks.
     let others: Vec<Other> = args
         .also
         .iter()
@@ -112,7 +112,7 @@ impl Other {
             ([0_u16; 8], 0).into()
         };
         let socket = UdpSocket::bind(any).with_context(cannot)?;
-        // Connected, so that only that machine can answer, and a refusal of its system is reported.
+        // Connected, so that only that machine can answer, and a refusal by its system is reported.
         socket.connect(to).with_context(cannot)?;
         socket.set_read_timeout(Some(ANSWER)).with_context(cannot)?;
         let sent = Instant::now();
@@ -197,7 +197,7 @@ pub(crate) fn listen(
     Ok(Exit::Answered)
 }
 
-/// The text of a message with that word.
+/// Returns the text of a message with that word.
 fn text_of<'m>(message: &'m [u8], word: &str) -> Option<&'m str> {
     let (said, text) = std::str::from_utf8(message).ok()?.split_once('\n')?;
     let is_mark = !text.is_empty() && !text.contains(char::is_control) && !is_switch(text);

@@ -128,7 +128,7 @@ pub fn find(name: &str) -> Option<&'static Profile> {
         .find(|profile| profile.name.eq_ignore_ascii_case(name))
 }
 
-/// The profiles that record a topic of extracts, the most used first.
+/// Returns the profiles that record a topic of extracts, the most used first.
 pub fn of_topic(topic: &str) -> impl Iterator<Item = &'static Profile> {
     PROFILES
         .iter()
@@ -149,7 +149,7 @@ pub fn to_answer(question: &str, missing: &str) -> Option<&'static Profile> {
         .or_else(|| answers().next())
 }
 
-/// The profiles whose recordings answer a question, the most used first.
+/// Returns the profiles whose recordings answer a question, the most used first.
 pub fn of_question(question: &str) -> impl Iterator<Item = &'static Profile> {
     PROFILES
         .iter()

@@ -25,7 +25,7 @@ pub trait Clock {
     /// Returns the current time, for the names of recordings.
     fn now(&self) -> NaiveDateTime;
 
-    /// Waits that long. False as soon as the user wants no more.
+    /// Waits for this time. Returns false as soon as the user stops the wait.
     fn pause(&self, time: Duration) -> bool;
 }
 
@@ -48,8 +48,7 @@ pub struct Machine<'a> {
 /// Settings to restore when the recording ends.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Changed {
-    /// The interval of CPU samples that was before, in units of 100 ns; none if it could not be
-    /// read.
+    /// The previous interval of CPU samples, in units of 100 ns; `None` if it could not be read.
     interval_before: Option<u32>,
 }
 
@@ -272,7 +271,7 @@ impl<'a> Machine<'a> {
         Ok(zipped)
     }
 
-    /// The path of a recording: a name gets the machine and the time.
+    /// Returns the path of a recording: a name gets the machine and the time.
     fn file(&self, name: &str) -> Result<PathBuf> {
         if steps::ends_with(name, ".etl") {
             return Ok(std::path::absolute(name)?);
@@ -284,7 +283,7 @@ impl<'a> Machine<'a> {
         ))?)
     }
 
-    /// Ends the recording and throws it away.
+    /// Stops the recording and discards it.
     ///
     /// # Errors
     /// wpr cannot do it, or the interval of CPU samples cannot be restored.

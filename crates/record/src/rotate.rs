@@ -28,17 +28,17 @@ const LOST: u32 = 3;
 enum End {
     /// Its time is up.
     Time,
-    /// The user wants no more.
+    /// The user has stopped it.
     User,
-    /// Nothing is being recorded any more, after that time.
+    /// The recording has ended, after that time.
     Lost(Duration),
 }
 
-/// Records until the user wants no more.
+/// Records until the user stops it.
 ///
 /// # Errors
 /// A recording cannot be started, or not be written even after the oldest file was removed: then it
-/// goes on, and the user can stop it with another name.
+/// continues, and the user can stop it with another name.
 pub(crate) fn rotate(
     args: &StartArgs,
     machine: &mut Machine<'_>,
@@ -113,8 +113,8 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     while waited < every {
         let look = LOOK.min(every - waited);
         if !machine.clock.pause(look) {
-            // Ctrl-C and an end from outside may come together: only if something is still recorded
-            // there is a file to write.
+            // Ctrl-C and an end by another program may come together: there is a file to write only
+            // if the recording is still running.
             return Ok(if machine.is_recording()? {
                 End::User
             } else {
@@ -125,8 +125,8 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
         if !machine.is_recording()? {
             return Ok(End::Lost(waited));
         }
-        // Asking for changes runs a program, so it is done less often than looking whether it still
-        // records.
+        // Checking for changes runs a program, so it is done less often than checking that the
+        // recording still runs.
         let is_time = waited.as_secs().is_multiple_of(CHANGE) || waited >= every;
         if let Some(change) = is_time.then(|| machine.change()).flatten() {
             lines.labelled(&format!("warning: {change}"))?;
@@ -136,7 +136,7 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     Ok(End::Time)
 }
 
-/// Ends one part; where that fails as on a full disk, the oldest one goes first.
+/// Stops one part. If this fails, as on a full disk, the oldest file is removed first.
 fn write(
     args: &StartArgs,
     machine: &mut Machine<'_>,
@@ -173,8 +173,8 @@ impl Files {
         )
     }
 
-    /// Adds one, and removes the oldest ones where all need more space than they may. The newest
-    /// one stays.
+    /// Adds a file, and removes the oldest ones if all of them exceed the limit. The newest one
+    /// stays.
     fn add(&mut self, file: PathBuf, lines: &mut Lines<'_>) -> Result<()> {
         let bytes = file
             .metadata()
@@ -188,7 +188,7 @@ impl Files {
         self.all.push_back((file, bytes));
         let is_too_much = |files: &Self| {
             let all: u64 = files.all.iter().map(|(_, bytes)| bytes).sum();
-            // The newest file always stays, even if it alone is more than may be kept.
+            // The newest file always stays, even if it alone exceeds the limit.
             files.keep.is_some_and(|keep| all > keep) && files.all.len() > 1
         };
         while is_too_much(self) {

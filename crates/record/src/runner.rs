@@ -9,7 +9,7 @@ use crate::step::Step;
 /// Outcome of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its exit code; none where a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// The text that it printed, the error stream after the output.
     pub text: String,
@@ -22,8 +22,7 @@ impl Outcome {
         self.code == Some(0)
     }
 
-    /// The lines that say something: without empty ones, and without those with which a recorder
-    /// introduces itself.
+    /// Returns the lines with content: without empty lines and without the banner of a recorder.
     pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
         let says = |line: &&str| !line.is_empty() && !failure::is_banner(line);
         self.text.lines().map(str::trim).filter(says)

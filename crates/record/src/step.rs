@@ -1,4 +1,4 @@
-//! Command lines of Windows, and why they are run.
+//! Command lines of Windows, and their reasons.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A line of `wpr`.
+    /// Creates a command line of `wpr`.
     pub fn wpr<A: Into<String>>(args: impl IntoIterator<Item = A>, why: impl Into<String>) -> Self {
         Self {
             program: "wpr",

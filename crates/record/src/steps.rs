@@ -9,7 +9,7 @@ use crate::args::{BootArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
 use crate::step::Step;
 
-/// Profiles that wpr has itself.
+/// Profiles that are built into wpr.
 const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap Pool VirtualAllocation Audio \
     Video Power InternetExplorer EdgeBrowser Minifilter GPU Handle XAMLActivity HTMLActivity \
     DesktopComposition \
@@ -126,7 +126,7 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The line that ends a recording and writes it into that file.
+/// Returns the line that stops a recording and writes it into that file.
 pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
     let mut line: Vec<&str> = if args.boot {
         vec!["-boottrace", "-stopboot", file]
@@ -147,7 +147,7 @@ pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
     Step::wpr(line, why)
 }
 
-/// The line that throws a recording away.
+/// Returns the line that discards a recording.
 pub(crate) fn cancel(args: &BootArgs) -> Step {
     let line: &[&str] = if args.boot {
         &["-boottrace", "-cancelboot"]
@@ -160,7 +160,7 @@ pub(crate) fn cancel(args: &BootArgs) -> Step {
     )
 }
 
-/// The line that shows whether something is being recorded.
+/// Returns the line that shows if a recording is running.
 pub(crate) fn status() -> Step {
     Step::wpr(
         ["-status", "profiles", "collectors"],
@@ -168,7 +168,7 @@ pub(crate) fn status() -> Step {
     )
 }
 
-/// The line that puts a mark into a recording.
+/// Returns the line that puts a mark into a recording.
 pub(crate) fn mark(text: &str) -> Step {
     Step::wpr(
         ["-marker", text],
@@ -176,7 +176,7 @@ pub(crate) fn mark(text: &str) -> Step {
     )
 }
 
-/// The line that lists the counters of the processor.
+/// Returns the line that lists the counters of the processor.
 pub(crate) fn counters() -> Step {
     Step::wpr(
         ["-pmcsources"],
@@ -184,7 +184,7 @@ pub(crate) fn counters() -> Step {
     )
 }
 
-/// The line that lists all sessions.
+/// Returns the line that lists all sessions.
 pub(crate) fn sessions() -> Step {
     Step {
         program: "logman",
@@ -194,7 +194,8 @@ pub(crate) fn sessions() -> Step {
     }
 }
 
-/// The line that restores the interval of CPU samples, or the default where it is not known.
+/// Returns the line that restores the interval of CPU samples, or the default where it is not
+/// known.
 pub(crate) fn restore_interval(before: Option<u32>) -> Step {
     match before {
         Some(ticks) => Step::wpr(

@@ -25,7 +25,7 @@ impl Machine<'_> {
         watch.ended = self.state();
         let change = {
             let (was, is) = (lasting(&watch.began), lasting(&watch.ended));
-            // Where wpr said nothing, nothing can be compared.
+            // Without any status from wpr there is nothing to compare.
             let has_changed = !was.is_empty() && !is.is_empty() && was != is;
             has_changed.then(|| described(&missing(&was, &is), &missing(&is, &was)))
         };
@@ -37,7 +37,7 @@ impl Machine<'_> {
         change.map(|change| format!("somebody has changed the recording: {change}"))
     }
 
-    /// Keeps who else is recording while this recording still runs.
+    /// Stores the sessions of other recorders while this recording still runs.
     pub(crate) fn see_sessions(&mut self) {
         let during = facts::sessions(self.runner);
         self.keep(&Watch {
@@ -64,7 +64,7 @@ impl Machine<'_> {
         if !outcome.is_done() {
             return Vec::new();
         }
-        // Two columns that blanks keep apart.
+        // Two columns, separated by blanks.
         let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         outcome
             .said()
@@ -73,7 +73,8 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// Without it a recording is as good: facts and the alarm are missing.
+    /// Stores the observations. A failure does not affect the recording: only facts and the warning
+    /// are missing.
     fn keep(&self, watch: &Watch) {
         if let Ok(text) = serde_json::to_string(watch) {
             let _ = fs::write(self.watch_file(), text);
@@ -102,7 +103,7 @@ fn lasting(state: &[String]) -> Vec<&str> {
     state.iter().map(String::as_str).filter(lasts).collect()
 }
 
-/// Lines of one that the other one has not.
+/// Returns the lines that the other state does not have.
 fn missing<'l>(of: &[&'l str], other: &[&str]) -> Vec<&'l str> {
     of.iter()
         .filter(|line| !other.contains(line))

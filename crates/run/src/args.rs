@@ -72,7 +72,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The names of its parameters, in their order.
+    /// Returns the names of its parameters, in order.
     #[must_use]
     pub fn parameters(&self) -> Vec<String> {
         let name = |text: &String| text.split_once('=').map(|(name, _)| name.to_owned());

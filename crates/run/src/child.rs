@@ -1,4 +1,4 @@
-//! Commands as processes: started, watched, and ended with all that they have started.
+//! Commands as processes: started, watched, and killed with all of their child processes.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,15 +14,15 @@ use etwkit_terminal::errors::advised;
 const SHORT: Duration = Duration::from_micros(200);
 const LONG: Duration = Duration::from_millis(5);
 
-/// Characters of the output that are kept, from its end.
+/// Largest number of characters of the output that are kept, from its end.
 const MAX_OUTPUT: usize = 1 << 16;
 
 /// Outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// Time from the start until the end was seen.
+    /// Time from the start until the end was detected.
     pub(crate) wall: Duration,
-    /// The code, if it ended by itself with one.
+    /// The exit code, if it ended by itself with one.
     pub(crate) exit_code: Option<i32>,
     /// The end of its output.
     pub(crate) printed: String,
@@ -33,9 +33,9 @@ pub(crate) struct Ended {
 /// Reason for which a command was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Killed {
-    /// The user wants no more.
+    /// The user has stopped it.
     Stopped,
-    /// The command took longer than it may.
+    /// The command exceeded its time limit.
     TooLong,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit());
-    // Ctrl-C reaches us alone: we end the command when its recording is safe.
+    // Only this program receives Ctrl-C: it ends the command when its recording is safe.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let begun = Instant::now();
@@ -108,7 +108,7 @@ fn wait_for<T>(reader: &JoinHandle<T>) {
     }
 }
 
-/// Runs a line of the system's shell, for hooks; its duration is of no interest.
+/// Runs a line of the system's shell, for hooks; its duration is not measured.
 ///
 /// # Errors
 /// It cannot be started, or it failed.
@@ -169,8 +169,8 @@ fn watch(
             kill(child);
             return Ok((child.wait()?, begun.elapsed(), killed));
         }
-        // Short at first, since the pause is the error of the measurement; a command that takes
-        // long can bear a longer one, which takes less CPU from it.
+        // Short at first, since the pause is the error of the measurement. A long command tolerates
+        // a longer pause, which takes less CPU time from it.
         std::thread::sleep(if elapsed < Duration::from_millis(100) {
             SHORT
         } else {
@@ -200,7 +200,7 @@ fn kill(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// Passes the output on as it comes and keeps its end.
+/// Passes the output on as it arrives and keeps its end.
 fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
     let mut bytes = vec![0; 8192];
     while let Ok(count) = output.read(&mut bytes) {
@@ -208,7 +208,7 @@ fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
             return;
         };
         if is_heard {
-            // A closed error stream changes nothing of the run.
+            // A closed error stream does not affect the run.
             let _ = std::io::stderr().write_all(new);
         }
         let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,7 +278,7 @@ mod tests {
             (Some(0), "done\n")
         );
         assert!(begun.elapsed() < Duration::from_secs(10));
-        // In a group of its own, where it is not ended with the command.
+        // In a group of its own, where it is not killed with the command.
         let begun = Instant::now();
         let ended = run(&shell("setsid sleep 20 & echo done"), &FREE).unwrap();
         assert_eq!(

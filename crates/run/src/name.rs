@@ -29,9 +29,9 @@ pub(crate) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// The name of a recording without its ending, as tests name recordings that only file names
-/// distinguish: `Case_1234msMACHINE.20200717-124447`. One that failed says so:
-/// `Case_1234ms_MACHINE_SINGLE_TestStatus-Failed_20200717-124447`.
+/// Returns the name of a recording without its extension, in the scheme of tests that distinguish
+/// recordings by file name: `Case_1234msMACHINE.20200717-124447`. The name of a failed one contains
+/// that: `Case_1234ms_MACHINE_SINGLE_TestStatus-Failed_20200717-124447`.
 #[must_use]
 pub fn recording_name(
     case: &str,

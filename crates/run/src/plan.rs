@@ -9,7 +9,7 @@ use crate::timing::Timing;
 /// A plan of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The test case, as recordings are called.
+    /// The test case, in the names of recordings.
     pub case: String,
     /// Program and arguments; `{name}` is replaced by a parameter of the matrix.
     pub command: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Plan {
     pub after: Vec<String>,
     /// Pause between two runs.
     pub cool_down: Duration,
-    /// The longest that a command or a hook may take.
+    /// Time limit of a command or a hook.
     pub timeout: Option<Duration>,
     /// Source of the duration.
     pub timing: Timing,

@@ -1,5 +1,5 @@
-//! Power settings of the processor as parameters: which cores a thread gets, and how fast they are,
-//! is decided by the power plan of Windows.
+//! Power settings of the processor as parameters: the power plan of Windows decides the cores of a
+//! thread and their speed.
 
 use std::fs;
 use std::path::Path;
@@ -91,7 +91,7 @@ impl<'p> Power<'p> {
             .filter(|(name, _)| is_ours(name))
             .cloned()
             .collect();
-        // Neighbouring runs may have the same settings, which need not be set again.
+        // Consecutive runs may have the same settings, which do not have to be set again.
         if wanted == self.now {
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl<'p> Power<'p> {
             .map(|_| ())
     }
 
-    /// Settings count from here on.
+    /// Puts the settings into force.
     fn activate(&mut self) -> Result<()> {
         (self.powercfg)(&["/SETACTIVE", "SCHEME_CURRENT"]).map(|_| ())
     }
@@ -133,7 +133,7 @@ impl<'p> Power<'p> {
         };
         let restored = written.into_iter().chain([all]).collect::<Result<()>>();
         if let Some(file) = self.file.filter(|_| restored.is_ok() && !before.is_empty()) {
-            // Who restores it twice does no harm.
+            // Restoring it twice does no harm.
             let _ = fs::remove_file(file);
         }
         restored.map_err(|error| {
@@ -149,7 +149,7 @@ impl<'p> Power<'p> {
     }
 }
 
-/// Lines of a name and a value.
+/// Parses lines of a name and a value.
 fn read(text: &str) -> Vec<(String, u32)> {
     let setting = |line: &str| {
         let (name, value) = line.split_once(' ')?;
@@ -158,8 +158,8 @@ fn read(text: &str) -> Vec<(String, u32)> {
     text.lines().filter_map(setting).collect()
 }
 
-/// The value with mains power: the first of the last two numbers, which are hexadecimal. The words
-/// around them are in the language of Windows.
+/// Parses the value for mains power: the first of the last two numbers, which are hexadecimal. The
+/// words around them are in the language of Windows.
 fn index(text: &str) -> Option<u32> {
     // The last two numbers are the current values for mains and battery, independent of the
     // language of the words around them. Recordings are made on mains.
@@ -181,10 +181,10 @@ fn unknown(name: &str) -> anyhow::Error {
     )
 }
 
-/// `powercfg` of this system.
+/// Runs `powercfg` of this system.
 ///
 /// # Errors
-/// It cannot be started, or says that it failed.
+/// It cannot be started, or it fails.
 pub(crate) fn powercfg(args: &[&str]) -> Result<String> {
     let output = Command::new("powercfg")
         .args(args)
@@ -261,7 +261,7 @@ mod tests {
         };
         let mut power = Power::of(&["PROCTHROTTLEMAX".into()], Some(&file), &mut powercfg).unwrap();
         power.set(&cell("50")).unwrap();
-        // The process is ended here. The next one has no power settings of its own.
+        // Like a process that is killed here. The next one has no power settings of its own.
         drop(power);
         let power = Power::of(&[], Some(&file), &mut powercfg).unwrap();
         power.restore().unwrap();

@@ -17,11 +17,11 @@ use crate::report::{Row, Status, Summary, summaries};
 /// Result of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The runs that were begun.
+    /// The runs that were started.
     pub rows: Vec<Row>,
     /// Sums of each cell.
     pub summaries: Vec<Summary>,
-    /// The user ended it before all was run.
+    /// The user ended it before all runs were finished.
     pub is_stopped: bool,
 }
 
@@ -113,7 +113,7 @@ fn until_next_second(before: NaiveDateTime, now: NaiveDateTime) -> Duration {
     Duration::from_secs(1).saturating_sub(passed)
 }
 
-/// Waits; `false` if the user does not want to.
+/// Waits; returns `false` if the user stops the wait.
 fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < time {
@@ -128,14 +128,14 @@ fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
     !is_stopped()
 }
 
-/// A run that was measured.
+/// A measured run.
 struct Done {
     row: Row,
     /// Reason why its recording is missing; then no other run follows.
     broken: Option<anyhow::Error>,
 }
 
-/// One run with its hooks. The hook after the run is run in any case.
+/// Executes one run with its hooks. The hook after the run is always executed.
 fn one(
     plan: &Plan,
     cell: &Cell,
@@ -189,7 +189,7 @@ fn recorded(
             return Err(error);
         }
     };
-    // Judged from the command alone, before the recording is written: writing takes long and is no
+    // Judged from the command alone, before the recording is written: writing takes long and is not
     // part of the run.
     let (status, duration_ms, problem) = judged(plan, &ended);
     let case = cell.case(&plan.case);

@@ -21,10 +21,10 @@ pub enum Timing {
 }
 
 impl Timing {
-    /// The duration in milliseconds.
+    /// Returns the duration in milliseconds.
     ///
     /// # Errors
-    /// The command did not say one.
+    /// The command did not report one.
     pub(crate) fn duration_ms(
         self,
         wall: Duration,
@@ -51,13 +51,13 @@ impl Timing {
     }
 }
 
-/// The last duration of a text, in milliseconds, rounded to the nearest.
+/// Returns the last duration in a text, in milliseconds, rounded to the nearest.
 fn last_duration(text: &str) -> Option<u64> {
     let duration = Regex::new(
         r"(?i)(?:^|[^\w.,])(\d+(?:[.,]\d+)?) ?(ms|s|sec|seconds|milliseconds)(?:$|[^\w])",
     )
     .ok()?;
-    // The last one: programs print steps first and the whole at the end.
+    // The last one: programs print steps first and the total at the end.
     let found = duration.captures_iter(text).last()?;
     let number: f64 = found.get(1)?.as_str().replace(',', ".").parse().ok()?;
     let is_ms = found.get(2)?.as_str().to_ascii_lowercase().starts_with('m');

@@ -1,4 +1,4 @@
-//! Options of `etwkit export` for profiles, and the line of `wpaexporter`.
+//! Options of `etwkit export` for profiles, and the command line of `wpaexporter`.
 
 use clap::Args;
 

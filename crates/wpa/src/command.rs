@@ -119,7 +119,7 @@ pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
         part: line.part,
         delimiter: line.delimiter.unwrap_or(b','),
         single_rows: false,
-        // Scripts run it again and again. Traces and extracts are never replaced.
+        // Scripts run it repeatedly. Traces and extracts are never replaced.
         force: true,
         json: false,
     };
@@ -144,7 +144,7 @@ fn help() -> Vec<String> {
     lines
 }
 
-/// A profile: a file, or one of ours by its name.
+/// Reads a profile: a file, or a built-in one by its name.
 fn profile(name: &str) -> Result<Profile> {
     // A file of the user takes precedence over a built-in profile: a user with a file named `cpu`
     // means that file.
@@ -209,8 +209,8 @@ impl Job {
                 }
             }
         }
-        // Tables without rows are an answer. That a profile has nothing which is known here is an
-        // error, since a script would otherwise go on without its files.
+        // Tables without rows are an answer. A profile without any known table is an error, since a
+        // script would otherwise continue without its files.
         match done {
             Done { written: 1.., .. } => Ok(Exit::Answered),
             Done { empty: 1.., .. } => Ok(Exit::Nothing),
@@ -301,8 +301,8 @@ impl Job {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
-        // Written under another name first. Without rows it is dropped, so that no file of titles
-        // alone is left and an older file stays as it was.
+        // Written under another name first. Without rows it is dropped, so that no file with only
+        // titles remains and an older file stays unchanged.
         let mut out = out_file::buffered(file, Replace::forced(self.force))?;
         let rows = rows::write(plan, view.capacity_ns(), self.delimiter, session, &mut out)?;
         if rows > 0 {
@@ -336,7 +336,7 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
                 .to_owned(),
         );
     }
-    // Regions are no table of the extract: they come from the file that the line names.
+    // Regions are not a table of the extract: they come from the file that the line names.
     let is_there = table == regions::TABLE || has_rows(session, table)?;
     Ok(if is_there {
         "no rows, in this part of the trace and with this filter".to_owned()
@@ -345,7 +345,7 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     })
 }
 
-/// The folder of the files of a trace.
+/// Returns the folder of the files of a trace.
 fn folder(named: Option<&Path>, trace: &Path) -> PathBuf {
     named
         .or_else(|| trace.parent())
@@ -369,7 +369,7 @@ fn prefix_of_trace(
     folder: &Path,
     stem: &str,
 ) -> String {
-    // Names that differ in case alone are the same on Windows.
+    // Names that differ only in case are the same on Windows.
     let times = given
         .entry((folder.to_owned(), stem.to_lowercase()))
         .or_default();

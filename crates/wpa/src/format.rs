@@ -2,7 +2,7 @@
 //! Performance Analyzer groups digits by the locale of its machine, so its files differ between
 //! machines. The files of etwkit do not.
 
-/// A unit that profiles ask for.
+/// A unit that a profile can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -103,8 +103,8 @@ impl Unit {
     }
 }
 
-/// A whole number of nanoseconds or bytes in a unit. Times are exact; sizes are rounded at the
-/// sixth digit.
+/// Formats a whole number of nanoseconds or bytes in a unit. Times are exact; sizes are rounded to
+/// six digits.
 #[must_use]
 pub(crate) fn whole(number: i64, unit: Unit) -> String {
     let digits = unit.digits();
@@ -123,10 +123,10 @@ pub(crate) fn whole(number: i64, unit: Unit) -> String {
     format!("{sign}{}.{:0digits$}", scaled / power, scaled % power)
 }
 
-/// A mean of nanoseconds or bytes in a unit.
+/// Formats a mean of nanoseconds or bytes in a unit.
 #[must_use]
 pub(crate) fn fraction(number: f64, unit: Unit) -> String {
-    // A mean of whole nanoseconds or bytes has a fraction, even in a unit that has none otherwise.
+    // A mean of whole nanoseconds or bytes has a fraction, even in a unit that otherwise has none.
     let digits = unit.digits().max(3);
     format!("{:.digits$}", number / unit.size() as f64)
 }

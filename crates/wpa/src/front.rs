@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Output of the export, and access to extracts.
 pub trait Front {
-    /// Opens an extract, or the one that a trace becomes.
+    /// Opens an extract, or the extract that is made from a trace.
     ///
     /// # Errors
     /// It cannot be read.

@@ -1,4 +1,4 @@
-//! Command lines of `wpaexporter`, as people have them in scripts.
+//! Command lines of `wpaexporter`, as they occur in scripts.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::part::Part;
 /// Treatment of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// As one of ours, in our words.
+    /// It has this effect, in the words of etwkit.
     Ours(&'static str),
     /// Nothing, and why.
     Nothing(&'static str),
@@ -24,7 +24,7 @@ pub enum Does {
 pub enum Takes {
     /// Exactly this many.
     Words(usize),
-    /// All up to the next option.
+    /// All words up to the next option.
     List,
 }
 
@@ -205,8 +205,8 @@ impl ExporterLine {
                 Takes::Words(count) => count,
                 Takes::List => usize::MAX,
             };
-            // A list ends at the next option; of a known number of words each is taken, even if it
-            // begins with a dash.
+            // A list ends at the next option. With a known number of words each one is taken, even
+            // if it starts with a dash.
             while values.len() < most
                 && let Some(value) =
                     words.next_if(|next| option.takes != Takes::List || option_of(next).is_none())
@@ -292,8 +292,8 @@ impl ExporterLine {
     }
 }
 
-/// The name of an option in lower case; `None` for other words. Note that paths also start with a
-/// slash.
+/// Returns the name of an option in lower case; `None` for other words. Note that paths also start
+/// with a slash.
 fn option_of(word: &str) -> Option<String> {
     let lower = word.to_lowercase();
     let name = lower
@@ -307,10 +307,10 @@ fn option_of(word: &str) -> Option<String> {
         })
 }
 
-/// The ends of a range; numbers without a unit are nanoseconds.
+/// Parses the ends of a range; numbers without a unit are nanoseconds.
 fn range(from: &str, to: &str) -> Result<Part> {
     let end = |end: &str| {
-        // Numbers of `wpaexporter` are nanoseconds, ours without a unit are seconds.
+        // Numbers of `wpaexporter` are nanoseconds, and our numbers without a unit are seconds.
         let is_bare = end.chars().all(|c| c.is_ascii_digit());
         if is_bare {
             format!("{end}ns")

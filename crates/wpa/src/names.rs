@@ -11,7 +11,7 @@ use etwkit_terminal::errors::advised;
 /// Largest number of characters after the prefix.
 const MAX_CHARACTERS: usize = 120;
 
-/// Signs that stay as they are.
+/// Characters that are kept.
 const KEPT: &str = "-_.,()[]{}+&%#=@!'";
 
 /// Names that were given.
@@ -22,7 +22,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Names with this in front.
+    /// Creates names with this prefix.
     ///
     /// # Errors
     /// The prefix would be a part of a path.
@@ -42,8 +42,8 @@ impl Names {
         })
     }
 
-    /// The name of the file of a preset. Where it was given before it gets `_(1)`, and so on; names
-    /// that differ in case alone are the same on Windows.
+    /// Returns the name of a preset's file. A repeated name gets `_(1)`, and so on; names that
+    /// differ only in case are the same on Windows.
     pub(crate) fn file(&mut self, graph: &str, preset: &str) -> String {
         // Cut before the number is added, so that names that differ only after the cut stay
         // distinct.
@@ -60,7 +60,7 @@ impl Names {
                 1 => stem.to_owned(),
                 again => format!("{stem}_({})", again - 1),
             };
-            // A preset may be called as another one with a number is.
+            // A preset may have the name of another one with a number.
             if name == stem || !self.given.contains_key(&name.to_lowercase()) {
                 self.given.entry(name.to_lowercase()).or_insert(1);
                 return format!("{}{name}.csv", self.prefix);

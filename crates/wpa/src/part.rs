@@ -69,7 +69,7 @@ etwkit_query::declare! {
 }
 
 impl View {
-    /// All of a trace, with these instances of regions.
+    /// Returns the view of a whole trace, with these instances of regions.
     ///
     /// # Errors
     /// There are too many instances.
@@ -92,8 +92,7 @@ impl View {
     /// Puts the ends of the part into SQL.
     #[must_use]
     pub fn fill(&self, sql: &str) -> String {
-        // All of a trace cuts nothing: rows that began before the recording keep their whole
-        // length.
+        // A whole trace cuts nothing: rows that began before the recording keep their whole length.
         let (from, to) = if self.is_part {
             (self.from_ns, self.to_ns)
         } else {
@@ -102,7 +101,7 @@ impl View {
         self.filled(sql, from, to)
     }
 
-    /// Puts ends into SQL that cut nothing.
+    /// Puts ends into SQL that do not cut anything.
     #[must_use]
     pub fn fill_whole(&self, sql: &str) -> String {
         self.filled(sql, -FAR, FAR)
@@ -176,8 +175,8 @@ pub(crate) fn views(
         Part::Range(text, written) => {
             let info = TraceInfo::ask(session)?;
             let Range { min, max } = written.place(text, info.clock(), info.duration_ns)?;
-            // Open ends of a range are the ends of 64 bits, with which differences in SQL would
-            // overflow.
+            // Open ends of a range are the ends of 64 bits, and differences with them would
+            // overflow in SQL.
             vec![(String::new(), of(min.max(-FAR), max.min(FAR)))]
         }
         Part::Marks(from, to) => {
@@ -192,7 +191,7 @@ pub(crate) fn views(
                 ));
             };
             let found = self::instances(file, Some(name), session)?;
-            // An instance without an end has no files, since nothing says how far they would reach.
+            // An instance without an end has no files, since its length is unknown.
             let found: Vec<&RegionInstance> = found
                 .iter()
                 .filter(|found| found.stop_ns.is_some())
@@ -252,7 +251,7 @@ fn between(from: &str, to: &str, session: &Session) -> Result<(i64, i64)> {
 fn find(marks: &[Mark], text: &str, after: i64) -> Option<i64> {
     let pattern = TextFilter::parse(text);
     let later = || marks.iter().filter(|mark| mark.ts_ns > after);
-    // An exact text comes before a pattern, since marks may have `*` and `?` in them.
+    // An exact text takes precedence over a pattern, since marks may contain `*` and `?`.
     let exact = later().find(|mark| mark.text == text);
     exact
         .or_else(|| later().find(|mark| pattern.matches(Some(&mark.text))))

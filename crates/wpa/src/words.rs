@@ -6,7 +6,7 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// Parentheses and `NOT` in each other.
+/// Largest nesting of parentheses and `NOT`.
 const MAX_DEPTH: usize = 50;
 
 /// Largest number of comparisons in a condition. Each additional one nests the earlier ones one
@@ -82,7 +82,7 @@ pub(crate) fn parse(text: &str) -> Result<Condition, Wrong> {
             expected: "no more than 64 KiB",
         });
     }
-    // `OR` binds weaker than `AND`, so that reading starts with it.
+    // `OR` binds weaker than `AND`, so parsing starts with it.
     let mut parser = Parser {
         text,
         rest: text.char_indices().peekable(),
@@ -106,7 +106,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn wrong(&mut self, expected: &'static str) -> Wrong {
-        // Counted in characters, as an editor shows them, and not in bytes.
+        // Counted in characters, as in an editor, and not in bytes.
         let bytes = self.rest.peek().map_or(self.text.len(), |(at, _)| *at);
         let before = self.text.get(..bytes).unwrap_or(self.text);
         Wrong {
@@ -124,13 +124,13 @@ impl<'t> Parser<'t> {
         while self.rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
     }
 
-    /// Passes over a word of the language, which ends where no letter follows.
+    /// Takes a word of the language if it is next and no letter follows it.
     fn takes_word(&mut self, word: &str) -> bool {
         self.blanks();
         let left = self.left();
         let is_it = left.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
-            // A column may begin with the letters of a word, or be called like one and be followed
-            // by its colon.
+            // A column may start with the letters of a word, or have the name of a word and be
+            // followed by its colon.
             && !left.chars().nth(word.len()).is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
         if is_it {
             self.pass(word.len());

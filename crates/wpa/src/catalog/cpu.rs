@@ -3,9 +3,9 @@
 use super::{Column, Graph, Kind, Time, col, function, join, named, process, process_name};
 use crate::format::Unit;
 
-/// SQL of when a slice begins. An extract of a part of a trace has no switch-in of a thread that
-/// ran when the part began and no switch-out of one that ran when it ended; one that ran all the
-/// time has neither.
+/// SQL of the start of a slice. An extract of a part of a trace has no switch-in of a thread that
+/// ran when the part began, and no switch-out of a thread that ran when it ended. A slice over the
+/// whole part has neither.
 macro_rules! begin {
     () => {
         "coalesce(r.in_ns, r.out_ns - r.run_ns, $end - r.run_ns)"
@@ -19,7 +19,7 @@ macro_rules! end {
     };
 }
 
-/// SQL of when a slice begins to have its activity.
+/// SQL of the moment from which a slice has its activity.
 macro_rules! attributed_begin {
     () => {
         concat!(
@@ -32,7 +32,7 @@ macro_rules! attributed_begin {
     };
 }
 
-/// SQL of when a slice ceases to have its activity.
+/// SQL of the moment until which a slice has its activity.
 macro_rules! attributed_end {
     () => {
         concat!("least(", end!(), ", coalesce(a.stop_ns, ", end!(), "))")
@@ -61,7 +61,8 @@ pub(super) static SAMPLED: Graph = Graph {
     element: Some("CpuSamplingGraphTreeItem"),
     table: "cpu_sample",
     only: None,
-    // Left joins all over: a sample of a process that nothing describes still is a row, and counts.
+    // Left joins everywhere: a sample of a process without a description is still a row, and
+    // counts.
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),

@@ -9,7 +9,7 @@ pub(super) static VIRTUAL_ALLOC: Graph = Graph {
     guid: Some("e6a4a964-3a87-46ef-9762-f9d9b9208051"),
     element: Some("CommitLifetimeGraphTreeItem"),
     table: "virtual_alloc",
-    // Reserved address space is no memory that anybody has to provide.
+    // Reserved address space does not use memory.
     only: Some("r.kind = 'commit'"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),

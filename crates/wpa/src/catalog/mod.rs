@@ -25,7 +25,7 @@ pub struct Graph {
     pub guid: Option<&'static str>,
     /// Its element in profiles of version 1, if it is known.
     pub element: Option<&'static str>,
-    /// Our table that has its rows, which is called `r` in the SQL of columns.
+    /// The table of the extract with its rows, which is called `r` in the SQL of columns.
     pub table: &'static str,
     /// Only these of its rows, as a condition.
     pub only: Option<&'static str>,
@@ -66,7 +66,7 @@ pub struct Column {
     pub sql: &'static str,
     /// Kind of its values.
     pub kind: Kind,
-    /// Words that filters of profiles have for values, and how the value is written here.
+    /// Words that filters of profiles use for values, and the value in the extract for each.
     pub means: &'static [(&'static str, &'static str)],
 }
 
@@ -75,7 +75,7 @@ pub struct Column {
 pub enum Kind {
     /// Text.
     Text,
-    /// A process as text, `name (pid)`, with the SQL of its name alone, which some presets ask for.
+    /// A process as text, `name (pid)`, with the SQL of its name alone, which some presets use.
     Process(&'static str),
     /// A whole number.
     Number,
@@ -83,7 +83,7 @@ pub enum Kind {
     Hex,
     /// Nanoseconds since the start of the trace.
     Moment,
-    /// A length of time in nanoseconds, written in this unit unless the profile says another one.
+    /// A length of time in nanoseconds, written in this unit unless the profile sets another one.
     Duration(Unit),
     /// Bytes.
     Bytes,
@@ -93,7 +93,7 @@ pub enum Kind {
     Stack,
 }
 
-/// A column.
+/// Creates a column.
 pub(crate) const fn col(
     name: &'static str,
     guid: &'static str,
@@ -109,7 +109,7 @@ pub(crate) const fn col(
     }
 }
 
-/// A column that no profile showed.
+/// Creates a column that no known profile shows.
 pub(crate) const fn named(name: &'static str, sql: &'static str, kind: Kind) -> Column {
     Column {
         name,
@@ -120,7 +120,7 @@ pub(crate) const fn named(name: &'static str, sql: &'static str, kind: Kind) -> 
     }
 }
 
-/// The join of the process with this key.
+/// Creates the join of the process with this key.
 pub(crate) const fn join(alias: &'static str, sql: &'static str) -> Join {
     Join { alias, sql }
 }
@@ -189,7 +189,7 @@ pub static GRAPHS: &[&Graph] = &[
     &window::FOCUS,
 ];
 
-/// The graph with this GUID, in any case.
+/// Returns the graph with this GUID, in any case.
 #[must_use]
 pub fn by_guid(guid: &str) -> Option<&'static Graph> {
     find(|graph| {
@@ -199,27 +199,27 @@ pub fn by_guid(guid: &str) -> Option<&'static Graph> {
     })
 }
 
-/// The graph with this name, in any case.
+/// Returns the graph with this name, in any case.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Graph> {
     find(|graph| graph.name.eq_ignore_ascii_case(name))
 }
 
-/// The graph that profiles of version 1 have this element for.
+/// Returns the graph with this element in profiles of version 1.
 #[must_use]
 pub fn by_element(element: &str) -> Option<&'static Graph> {
     find(|graph| graph.element == Some(element))
 }
 
-/// The graph that knows a column which no other graph has; columns such as `Thread Name` are in
-/// many.
+/// Returns the graph with a column that no other graph has. Columns such as `Thread Name` are in
+/// many graphs.
 #[must_use]
 pub fn by_column(guid: &str) -> Option<&'static Graph> {
     let mut with = GRAPHS
         .iter()
         .copied()
         .filter(|graph| graph.by_guid(guid).is_some());
-    // A GUID in two graphs names neither: which of them a profile means cannot be seen.
+    // A GUID in two graphs identifies neither: the profile does not show which of them is meant.
     let first = with.next();
     first.filter(|_| with.next().is_none())
 }
@@ -229,7 +229,7 @@ fn find(is_it: impl Fn(&Graph) -> bool) -> Option<&'static Graph> {
 }
 
 impl Graph {
-    /// Its column with this GUID, in any case.
+    /// Returns its column with this GUID, in any case.
     #[must_use]
     pub fn by_guid(&self, guid: &str) -> Option<&'static Column> {
         self.columns.iter().find(|column| {
@@ -239,7 +239,7 @@ impl Graph {
         })
     }
 
-    /// Its column with this title, in any case.
+    /// Returns its column with this title, in any case.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&'static Column> {
         self.columns

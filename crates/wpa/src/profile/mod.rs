@@ -19,9 +19,9 @@ pub struct Profile {
 /// A table: a graph with chosen columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preset {
-    /// GUID of the graph, where the profile has it.
+    /// GUID of the graph, if the profile has it.
     pub graph_guid: Option<String>,
-    /// Name of the graph, where the profile has it.
+    /// Name of the graph, if the profile has it.
     pub graph_name: Option<String>,
     /// The element for the graph in version 1.
     pub element: Option<String>,
@@ -44,7 +44,7 @@ pub struct Preset {
 pub struct Shown {
     /// GUID of the column.
     pub guid: String,
-    /// Its name, as the profile has it.
+    /// Its name in the profile.
     pub name: String,
     /// True if it is visible.
     pub is_visible: bool,
@@ -53,7 +53,7 @@ pub struct Shown {
     /// Sorting by this column, if any: its place among the sort columns, and true if the largest
     /// value comes first.
     pub sort: Option<(u32, bool)>,
-    /// The unit that `CellFormat` asks for.
+    /// The unit that `CellFormat` sets.
     pub unit: Option<Unit>,
     /// The option of a nested element.
     pub option: ColumnOption,
@@ -78,7 +78,7 @@ pub enum ColumnOption {
 /// Aggregation of several values to one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Aggregation {
-    /// Not: there is a value only where all rows have the same one.
+    /// None: there is a value only if all rows have the same one.
     #[default]
     None,
     /// The sum.
@@ -93,7 +93,7 @@ pub enum Aggregation {
     Count,
     /// The number of different values.
     UniqueCount,
-    /// The most at any time.
+    /// The maximum at any time.
     Peak,
     /// Another word.
     Other(String),
@@ -116,7 +116,7 @@ impl Aggregation {
         }
     }
 
-    /// The word for it.
+    /// Returns the word for it.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {

@@ -14,10 +14,10 @@ use crate::format::Unit;
 const HINT: &str = "name a profile that Windows Performance Analyzer exported (menu Profiles, Export), or one of \
                     those that etwkit has: docs/wpaexporter.md lists them";
 
-/// Most tables of one profile.
+/// Largest number of tables in a profile.
 const MAX_PRESETS: usize = 1000;
 
-/// Most columns of one preset.
+/// Largest number of columns in a preset.
 const MAX_COLUMNS: usize = 500;
 
 impl Profile {
@@ -198,9 +198,9 @@ impl Reader<'_> {
         })
     }
 
-    /// A number that an attribute has, if it has one. Priorities that are not set are −1.
+    /// Returns the number in an attribute, if it has one. Unset priorities are −1.
     fn number(&self, element: &Element, name: &str) -> Result<Option<u32>, FileError> {
-        // A negative number counts as none.
+        // A negative number counts as missing.
         let Some(text) = element
             .attribute(name)
             .filter(|text| !text.starts_with('-'))
@@ -218,7 +218,7 @@ impl Reader<'_> {
 /// Returns the option of a column's nested elements; version 1 has them one level deeper and with
 /// other names.
 fn option(column: &Element) -> ColumnOption {
-    // Both levels are looked at for either version, and the first element that is known decides.
+    // Both levels are searched for either version, and the first known element decides.
     let inner = column
         .children
         .iter()
@@ -250,7 +250,7 @@ fn is_true(element: &Element, name: &str, usual: bool) -> bool {
         .map_or(usual, |value| value.eq_ignore_ascii_case("true"))
 }
 
-/// The first characters of a text of a file, for messages.
+/// Returns the first characters of a text of a file, for messages.
 fn short(text: &str) -> String {
     text.chars().take(60).collect()
 }
