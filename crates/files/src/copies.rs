@@ -34,7 +34,7 @@ pub fn copy_into(
         .with_context(|| format!("cannot create {}", folder.display()))?;
     let (chosen, mut left_out): (Vec<_>, Vec<_>) =
         recordings.partition(|from| is_named(from) || is_plain(from));
-    // Before anything is copied, so that a command that cannot do all of its work changes nothing.
+    // Before any copy, so that a command that cannot do all of its work changes nothing.
     all_different(
         chosen
             .iter()
@@ -58,8 +58,8 @@ fn target(from: &Path, folder: &Path) -> PathBuf {
 
 /// Removes the existing file or folder at the target of a copy, if it may be replaced.
 fn make_room(from: &Path, to: &Path, overwrite: bool) -> anyhow::Result<()> {
-    // Not `exists`: a link that leads nowhere would count as a free place, and the copy would be
-    // written where it leads.
+    // Not `exists`: a dangling link would count as a free place, and the copy would be written to
+    // the link's target.
     if to.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -88,7 +88,7 @@ fn is_plain(path: &Path) -> bool {
         .is_ok_and(|found| found.is_file() || found.is_dir())
 }
 
-/// Copies a file, or a folder with all that is in it but for links, pipes and devices, which go to
+/// Copies a file, or a folder with all of its contents except links, pipes and devices, which go to
 /// `left_out`.
 fn copy_all(from: &Path, to: &Path, left_out: &mut Vec<PathBuf>) -> io::Result<()> {
     if !from.is_dir() {

@@ -59,8 +59,8 @@ impl Replace {
     }
 }
 
-/// Checks before anything is written that each source becomes a file of its own: the second of two
-/// that share one would replace the first.
+/// Checks, before anything is written, that each source gets its own target: the second of two that
+/// share one would replace the first.
 ///
 /// # Errors
 /// Two of them share a target.
@@ -89,18 +89,18 @@ pub struct OutFile(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// It gets its name when it is complete.
+    /// A file that gets its name when it is complete.
     Whole {
         file: NamedTempFile,
         target: PathBuf,
         replace: Replace,
     },
-    /// A pipe or a device, which takes bytes as they come.
+    /// A pipe or a device, which is written to directly.
     Direct { file: File, target: PathBuf },
 }
 
 impl OutFile {
-    /// Begins to write.
+    /// Starts to write.
     ///
     /// # Errors
     /// The existing file may not be replaced, or nothing can be written there.
@@ -134,7 +134,7 @@ impl OutFile {
                 replace,
             } => {
                 file.flush().with_context(|| cannot(&target))?;
-                // A file that has come there since the command began is not replaced either:
+                // A file that was created there since the command started is not replaced either:
                 // commands run for minutes.
                 check(&target, replace)?;
                 let kept = if replace == Replace::Nothing {
@@ -174,7 +174,7 @@ impl Seek for OutFile {
     }
 }
 
-/// Begins to write a file whose bytes are collected before they go to the disk.
+/// Starts to write a file through a buffer.
 pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
     Ok(io::BufWriter::with_capacity(
         1 << 20,
@@ -182,7 +182,7 @@ pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<O
     ))
 }
 
-/// Takes a file out of its buffer and gives it its name.
+/// Flushes a buffered file and gives it its name.
 pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
     let file = file
         .into_inner()
@@ -206,8 +206,8 @@ pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     if !metadata.is_file() {
         return Ok(());
     }
-    // Without `--force` a trace that could be replaced with it is refused as any other file is,
-    // below: the hint of the refusal here would not be right for it.
+    // Without `--force`, a simulated trace is rejected below like any other file: the hint of the
+    // rejection here would not apply.
     let may_be_simulated = matches!(replace, Replace::Simulated | Replace::Nothing);
     if let Some(what) = precious(path)
         && !(may_be_simulated && path.with_extension("truth.json").is_file())
@@ -262,7 +262,7 @@ fn followed(path: &Path) -> PathBuf {
         return target;
     }
     match path.read_link() {
-        // A link to a file that is still to come: it is made where the link leads.
+        // A link to a file that does not exist yet: it is created at the link's target.
         Ok(target) => path
             .parent()
             .map_or_else(|| target.clone(), |parent| parent.join(&target)),
@@ -276,14 +276,13 @@ fn is_direct(path: &Path) -> bool {
         .is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// The message for a file that cannot be written.
+/// Returns the message for a file that cannot be written.
 pub fn cannot(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless
-/// it is kept; where that did not happen because a program was killed, the next one that writes
-/// there removes it.
+/// Creates a temporary file in the same folder, so that renaming it does not copy it. It is removed
+/// unless it is kept. If a killed program left one, the next one that writes there removes it.
 fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     let parent = path
         .parent()
@@ -292,7 +291,7 @@ fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     sweep(&folder);
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
-    // Readable for others as far as the user's mask allows, like any file; temporary ones usually
+    // Readable for other users as far as the umask allows, like any file; temporary files usually
     // are not.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -320,7 +319,7 @@ fn sweep(folder: &Path) {
         {
             continue;
         }
-        // A program that lives holds the lock of its file, so that only a file of a dead one can be
+        // A running program holds the lock of its file, so only a file of an ended one can be
         // locked.
         let path = entry.path();
         if File::options()

@@ -61,7 +61,7 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// `progress` gets how many rows are in, and of how many.
+    /// Runs the workload. `progress` gets the number of inserted rows and the total.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<7>> {
         let mut rows = Vec::new();
         let all = (self.folders.len() * self.sync.len()) as u64 * u64::from(self.rows);
@@ -104,8 +104,8 @@ impl Amount {
         let cannot = || format!("cannot make a folder in {}", folder.display());
         let own = TempDir::with_prefix_in(".etwkit-import-", folder).with_context(cannot)?;
         let file = own.path().join("import.db");
-        // Ctrl-C ends the process without dropping the folder, so that each file that SQLite may
-        // have made is registered.
+        // Ctrl-C ends the process without dropping the folder, so each file that SQLite may have
+        // created is registered.
         for ending in ["", "-journal", "-wal", "-shm"] {
             interrupt::remove_at_the_end(&own.path().join(format!("import.db{ending}")));
         }
@@ -160,7 +160,7 @@ impl Amount {
     }
 }
 
-/// As SQLite and the command line call it.
+/// Returns the value in the words of SQLite and the command line.
 fn word(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()

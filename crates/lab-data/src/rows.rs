@@ -17,7 +17,7 @@ pub(crate) struct Rows<const N: usize> {
 }
 
 impl<const N: usize> Rows<N> {
-    /// Prints them, and writes them into the file.
+    /// Prints the rows, and writes them into the file.
     pub(crate) fn print(self, lines: &mut Lines<'_>, csv: Option<File>) -> Result<()> {
         lines.heading(self.heading)?;
         let titles = self.columns.join("|").replace('_', " ");
@@ -30,7 +30,7 @@ impl<const N: usize> Rows<N> {
     }
 }
 
-/// A file that is not there yet.
+/// Creates a file that must not exist yet.
 pub(crate) fn create(path: &Path) -> Result<File> {
     File::create_new(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {

@@ -39,8 +39,8 @@ pub(crate) struct Amount {
 const FLOOR: &str = "floor (copy)";
 
 impl Amount {
-    /// `progress` gets how many formats are measured, once for each number of objects, and of how
-    /// many.
+    /// Runs the workload. `progress` gets the number of measured formats, once for each number of
+    /// objects, and the total.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<6>> {
         let formats = self.formats()?;
         let mut rows = Vec::new();
@@ -104,8 +104,8 @@ impl Amount {
         self.format.iter().map(|name| find(name)).collect()
     }
 
-    /// The median time of some work, without the first time. Its result is freed outside of the
-    /// measured time.
+    /// Returns the median time of some work, without the first time. Its result is freed outside of
+    /// the measured time.
     fn median<T>(&self, work: impl Fn() -> Result<T>) -> Result<Duration> {
         // The first time pays for memory of the allocator and caches, which is the number of the
         // first call, not this one.
@@ -143,8 +143,7 @@ fn find(name: &str) -> Result<&'static Format> {
     })
 }
 
-/// Nanoseconds that one object takes to be written and read, in a process that has done nothing
-/// yet.
+/// Returns the nanoseconds to write and read one object, in a process that has done nothing yet.
 pub(crate) fn first(name: &str) -> Result<u128> {
     let (format, shelf) = (find(name)?, BookShelf::of(1, 10));
     let begun = Instant::now();

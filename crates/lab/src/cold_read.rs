@@ -17,7 +17,7 @@ const FILES: Names = Names {
     begin: "ColdRead_",
     end: ".bin",
 };
-/// Bytes that are written and read at once.
+/// Bytes of each write and read.
 const PIECE: usize = 1_000_000;
 
 /// Size of the file, and its folder.
@@ -38,7 +38,7 @@ impl Amount {
         let path = FILES.path(&self.folder, 0);
         let times = self.times(&path, bench);
         let removed = std::fs::remove_file(&path);
-        // Without a file to remove, only the error of making it says why.
+        // Without a file to remove, only the error of creating it shows the cause.
         let (cold, warm) = times?;
         removed.with_context(|| format!("cannot remove {}", path.display()))?;
         let mut report = Report::new("cold-read", &["file", "disk", "memory"], "dump disk");
@@ -91,7 +91,7 @@ fn read(path: &Path) -> std::io::Result<Duration> {
     Ok(begun.elapsed())
 }
 
-/// Takes the pages of a file out of memory.
+/// Drops the pages of a file from memory.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 fn forget(path: &Path) -> std::io::Result<()> {
     use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
@@ -116,7 +116,7 @@ fn forget(path: &Path) -> std::io::Result<()> {
         .map(drop)
 }
 
-/// Takes the pages of a file out of memory.
+/// Drops the pages of a file from memory.
 #[cfg(not(any(target_os = "linux", target_os = "freebsd", windows)))]
 fn forget(_path: &Path) -> std::io::Result<()> {
     Err(std::io::Error::other(

@@ -66,7 +66,7 @@ impl Amount {
         Ok(report)
     }
 
-    /// Copies, and compares; bytes of the copy and the time of copying.
+    /// Copies, and compares. Returns the bytes of the copy and the time of copying.
     fn copy(&self) -> Result<(u64, Duration)> {
         let begun = Instant::now();
         std::fs::copy(&self.from, &self.to).with_context(|| {
@@ -76,7 +76,7 @@ impl Amount {
                 self.to.display()
             )
         })?;
-        // Before the comparison, which reads both files and is no part of the copy.
+        // Before the comparison, which reads both files and is not part of the copy.
         let took = begun.elapsed();
         match difference(&self.from, &self.to)? {
             Ok(bytes) => Ok((bytes, took)),
@@ -110,7 +110,8 @@ fn difference(one: &Path, other: &Path) -> Result<std::result::Result<u64, u64>>
             .read_to_end(&mut pieces[1])
             .context("cannot read the copy")?;
         let [left, right] = &pieces;
-        // A shorter piece is a difference, too: an empty copy differs from the first byte on.
+        // A shorter piece also counts as a difference: an empty copy differs from the first byte
+        // on.
         let same = left
             .iter()
             .zip(right)

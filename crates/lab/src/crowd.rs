@@ -8,7 +8,7 @@ use crate::Bench;
 /// Polling interval for the progress of the threads and the stop flag.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Processors that this program may use.
+/// Returns the number of processors that this program may use.
 pub(crate) fn processors() -> u32 {
     std::thread::available_parallelism()
         .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
@@ -35,7 +35,7 @@ pub(crate) fn crowd<T: Send>(
         }
         let join = |thread: std::thread::ScopedJoinHandle<'_, T>| match thread.join() {
             Ok(result) => result,
-            // A failure of a thread is one of the workload: without its part the numbers would be
+            // A failure of a thread fails the workload: without its part the numbers would be
             // wrong.
             Err(panic) => std::panic::resume_unwind(panic),
         };

@@ -24,7 +24,7 @@ const SHELL: Function = Function {
     library: "shell32.dll",
     name: "CommandLineToArgvW",
 };
-/// Between creation and end, and between two programs.
+/// Pause between creation and end, and between two programs.
 const GAP: Duration = Duration::from_millis(500);
 
 /// Number of processes, and the folder of the programs.
@@ -49,7 +49,7 @@ struct Variant {
     destroyed: ValueNames,
 }
 
-/// Variants from words, names of files and the beginning of the names of values.
+/// Defines variants from words, names of files and the prefix of their value names.
 macro_rules! variants {
     ($($begin:literal, $words:literal, $name:literal;)*) => {
         &[$(Variant {
@@ -105,8 +105,8 @@ impl Amount {
         report.line(lock.words());
         for (done, variant) in VARIANTS.iter().enumerate() {
             let of_all = |part: u32| {
-                // Three parts for each program: start of the processes, the wait until all are
-                // there, and their end.
+                // Three parts for each program: the start of the processes, the wait until all are
+                // ready, and their end.
                 bench.progress(done as u32 * self.processes * 3 + part, self.processes * 9);
                 (bench.is_stopped)()
             };
@@ -167,7 +167,7 @@ fn plan(report: &mut Report, processes: u32) {
     );
 }
 
-/// Says that it is there, and ends when its input does.
+/// Writes the program: it reports that it is ready, and ends when its input does.
 fn program(is_imported: bool, is_delayed: bool) -> Program {
     use Argument::{At, Kept, Number};
     // Places: output, input, the number of written or read bytes, results, and a byte.
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::tests::wine;
 
-    /// The libraries and functions that the loader looks up, as another reader finds them.
+    /// Returns the libraries and functions that the loader resolves, as found by another reader.
     fn imports(bytes: &[u8]) -> Vec<(String, String)> {
         let file = PeFile64::parse(bytes).unwrap();
         let table = file.import_table().unwrap().unwrap();

@@ -14,7 +14,7 @@ use clap::Args;
 use crate::spread::Spread;
 use crate::{Bench, Report};
 
-/// A server that answers does so earlier.
+/// Timeout after which a query counts as unanswered.
 const LATE: Duration = Duration::from_secs(1);
 /// Polling interval for the stop flag.
 const LOOK: Duration = Duration::from_millis(20);
@@ -51,7 +51,7 @@ impl Amount {
         let timeout = Duration::try_from_secs_f64(self.timeout)
             .ok()
             .filter(|time| !time.is_zero());
-        // A time that no clock reaches could not be waited for.
+        // A time beyond the range of the clock could not be waited for.
         let timeout = timeout.filter(|time| Instant::now().checked_add(*time).is_some());
         let timeout = timeout.context("expected seconds of more than 0 for --timeout")?;
         let socket = || UdpSocket::bind(("127.0.0.1", 0)).context("cannot open a socket");
@@ -83,12 +83,12 @@ impl Amount {
         Ok(report(&times))
     }
 
-    /// Names that are new to the caches of the system, looked up as programs do it.
+    /// Looks up names that are new to the caches of the system, in the way programs do.
     fn by_system(&self, bench: &Bench<'_>, is_there: &dyn Fn(&str) -> bool) -> Report {
         let mut report = Report::new("dns", &["dns"], "dump dns");
         let (mut times, mut found) = (Vec::new(), 0);
         for number in (0..self.names).take_while(|_| !(bench.is_stopped)()) {
-            // A domain that is reserved, so that no server has it.
+            // A reserved domain, so that no server has it.
             let name = format!("etwkit-{}-{number}.example", std::process::id());
             let begun = Instant::now();
             found += u32::from(is_there(&name));
@@ -137,10 +137,10 @@ fn report(times: &[(Duration, usize)]) -> Report {
     report
 }
 
-/// A question for the address of a name, as RFC 1035 writes it.
+/// Returns a query for the address of a name, as RFC 1035 defines it.
 fn question(number: u32) -> Vec<u8> {
-    // An id of its own for each question: late answers to earlier ones must not pass for the answer
-    // to this one.
+    // A unique id for each query: late answers to earlier ones must not be taken for the answer to
+    // this one.
     let id = (number % u32::from(u16::MAX)) as u16;
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(ASKS);
@@ -168,7 +168,7 @@ fn look_up(
             .context("cannot send a question")?;
         let end = Instant::now() + timeout;
         let mut answer = [0; 512];
-        // Answers to earlier questions can still come; they do not prolong the wait for this one.
+        // Answers to earlier queries can still arrive; they do not extend the wait for this one.
         while let Some(left) = end
             .checked_duration_since(Instant::now())
             .filter(|left| !left.is_zero())
@@ -202,7 +202,7 @@ fn is_answer(answer: Option<&[u8]>, question: &[u8]) -> bool {
     })
 }
 
-/// The server that is alive: every name has the address 127.0.0.1.
+/// Runs the live server: every name has the address 127.0.0.1.
 fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
     socket.set_read_timeout(Some(LOOK))?;
     let mut bytes = [0; 512];

@@ -13,7 +13,7 @@ pub(crate) enum Guard {
     Off,
 }
 
-/// Each function has 16 bytes, as the guard wants them: it returns 0.
+/// Each function has 16 bytes, as the guard requires: it returns 0.
 const FUNCTION: [u8; 16] = [
     0x31, 0xc0, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
 ];
@@ -31,10 +31,10 @@ const FLAGS: u32 = 0x90;
 const SLOTS: u32 = 0x98;
 const FUNCTIONS: u32 = SLOTS + 16;
 
-/// The bytes of the program; the first function is its entry.
+/// Returns the bytes of the program; the first function is its entry point.
 ///
 /// # Errors
-/// The writer refuses, which happens for no number of functions.
+/// The writer fails, which no number of functions causes.
 pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(true, 0x1000, 0x200, &mut bytes);
@@ -49,7 +49,7 @@ pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
             data.virtual_address,
             CONFIG,
         );
-        // Addresses move with the program.
+        // These addresses are relocated with the program.
         for place in [CHECK_SLOT, DISPATCH_SLOT, TABLE, SLOTS, SLOTS + 8] {
             writer.add_reloc(data.virtual_address + place, pe::IMAGE_REL_BASED_DIR64);
         }
@@ -70,7 +70,7 @@ pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The load configuration, the slots of the routines, and the table of all functions.
+/// Returns the load configuration, the slots of the routines, and the table of all functions.
 fn guard_data(functions: u32, code: u32, data: u32) -> Vec<u8> {
     let address = |place: u32| (IMAGE_BASE + u64::from(place)).to_le_bytes();
     let mut bytes = vec![0; FUNCTIONS as usize];
@@ -87,7 +87,7 @@ fn guard_data(functions: u32, code: u32, data: u32) -> Vec<u8> {
     put(COUNT, &u64::from(functions).to_le_bytes());
     let flags = pe::IMAGE_GUARD_CF_INSTRUMENTED | pe::IMAGE_GUARD_CF_FUNCTION_TABLE_PRESENT;
     put(FLAGS, &flags.to_le_bytes());
-    // The loader puts the routines of the guard there; until then any function does.
+    // The loader puts the routines of the guard there; until then any function is good enough.
     put(SLOTS, &address(code));
     put(SLOTS + 8, &address(code));
     let each = FUNCTION.len() as u32;
@@ -156,7 +156,7 @@ mod tests {
         let table = data.data_range(number(TABLE), 4000).unwrap().unwrap();
         let last = u32::from_le_bytes(table[3996..].try_into().unwrap());
         assert_eq!(u64::from(last) + IMAGE_BASE, code.address() + 999 * 16);
-        // Five addresses move with the program.
+        // Five addresses are relocated with the program.
         let mut blocks = file
             .data_directories()
             .relocation_blocks(&*bytes, &file.section_table())

@@ -63,7 +63,7 @@ impl Amount {
         Ok(self.report(churned, times))
     }
 
-    /// Time to create a file with a line of text.
+    /// Returns the time to create a file with a line of text.
     fn create(&self, number: u32) -> Result<Duration> {
         let path = FILES.path(&self.folder, number);
         let begun = Instant::now();

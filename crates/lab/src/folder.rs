@@ -14,7 +14,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The file of that number.
+    /// Returns the path of the file with that number.
     pub(crate) fn path(self, folder: &Path, number: u32) -> PathBuf {
         folder.join(format!("{}{number}{}", self.begin, self.end))
     }

@@ -9,7 +9,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// A size and its cost.
+    /// Adds a size and its cost.
     pub(crate) fn add(&mut self, size: f64, cost: f64) {
         if size > 0.0 && cost > 0.0 {
             self.logarithms.push((size.ln(), cost.ln()));
@@ -18,8 +18,8 @@ impl Growth {
         }
     }
 
-    /// The exponent, and R² of the line through the logarithms; nothing for fewer than three sizes,
-    /// and where one of them cost nothing.
+    /// Returns the exponent, and R² of the line through the logarithms; `None` for fewer than three
+    /// sizes, or if one of them cost nothing.
     pub(crate) fn power(&self) -> Option<(f64, f64)> {
         let count = self.logarithms.len() as f64;
         if count < 3.0 || self.is_noise {

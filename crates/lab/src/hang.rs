@@ -1,6 +1,6 @@
-//! A window that does not answer: the thread that looks for its messages does something else for a
-//! while. On Windows it is a real window, of a small program that this one writes; elsewhere a
-//! thread with a queue.
+//! A window that does not respond: the thread that reads its messages does other work for a while.
+//! On Windows it is a real window, of a small program that this one writes; elsewhere a thread with
+//! a queue.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child as Process, Command, Stdio};
@@ -35,11 +35,11 @@ pub(crate) struct Amount {
     clicks: u32,
 }
 
-/// Times between two looks for messages.
+/// Times between two reads of messages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Silence {
     longest: Duration,
-    /// Times of a second and more, which people notice.
+    /// Number of times of a second or more, which users notice.
     hangs: u32,
 }
 
@@ -106,7 +106,7 @@ impl Amount {
         wait(CALM, &mut || next(false))
     }
 
-    /// A thread that looks for messages, of which each keeps it busy.
+    /// Measures a thread that reads messages, each of which keeps it busy.
     fn of_thread(&self, bench: &Bench<'_>) -> Result<Silence> {
         let (clicks, messages) = channel();
         let busy = Duration::from_secs(self.seconds.into());
@@ -123,7 +123,7 @@ impl Amount {
                     match message {
                         Ok(()) => {
                             // Short sleeps in place of one long one, so that Ctrl-C does not have
-                            // to wait for the whole silence.
+                            // to wait for the whole hang.
                             while looked.elapsed() < busy && !is_ended.load(Ordering::Relaxed) {
                                 thread::sleep(LOOK);
                             }
@@ -143,8 +143,8 @@ impl Amount {
         window.join().ok().context("the thread failed")
     }
 
-    /// The program with the window, which looks for messages with each byte of its input, and is
-    /// busy after one that is not 0.
+    /// Measures the program with the window. It reads messages with each byte of its input, and is
+    /// busy after a byte that is not 0.
     fn of_window(&self, command: &mut Command, bench: &Bench<'_>) -> Result<Silence> {
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut window = Window(started.context("cannot start the program with the window")?);
@@ -184,7 +184,7 @@ impl Amount {
                 .write_all(&[is_click.into()])
                 .context("the window is gone")
         })?;
-        // Its input has ended, so it ends when it has done all of it; its output ends with it.
+        // Its input has ended, so it ends after it has handled all of it; its output ends with it.
         drop(input);
         if !(bench.is_stopped)() {
             window.0.wait().context("cannot wait for the window")?;
@@ -194,7 +194,7 @@ impl Amount {
     }
 }
 
-/// The process with the window, which ends with this.
+/// The process with the window, which is killed with this.
 struct Window(Process);
 
 impl Drop for Window {
@@ -204,8 +204,8 @@ impl Drop for Window {
     }
 }
 
-/// A window whose program says each time that it looks for messages. Then it waits for a byte, and
-/// sleeps that long unless it is 0.
+/// Returns a program with a window that reports each read of messages. Then it waits for a byte,
+/// and sleeps for this time unless the byte is 0.
 fn program(seconds: u32) -> Program {
     use Argument::{At, Kept, Number};
     // Places: output, input, the window, the number of written or read bytes, results, the counter,
@@ -310,7 +310,8 @@ mod tests {
                 assert!(silence.longest >= Duration::from_secs(1), "{silence:?}");
                 assert!(silence.hangs >= 2, "{silence:?}");
             }
-            // Wine has windows with a screen, or with the setting "Graphics" of its drivers "null".
+            // Wine has windows only with a screen, or with the setting "Graphics" of its drivers
+            // "null".
             Err(error) => {
                 assert!(error.to_string().contains("opens no window"), "{error}");
                 let _ = std::io::stderr().write_all(b"skipped: hang: this Wine has no windows\n");

@@ -24,14 +24,14 @@ pub(crate) struct Tables {
 }
 
 impl Data {
-    /// Data that begin at that address.
+    /// Creates data that start at that address.
     pub(crate) const fn new(begin: u32, bytes: Vec<u8>) -> Self {
         Self { begin, bytes }
     }
 
-    /// Adds bytes at the next address that eight divides, which is given back.
+    /// Adds bytes at the next address that is divisible by eight. Returns the address.
     fn add(&mut self, bytes: &[u8]) -> u32 {
-        // Addresses of 64 bits in the tables have to be aligned; for names it does no harm.
+        // 64-bit addresses in the tables have to be aligned; for names this does no harm.
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         let address = self.begin + self.bytes.len() as u32;
         self.bytes.extend(bytes);
@@ -42,7 +42,7 @@ impl Data {
         self.add(&[name.as_bytes(), &[0]].concat())
     }
 
-    /// Adds addresses of eight bytes and the 0 that ends them.
+    /// Adds addresses of eight bytes and the terminating 0.
     fn add_addresses(&mut self, addresses: &[u64]) -> u32 {
         let bytes: Vec<u8> = addresses
             .iter()
@@ -55,7 +55,7 @@ impl Data {
     /// Adds the names of functions, each after a hint, and the table of their addresses. Returns
     /// the address and the entries of that table.
     fn add_functions(&mut self, functions: &[Function]) -> (u32, Vec<u64>) {
-        // The hint only speeds the search of the loader up: 0 makes it search by name.
+        // The hint only speeds up the search of the loader: 0 makes it search by name.
         let hint = [0, 0];
         let names: Vec<u64> = functions
             .iter()
@@ -95,8 +95,8 @@ impl Data {
         (self.add_descriptors(descriptors, 20), slots)
     }
 
-    /// Adds functions that are looked up when they are called first; until then their address is
-    /// that one.
+    /// Adds functions that are resolved at their first call; until then their address is the given
+    /// one.
     pub(crate) fn import_delayed(&mut self, functions: &[Function], until: u64) -> Tables {
         let mut descriptors = Vec::new();
         for library in libraries(functions) {
@@ -118,7 +118,7 @@ impl Data {
         self.add_descriptors(descriptors, 32)
     }
 
-    /// Adds descriptors of that size and the empty one that ends them.
+    /// Adds descriptors of that size and the terminating empty one.
     fn add_descriptors(&mut self, mut descriptors: Vec<u8>, each: usize) -> Tables {
         if descriptors.is_empty() {
             return Tables::default();
@@ -131,7 +131,7 @@ impl Data {
     }
 }
 
-/// Each library once, in the order of the functions.
+/// Returns each library once, in the order of the functions.
 fn libraries(functions: &[Function]) -> Vec<&'static str> {
     let mut libraries: Vec<&str> = Vec::new();
     for function in functions {

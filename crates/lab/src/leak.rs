@@ -53,7 +53,7 @@ impl Amount {
                 })?;
                 kept.push(opened);
             }
-            // Written to, so that the system has to give it.
+            // Written to, so that the system has to provide it.
             pages.push(vec![1_u8; self.memory as usize * 1024]);
             std::thread::sleep(Duration::from_millis(self.pause.into()));
             bench.progress(click + 1, self.clicks);
@@ -86,7 +86,7 @@ impl Amount {
     }
 }
 
-/// Handles that this process has, as the system counts them.
+/// Returns the number of handles of this process, as counted by the system.
 #[cfg(windows)]
 fn handles() -> Option<u32> {
     // A process always has some handles. Wine, which does not count them, returns 0.
@@ -96,10 +96,11 @@ fn handles() -> Option<u32> {
         .filter(|count| *count > 0)
 }
 
-/// Handles that this process has, as the system counts them; none where it does not say.
+/// Returns the number of handles of this process, as counted by the system; `None` if it is not
+/// available.
 #[cfg(not(windows))]
 fn handles() -> Option<u32> {
-    // The folder that is being read is one of them, and gone when it was.
+    // The folder that is being read is one of them, and it is closed afterwards.
     let open = std::fs::read_dir("/proc/self/fd").ok()?.count();
     u32::try_from(open.saturating_sub(1)).ok()
 }

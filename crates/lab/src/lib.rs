@@ -118,13 +118,13 @@ enum Workload {
     Child(process_create::Child),
 }
 
-/// Runs a workload. Nothing if the user stopped it, or for a process that another one started,
-/// which has nothing to say.
+/// Runs a workload. Returns `None` if the user stopped it, or for a child process, which has no
+/// report.
 ///
 /// # Errors
-/// The system refuses something: processes, files, sockets.
+/// The system refuses processes, files, or sockets.
 pub fn run(args: &LabArgs, bench: &Bench<'_>) -> Result<Option<Report>> {
-    // A process gets its priority when it starts, so the load runs in another one, which prints its
+    // A process gets its priority at its start, so the load runs in another one, which prints its
     // report.
     if let Workload::CpuLoad(amount) = &args.workload
         && let Some(priority) = amount.priority
@@ -173,8 +173,8 @@ mod tests {
         }
     }
 
-    /// A program for Windows in its folder, and the command that runs it: Wine elsewhere than on
-    /// Windows. Nothing, said so, without Wine.
+    /// Writes a program for Windows into a folder. Returns the folder and the command that runs it,
+    /// with Wine on other systems. Without Wine, returns `None` with a note.
     pub(crate) fn wine(
         test: &str,
         program: &program::Program,

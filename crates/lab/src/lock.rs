@@ -16,11 +16,11 @@ use tempfile::TempDir;
 use crate::probe::{Probe, Tries};
 use crate::program::{Argument, Program, Step, kernel32, user32};
 
-/// Something to ask for again and again.
+/// An operation to repeat while the workload runs.
 pub(crate) enum Lock {
-    /// The lock of the window manager: the program that asks for it, in its folder.
+    /// The lock of the window manager: the folder with the program that takes it.
     WindowManager(TempDir),
-    /// A file that is opened: the executable of this program.
+    /// The opening of a file: the executable of this program.
     File(PathBuf),
 }
 
@@ -38,7 +38,7 @@ const RECORD: usize = 16;
 const FILE_NAME: &str = "etwkit-lab-lock.exe";
 
 impl Lock {
-    /// The lock of this system.
+    /// Returns the lock of this system.
     pub(crate) fn of_system() -> Self {
         let file = || Self::File(std::env::current_exe().unwrap_or_default());
         if !cfg!(windows) {
@@ -47,7 +47,7 @@ impl Lock {
         let written = || -> Result<TempDir> {
             let folder = tempfile::tempdir()?;
             std::fs::write(folder.path().join(FILE_NAME), program().bytes()?)?;
-            // Virus scanners and policies may refuse a program that was written a moment ago.
+            // Virus scanners and policies may reject a program that has just been written.
             Asker::start(&mut Command::new(folder.path().join(FILE_NAME)))?;
             Ok(folder)
         };
@@ -69,10 +69,10 @@ impl Lock {
         }
     }
 
-    /// Begins to ask for it.
+    /// Starts to take it repeatedly.
     ///
     /// # Errors
-    /// The program that asks does not start.
+    /// The program that takes it does not start.
     pub(crate) fn probe(&self) -> Result<Probe> {
         match self {
             Self::WindowManager(folder) => {
@@ -131,7 +131,7 @@ fn program() -> Program {
     }
 }
 
-/// The process that asks, which ends with this.
+/// The process that takes the lock, which is killed with this.
 struct Asker {
     process: Process,
     /// Frequency of its counter in ticks per second.
@@ -139,7 +139,7 @@ struct Asker {
 }
 
 impl Asker {
-    /// Starts it, and waits until it is there.
+    /// Starts it, and waits until it is ready.
     fn start(command: &mut Command) -> Result<Self> {
         let process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let process = process.context("cannot start the program that asks for the lock")?;
@@ -178,7 +178,7 @@ impl Drop for Asker {
     }
 }
 
-/// The time between the two counters of a record.
+/// Returns the time between the two counters of a record.
 fn took(record: [u8; RECORD], frequency: u64) -> Option<Duration> {
     let (before, after) = record.split_first_chunk::<8>()?;
     let counted =

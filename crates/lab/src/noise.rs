@@ -1,11 +1,11 @@
-//! Bytes that no file system and no disk can make smaller.
+//! Bytes that no file system and no disk can compress.
 
-/// A small generator of numbers (xorshift64*): the same for the same seed, and good enough to be
+/// A small random number generator (xorshift64*): deterministic by its seed, and good enough to be
 /// incompressible.
 pub(crate) struct Noise(u64);
 
 impl Noise {
-    /// A generator for that seed, which is not 0.
+    /// Creates a generator for that seed, which must not be 0.
     pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -1,5 +1,5 @@
-//! Priorities of a process, which it gets when it starts: a workload with one starts this program
-//! again.
+//! Priorities of a process, which it gets at its start: a workload with a priority starts this
+//! program again.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Processes that start others, until a thousand live at the same time; then all of them end. Both
-//! are measured apart, with a pause between them that a timeline shows as a gap.
+//! Processes that start others, until a thousand are alive at the same time; then all of them end.
+//! Both are measured separately, with a pause between them that a timeline shows as a gap.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -112,7 +112,7 @@ impl Amount {
     }
 }
 
-/// A line in the words of the program of the case study, and the value.
+/// Adds a line in the words of the case study's program, and the value.
 pub(crate) fn report_time(
     report: &mut Report,
     what: &str,
@@ -168,11 +168,11 @@ fn child(program: &Path, children: u32, load: Option<&str>) -> Command {
 }
 
 impl Child {
-    /// Starts its own, says that all are there, and ends when its input does.
+    /// Starts its children, reports that all are ready, and ends when its input does.
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<()> {
         let load = self.load.as_deref();
         let _loaded = load.map(loaded).transpose()?;
-        // Progress is for the first process to show.
+        // Only the first process shows progress.
         let family = Family::start(self.children, || child(bench.program, 0, load), &|_| {
             (bench.is_stopped)()
         })?;
@@ -188,8 +188,8 @@ impl Child {
     }
 }
 
-/// A library, loaded while this lives. It is loaded when the program runs, since one that is linked
-/// would be in every process, also without `--load`.
+/// Loads a library until the result is dropped. It is loaded at run time, since a linked one would
+/// be in every process, also without `--load`.
 #[cfg(windows)]
 fn loaded(library: &str) -> Result<impl Drop + use<>> {
     winsafe::HINSTANCE::LoadLibrary(library).with_context(|| format!("cannot load {library}"))

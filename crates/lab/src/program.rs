@@ -12,8 +12,7 @@ use object::write::pe::Writer;
 use crate::executable::{Guard, IMAGE_BASE, headers};
 use crate::imports::{Data, Function};
 
-/// A place in the data of a program, in bytes from its start. Each thing that is kept has eight
-/// bytes.
+/// A place in the data of a program, in bytes from its start. Each stored value has eight bytes.
 pub(crate) type DataOffset = u32;
 
 /// An argument of a function call.
@@ -45,13 +44,13 @@ pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
     /// Initial contents of its places.
     pub(crate) data: Vec<u8>,
-    /// Functions that it names and never calls: their libraries are loaded all the same.
+    /// Functions that it names and never calls: their libraries are loaded anyway.
     pub(crate) imported: Vec<Function>,
-    /// Functions that it names and never calls, whose libraries are loaded with the first call.
+    /// Functions that it names and never calls, whose libraries are loaded at the first call.
     pub(crate) delayed: Vec<Function>,
 }
 
-/// Kernel32 is in every process.
+/// Returns a function of kernel32, which is in every process.
 pub(crate) const fn kernel32(name: &'static str) -> Function {
     Function {
         library: "kernel32.dll",
@@ -59,7 +58,7 @@ pub(crate) const fn kernel32(name: &'static str) -> Function {
     }
 }
 
-/// The library of the window manager.
+/// Returns a function of the window manager's library.
 pub(crate) const fn user32(name: &'static str) -> Function {
     Function {
         library: "user32.dll",
@@ -105,7 +104,7 @@ enum Target {
     Label(u8),
 }
 
-/// Machine code whose last references are open.
+/// Machine code with unresolved references.
 #[derive(Debug, Default)]
 struct Code {
     bytes: Vec<u8>,
@@ -115,10 +114,10 @@ struct Code {
 }
 
 impl Program {
-    /// The bytes of the executable file.
+    /// Returns the bytes of the executable file.
     ///
     /// # Errors
-    /// A step goes to a label that is not there, which no program of this crate has.
+    /// A step jumps to a missing label, which no program of this crate does.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         // Functions that are imported and never called come first, with no reference from the code.
         let mut code = Code {
@@ -188,7 +187,7 @@ impl Code {
 
     fn argument(&mut self, at: usize, argument: Argument) {
         // The calling convention of Windows: four arguments in registers, the others on the stack,
-        // where each is put by way of a register.
+        // where each is stored through a register.
         let register = at.min(4);
         let of = |opcodes: [&'static [u8]; 5]| opcodes.get(register).copied().unwrap_or_default();
         match argument {
@@ -208,12 +207,12 @@ impl Code {
     /// Appends an instruction that ends with the relative address of its target.
     fn refer(&mut self, opcode: &[u8], target: Target) {
         self.bytes.extend(opcode);
-        // Where data and functions lie is known when all code has its length.
+        // The addresses of data and functions are known when all code has its length.
         self.open.push((self.bytes.len(), target));
         self.bytes.extend([0; 4]);
     }
 
-    /// The code at that address, with data and functions where they are.
+    /// Returns the code at that address, with the addresses of data and functions filled in.
     fn finished(mut self, own: u32, data: u32, slots: &[u32]) -> Result<Vec<u8>> {
         for (at, target) in &self.open {
             let address = match target {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// A number that was measured.
+/// A measured number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Value {
     /// Name of the value.
@@ -72,7 +72,7 @@ impl Report {
         )
     }
 
-    /// The value of that name.
+    /// Returns the value with that name.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
         self.values

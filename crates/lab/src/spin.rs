@@ -1,6 +1,6 @@
-//! Parallel work with pauses between: every 200 ms all threads meet for a piece of work that is
-//! empty. Runtimes of parallel loops (OpenMP) let their threads wait for the next piece in a loop,
-//! which takes whole processors for nothing; with a wait that sleeps it takes none.
+//! Parallel work with pauses: every 200 ms all threads meet for an empty piece of work. Runtimes of
+//! parallel loops (OpenMP) let their threads wait for the next piece in a loop, which takes whole
+//! processors for nothing; with a wait that sleeps it takes none.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::cpu_time::of_process;
 use crate::crowd::processors;
 use crate::{Bench, Report};
 
-/// From one piece of work to the next.
+/// Time from one piece of work to the next.
 const BETWEEN: Duration = Duration::from_millis(200);
 
 /// Wait of the threads for the next piece.
@@ -59,7 +59,7 @@ impl Due {
         changed.notify_all();
     }
 
-    /// Waits for another one than the last.
+    /// Waits for a number other than the last one.
     fn wait(&self, last: u32, how: Wait) -> u32 {
         let number = || self.number.load(Ordering::SeqCst);
         if how == Wait::Spin {

@@ -18,7 +18,7 @@ impl Spread {
     /// Returns the spread of these times; all values are 0 if there are none.
     pub(crate) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
-        // Nearest rank: so much of the times is not longer.
+        // Nearest rank: this share of the times is not longer.
         let at = |percent: usize| {
             let rank = (times.len() * percent).div_ceil(100);
             times

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::crowd::{crowd, processors};
 use crate::{Bench, Report};
 
-/// Calls between two looks at the clock.
+/// Calls between two reads of the clock.
 const CALLS: u32 = 100;
 
 /// Number of threads, and the duration.
@@ -101,7 +101,8 @@ impl Amount {
             |_, is_over| {
                 let mut calls = 0_u64;
                 while Instant::now() < end && !is_over() {
-                    // The clock is read once for many calls, or the loop would measure the clock.
+                    // The clock is read once for many calls; otherwise the loop would measure the
+                    // clock.
                     (0..CALLS).for_each(|_| std::thread::yield_now());
                     calls += u64::from(CALLS);
                 }
@@ -145,7 +146,7 @@ fn said(output: &Output) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A recording of system calls by this program, thrown away in any case.
+/// A recording of system calls by this program, which is always discarded.
 struct Recording<'b> {
     bench: &'b Bench<'b>,
     is_over: bool,

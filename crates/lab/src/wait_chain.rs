@@ -50,7 +50,7 @@ impl Amount {
     }
 }
 
-/// A thread of the chain waits for the next one; the last one sleeps.
+/// Runs a thread of the chain that waits for the next one; the last one sleeps.
 fn link<'s, 'e: 's>(
     scope: &'s std::thread::Scope<'s, 'e>,
     number: u32,
@@ -67,7 +67,7 @@ fn link<'s, 'e: 's>(
         .name(name)
         .spawn_scoped(scope, move || {
             let done = link(scope, number + 1, depth, sleep);
-            // The thread that waits does not end before it has this: sending cannot fail.
+            // The waiting thread does not end before it has this: sending cannot fail.
             let _ = sender.send(done);
         });
     thread.context("cannot start a thread")?;

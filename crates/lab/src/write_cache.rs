@@ -77,7 +77,7 @@ impl Amount {
             // Each way writes a new file: overwriting one needs no new space and is faster.
             let took = self.write(&path, *flush, bench);
             let removed = std::fs::remove_file(&path);
-            // Without a file to remove, only the error of making it says why.
+            // Without a file to remove, only the error of creating it shows the cause.
             let seconds = took?.as_secs_f64();
             removed.with_context(|| format!("cannot remove {}", path.display()))?;
             let (words, time, rate) = flush.words();
@@ -102,10 +102,10 @@ impl Amount {
         u64::from(self.size) * 1_000_000
     }
 
-    /// Time until the program may go on.
+    /// Returns the time until the program may continue.
     fn write(&self, path: &Path, flush: Flush, bench: &Bench<'_>) -> Result<Duration> {
         let cannot = || format!("cannot write {}", path.display());
-        // Noise, since disks and file systems that compress would write zeros in no time.
+        // Noise, since disks and file systems with compression would write zeros in no time.
         let piece = Noise::new(1).bytes(self.piece as usize * 1_000);
         let mut file = File::create_new(path).with_context(cannot)?;
         let (begun, mut left) = (Instant::now(), self.bytes());

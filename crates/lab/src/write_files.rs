@@ -1,6 +1,5 @@
-//! Many files with lines of text, written one after the other or by several threads: how many MB
-//! per second a machine writes says more about its virus scanner and the number of threads than
-//! about its disk.
+//! Many files with lines of text, written one after the other or by several threads: the MB per
+//! second of a machine depend more on its virus scanner and the number of threads than on its disk.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -93,7 +92,7 @@ impl Amount {
         report
     }
 
-    /// Writes the files of one of the threads; their bytes.
+    /// Writes the files of one of the threads. Returns their bytes.
     fn write(
         &self,
         worker: u32,
@@ -126,7 +125,7 @@ impl Amount {
     }
 }
 
-/// Writes lines until they have that many characters, ends of lines not counted; all bytes.
+/// Writes lines until they have this many characters, without line ends. Returns all bytes.
 fn lines(path: &Path, characters: u64) -> std::io::Result<u64> {
     let mut file = BufWriter::new(File::create(path)?);
     let (mut written, mut bytes, mut number) = (0, 0, 0_u32);
@@ -171,7 +170,7 @@ mod tests {
             // More threads than files.
             (Mode::Threads, Some(40)),
         ] {
-            // Files of the run before are replaced.
+            // Files of the previous run are replaced.
             let report = write(folder.path(), mode, threads).unwrap();
             assert_eq!(report.of("threads"), Some(f64::from(threads.unwrap_or(1))));
             let mut files: Vec<_> = fs::read_dir(folder.path())

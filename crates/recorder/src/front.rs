@@ -24,7 +24,7 @@ pub trait Front {
     /// Keeps a note for the error stream.
     fn note(&mut self, text: &str);
 
-    /// Says which command prints the JSON that follows.
+    /// Sets the command that prints the JSON that follows.
     fn json_start(&mut self, command: &str);
 
     /// Prints an object of JSON.
@@ -42,13 +42,13 @@ pub trait Front {
     /// True if the command was cancelled by anything other than Ctrl-C.
     fn is_given_up(&self) -> bool;
 
-    /// Refuses to write a file that exists already.
+    /// Rejects a file that already exists.
     ///
     /// # Errors
     /// The file exists already.
     fn check_new(&self, file: &Path) -> Result<()>;
 
-    /// Writes a new file: it is whole or not there.
+    /// Writes a new file, which is either complete or absent.
     ///
     /// # Errors
     /// The file exists already, or cannot be written.
@@ -58,7 +58,7 @@ pub trait Front {
         write: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
     ) -> Result<()>;
 
-    /// Extracts these recordings and says where to.
+    /// Extracts these recordings and reports the extracts.
     ///
     /// # Errors
     /// One of them cannot be read, or this program reads no traces.

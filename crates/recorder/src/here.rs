@@ -19,9 +19,9 @@ pub struct Here {
 }
 
 impl Here {
-    /// The machine. `cache` is the cache folder that the programs of this project share. The
-    /// settings to restore at the end of a recording are stored there, so either program can end
-    /// it.
+    /// Returns the machine. `cache` is the cache folder that the programs of this project share.
+    /// The settings to restore at the end of a recording are stored there, so either program can
+    /// end it.
     pub fn machine(&mut self, cache: Option<PathBuf>) -> Machine<'_> {
         let folder = cache.unwrap_or_else(std::env::temp_dir).join("record");
         Machine::here(

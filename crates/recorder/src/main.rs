@@ -1,5 +1,4 @@
-//! The small program: `record`, `run` and `lab` without a query engine, for the machine that is
-//! recorded.
+//! The small program: `record`, `run` and `lab` without a query engine, for the recorded machine.
 
 #![forbid(unsafe_code)]
 
@@ -121,8 +120,8 @@ fn reads(args: &RecordArgs) -> bool {
     }
 }
 
-/// The cache folder of `etwkit`, so that either program can restore the settings that the other
-/// changed.
+/// Returns the cache folder of `etwkit`, so that either program can restore the settings that the
+/// other changed.
 fn cache() -> Option<PathBuf> {
     let folder = |name: &str| {
         std::env::var_os(name)

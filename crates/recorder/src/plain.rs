@@ -22,7 +22,7 @@ pub struct Plain<'w> {
 }
 
 impl<'w> Plain<'w> {
-    /// Nothing is printed yet.
+    /// Creates a front end without any output yet.
     #[must_use]
     pub fn new(lines: Lines<'w>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Front for Plain<'_> {
             .with_context(cannot)?;
         let written = write(&mut out).and_then(|()| Ok(out.sync_all()?));
         if written.is_err() {
-            // Half of it would look like all of it.
+            // A half-written file would look complete.
             let _ = fs::remove_file(file);
         }
         written.with_context(cannot)

@@ -39,13 +39,13 @@ pub fn program(name: &str) -> i32 {
     code
 }
 
-/// Notes a line and answers it.
+/// Appends a line to the file `lines` and answers it.
 ///
 /// # Panics
 /// The folder cannot be written.
 #[must_use]
 pub fn noted(folder: &Path, words: &[&str]) -> (i32, String) {
-    // Noted before it is answered, so that a line that crashes the program is in the file as well.
+    // Written before the answer, so that a line that crashes the program is also in the file.
     let mut lines = fs::OpenOptions::new()
         .create(true)
         .append(true)
@@ -118,7 +118,7 @@ fn failed(code: u32, text: &str) -> (i32, String) {
     )
 }
 
-/// Refuses options that the program does not have, as the real one does.
+/// Rejects options that the program does not have, as the real one does.
 fn unknown(words: &[&str], known: &[&str]) -> Option<(i32, String)> {
     let is_unknown = |word: &&&str| word.starts_with('-') && !known.contains(word);
     let option = words[1..].iter().find(is_unknown)?;
@@ -128,7 +128,7 @@ fn unknown(words: &[&str], known: &[&str]) -> Option<(i32, String)> {
     ))
 }
 
-/// A screenshot, or the inventory of a machine.
+/// Answers with a screenshot, or the inventory of a machine.
 fn powershell(folder: &Path, words: &[&str]) -> (i32, String) {
     let code = words.last().unwrap();
     let Some((_, file)) = code.split_once(".Save('") else {
@@ -144,7 +144,7 @@ fn powershell(folder: &Path, words: &[&str]) -> (i32, String) {
     (0, String::new())
 }
 
-/// One setting, which is 100 at first; others do not exist.
+/// Reads or sets the one setting, which starts at 100; others do not exist.
 fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
     let file = folder.join("PROCTHROTTLEMAX");
     match (words[1], words.get(4), words.get(5)) {
@@ -152,7 +152,7 @@ fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
         ("/GETACTIVESCHEME", _, _) => (0, "Power Scheme GUID: 381b4222  (Balanced)".into()),
         ("/QUERY", Some(&"PROCTHROTTLEMAX"), _) => {
             // Largest value, value for mains and value for battery, as Windows prints them: readers
-            // want the one in the middle.
+            // need the one in the middle.
             let value = fs::read_to_string(file).map_or(100, |text| text.parse::<u32>().unwrap());
             (
                 0,

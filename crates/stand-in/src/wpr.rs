@@ -73,7 +73,8 @@ fn end(folder: &Path, state: &str, said: &str) -> (i32, String) {
     (0, said.to_owned())
 }
 
-/// Profiles of files have to be in them, and the session of the kernel can be had by one recorder.
+/// Starts a recording. Profiles of files have to be in them, and only one recorder can have the
+/// kernel session.
 fn start(folder: &Path, words: &[&str]) -> (i32, String) {
     if let Some(refused) = unknown(words, &["-start", "-filemode", "-recordtempto"]) {
         return refused;
@@ -140,7 +141,8 @@ fn written(folder: &Path, state: &str, file: &str) -> (i32, String) {
     }
 }
 
-/// A recording of the next start. Nothing starts here: it has happened when it is ended.
+/// Starts or stops a boot recording. Nothing is recorded: the boot counts as done when the
+/// recording is stopped.
 fn boot(folder: &Path, words: &[&str]) -> (i32, String) {
     let known = [
         "-boottrace",

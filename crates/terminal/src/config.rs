@@ -36,7 +36,7 @@ const OPTIONS: [(&str, bool); 12] = [
     ("verbose", false),
 ];
 
-/// Finds the known name that is most like another one, if one is similar enough.
+/// Finds the known name that is most similar to another one, if any is similar enough.
 pub type Nearest = for<'k> fn(&str, &[&'k str]) -> Option<&'k str>;
 
 /// A line of the file.
@@ -87,7 +87,7 @@ fn path() -> Option<PathBuf> {
     folder.map(|folder| folder.join("etwkit").join("config"))
 }
 
-/// Its text; none if there is no file in the usual place.
+/// Returns its text; `None` if there is no file in the usual place.
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let is_named = std::env::var_os(VARIABLE).is_some();
     let wrong = |problem: String| Advised {
@@ -100,7 +100,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => return Ok(None),
         Err(error) => return Err(wrong(error.to_string()).into()),
-        // Reading a pipe would wait for its writer.
+        // A read from a pipe would wait for its writer.
         Ok(metadata) if !metadata.is_file() || metadata.len() > MOST_BYTES => {
             return Err(wrong("it is no short text file".to_owned()).into());
         }
@@ -185,7 +185,7 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         .iter()
         .position(|word| word == "--")
         .unwrap_or(words.len());
-    // Options that all commands share are only known to each command once the whole is built.
+    // Options that all commands share are known to each command only after the whole is built.
     command.build();
     let Some((command, named)) = meant(&command, words.iter().take(end)) else {
         return args.to_owned();
@@ -198,14 +198,14 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         };
         words.iter().take(end).any(|word| is_it(word))
     };
-    // A default for one command must not be an error of usage for another.
+    // A default for one command must not be a usage error for another.
     let takes = |option: &str| {
         command
             .get_arguments()
             .any(|arg| arg.get_long() == Some(option))
     };
-    // Quiet and verbose exclude each other: a line that has one of them must not get the other from
-    // the file.
+    // Quiet and verbose exclude each other: a line with one of them must not get the other from the
+    // file.
     let is_short = |word: &str| word == "-q" || word == "-v";
     let speaks = || {
         is_given("quiet")
@@ -217,7 +217,7 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
             is_given(setting.option) || (matches!(setting.option, "quiet" | "verbose") && speaks());
         takes(setting.option) && !is_said
     });
-    // Joined with `=`, so that a value that begins with a dash is not taken for an option.
+    // Joined with `=`, so that a value with a leading dash is not taken for an option.
     let lacking = lacking.map(|Setting { option, value }| match value {
         Some(value) => format!("--{option}={value}").into(),
         None => format!("--{option}").into(),
@@ -237,7 +237,7 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         .collect()
 }
 
-/// The command that words name, and how many of them there are up to its name; none if they name
+/// Returns the command that words name, and the number of words up to its name; `None` if they name
 /// none, which only prints help.
 fn meant<'c, 'w>(
     root: &'c Command,

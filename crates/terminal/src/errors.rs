@@ -24,7 +24,7 @@ pub fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::E
     .into()
 }
 
-/// The error stream, and whether it is coloured.
+/// The error stream, and true if it is colored.
 pub struct Errors<'w> {
     /// The stream that errors are written to.
     pub out: &'w mut dyn Write,
@@ -38,7 +38,7 @@ impl Errors<'_> {
         let mut said = String::new();
         for (position, cause) in error.chain().enumerate() {
             let text = cause.to_string();
-            // Some errors put the text of their cause into their own message: it is not printed
+            // Some errors include the text of their cause in their own message: it is not printed
             // twice.
             if position == 0 {
                 self.line(&format!("error: {text}"));
@@ -50,7 +50,7 @@ impl Errors<'_> {
         self.line(&format!("hint: {hint}"));
     }
 
-    /// Prints something that the reader of an answer should know.
+    /// Prints a note for the reader of an answer.
     pub fn note(&mut self, text: &str) {
         self.line(&format!("note: {text}"));
     }

@@ -1,4 +1,4 @@
-//! Strings out of traces are written by strangers: none reaches a terminal as it is.
+//! Escapes of untrusted text: no string from a trace reaches a terminal unescaped.
 //!
 //! Escape sequences could hide or forge output, bidirectional controls could reorder it.
 

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// The question was answered. A reader that closed the pipe has heard enough, which is the
-    /// same.
+    /// The question was answered. A reader that has closed the pipe also counts as answered.
     Answered = 0,
     /// Nothing was found, or the trace did not record it.
     Nothing = 1,
@@ -20,7 +19,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The one of two that says more is wrong.
+    /// Returns the worse of two exit codes.
     #[must_use]
     pub const fn worse(self, other: Self) -> Self {
         // Codes rise with severity, so they can be compared.
@@ -31,7 +30,7 @@ impl Exit {
         }
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8

@@ -7,12 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Exit;
 
-/// Asks a command to stop.
+/// Cancels a command.
 type GiveUp = Box<dyn Fn() + Send>;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
-/// Gives up the command that a console runs, while a console is open.
+/// Cancels the running command of a console, while a console is open.
 static CONSOLE: Mutex<Option<GiveUp>> = Mutex::new(None);
 static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
@@ -20,14 +20,14 @@ static PRESSED: AtomicUsize = AtomicUsize::new(0);
 /// stop.
 const ENOUGH: usize = 3;
 
-/// Takes over Ctrl-C; for a program, not for those who use its parts as a library. A second Ctrl-C
-/// ends the process in any case.
+/// Installs the Ctrl-C handler; for a program, not for users of its parts as a library. A second
+/// Ctrl-C always ends the process.
 pub fn install() {
     // A system without this signal needs no handler.
     let _ = ctrlc::set_handler(|| {
         let console = console();
-        // The lock is held to the end, so that the command which is given up is the one that ran
-        // when Ctrl-C was pressed.
+        // The lock is held to the end, so that the canceled command is the one that ran when Ctrl-C
+        // was pressed.
         if let Some(give_up) = &*console {
             ASKED.store(true, Ordering::SeqCst);
             give_up();
@@ -43,13 +43,13 @@ pub fn install() {
     });
 }
 
-/// Files that are not finished; those that are kept have another name by then.
+/// Unfinished files. The kept ones have another name by then.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes a file when a signal ends the process, if it is still there under that name.
+/// Registers a file to be removed when a signal ends the process, if it still has that name.
 pub fn remove_at_the_end(path: &Path) {
     let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    // A console writes many files: those that got their names, or were given up, are forgotten.
+    // A console writes many files: renamed and removed ones are forgotten.
     all.retain(|path| path.exists());
     all.push(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
 }
@@ -70,19 +70,20 @@ fn console() -> MutexGuard<'static, Option<GiveUp>> {
     CONSOLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A console in which Ctrl-C ends commands and not the process, while this lives.
+/// Registration of a console, in which Ctrl-C ends commands and not the process, until it is
+/// dropped.
 #[derive(Debug)]
 pub struct OfConsole(());
 
 impl OfConsole {
-    /// Takes Ctrl-C for commands of a console.
+    /// Makes Ctrl-C end commands of a console.
     #[must_use]
     pub fn begin() -> Self {
         *console() = Some(Box::new(|| ()));
         Self(())
     }
 
-    /// Starts a command that `give_up` gives up; earlier presses of Ctrl-C are forgotten.
+    /// Starts a command that `give_up` cancels. Earlier presses of Ctrl-C are forgotten.
     pub fn command(&self, give_up: impl Fn() + Send + 'static) {
         *console() = Some(Box::new(give_up));
         forget();
@@ -106,7 +107,7 @@ impl Drop for OfConsole {
 pub struct Stoppable(());
 
 impl Stoppable {
-    /// From now on Ctrl-C asks this work to stop, and ends the process only the second time.
+    /// From now on Ctrl-C requests this work to stop, and ends the process only the second time.
     #[must_use]
     pub fn begin() -> Self {
         WORKERS.fetch_add(1, Ordering::SeqCst);

@@ -23,12 +23,12 @@ impl WriteError {
 
 type Result<T> = std::result::Result<T, WriteError>;
 
-/// Writes lines. Everything that is text is escaped here, so that no command can forget to.
+/// Writes lines. All text is escaped here, so that no command can forget it.
 pub struct Lines<'w> {
     out: &'w mut dyn Write,
     /// Columns of the terminal, if it writes to one.
     width: Option<usize>,
-    /// Colours that the terminal, or the session, has.
+    /// Colors of the terminal, or of the session.
     terminal: Colors,
     /// Colours of this command.
     colors: Colors,
@@ -37,7 +37,7 @@ pub struct Lines<'w> {
 }
 
 impl<'w> Lines<'w> {
-    /// Lines without colours and of any width.
+    /// Creates lines without colors and of any width.
     pub fn new(out: &'w mut dyn Write) -> Self {
         Self {
             out,
@@ -48,7 +48,7 @@ impl<'w> Lines<'w> {
         }
     }
 
-    /// Lines for a terminal of that many columns, in a session that may have chosen other colours.
+    /// Sets the columns of the terminal, and the colors of a session that may have chosen others.
     #[must_use]
     pub fn on(self, width: Option<usize>, colors: Colors, session: Option<When>) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl<'w> Lines<'w> {
         }
     }
 
-    /// Follows the choice of a command line, if it has one.
+    /// Applies the choice of a command line, if it has one.
     pub fn choose_colors(&mut self, when: Option<When>) {
         if when.is_some() {
             self.colors = self.terminal.chosen(when);
@@ -72,16 +72,16 @@ impl<'w> Lines<'w> {
         self.colors
     }
 
-    /// Columns of the terminal; `None` for a pipe or file.
+    /// Returns the columns of the terminal; `None` for a pipe or file.
     #[must_use]
     pub const fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// One line: line breaks and other controls in it are escaped.
+    /// Prints one line: line breaks and other controls in it are escaped.
     ///
     /// # Errors
-    /// It cannot be written, as for all that follow.
+    /// It cannot be written.
     pub fn line(&mut self, line: &str) -> Result<()> {
         self.line_as(Role::Plain, line)
     }
@@ -106,7 +106,7 @@ impl<'w> Lines<'w> {
         writeln!(self.bytes(), "{}", labelled(&line, colors)).map_err(WriteError)
     }
 
-    /// Text for a file, as it is.
+    /// Prints text for a file, unescaped.
     ///
     /// # Errors
     /// It cannot be written.
@@ -120,7 +120,7 @@ impl<'w> Lines<'w> {
         self.out
     }
 
-    /// Text of our own that has several lines.
+    /// Prints a text of this program that has several lines.
     ///
     /// # Errors
     /// It cannot be written.
@@ -128,7 +128,7 @@ impl<'w> Lines<'w> {
         block.lines().try_for_each(|line| self.line(line))
     }
 
-    /// A heading, with an empty line in front unless it is the first one.
+    /// Prints a heading, with an empty line before it unless it is the first one.
     ///
     /// # Errors
     /// It cannot be written.
@@ -136,7 +136,7 @@ impl<'w> Lines<'w> {
         self.heading_as(Role::Heading, heading)
     }
 
-    /// The heading of a trace or an extract.
+    /// Prints the heading of a trace or an extract.
     ///
     /// # Errors
     /// It cannot be written.
@@ -151,7 +151,7 @@ impl<'w> Lines<'w> {
         self.line_as(role, heading)
     }
 
-    /// A table below a heading.
+    /// Prints a table below a heading.
     ///
     /// # Errors
     /// It cannot be written.

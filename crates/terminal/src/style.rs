@@ -20,7 +20,7 @@ pub enum Role {
     Heading,
     /// Titles of columns.
     Titles,
-    /// The label of an advice.
+    /// The label of a hint.
     Hint,
     /// The label of a note for the reader; a row with something to look at.
     Warning,
@@ -41,7 +41,7 @@ impl Role {
         }
     }
 
-    /// The text, which is escaped already, as it looks.
+    /// Returns the text, which is already escaped, in the style of the role.
     pub fn paint(self, text: &str, is_colored: bool) -> Cow<'_, str> {
         if !is_colored || self == Self::Plain || text.is_empty() {
             return Cow::Borrowed(text);
@@ -51,7 +51,7 @@ impl Role {
     }
 }
 
-/// The label that a line begins with, such as `error:`, and its role.
+/// Returns the label at the start of a line, such as `error:`, and its role.
 pub fn label(line: &str) -> Option<(Role, &str)> {
     const LABELS: [(&str, Role); 5] = [
         ("error:", Role::Error),
@@ -68,7 +68,7 @@ pub fn label(line: &str) -> Option<(Role, &str)> {
     })
 }
 
-/// A line of which only the label is coloured.
+/// Returns a line with only its label colored.
 pub fn labelled(line: &str, is_colored: bool) -> Cow<'_, str> {
     let indent = line.len() - line.trim_start().len();
     match (is_colored, label(line.trim_start())) {
@@ -102,7 +102,7 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// The colours after the choice of a command line.
+    /// Returns the colors after the choice of a command line.
     pub fn chosen(self, when: Option<When>) -> Self {
         match when {
             None | Some(When::Auto) => self,
@@ -119,7 +119,7 @@ impl Colors {
 /// is also colored.
 pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
     let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
-    // By hand, since the parser of arguments has given up on them by now.
+    // By hand, since the parser of arguments has already failed on them.
     let value = |at: usize, word: &str| match word.strip_prefix("--color") {
         Some("") => words.get(at + 1).map(ToString::to_string),
         Some(rest) => rest.strip_prefix('=').map(str::to_owned),

@@ -36,7 +36,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with a row of titles.
+    /// Creates a table with a row of titles.
     #[must_use]
     pub fn new(columns: &[(&str, Align)]) -> Self {
         let titles = columns
@@ -65,7 +65,7 @@ impl Table {
         table
     }
 
-    /// Names and values without titles.
+    /// Creates a table of names and values without titles.
     #[must_use]
     pub fn pairs() -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Table {
 
     /// Appends a row, whose cells are escaped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        // Escaped before the widths are taken; the printer then finds nothing more to escape.
+        // Escaped before the widths are taken, so that the printer finds nothing more to escape.
         self.rows.push(
             cells
                 .into_iter()
@@ -86,7 +86,7 @@ impl Table {
         );
     }
 
-    /// Characters of the widest cell of each column.
+    /// Returns the number of characters in the widest cell of each column.
     #[must_use]
     pub fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
@@ -99,7 +99,7 @@ impl Table {
         (0..self.aligns.len()).map(width).collect()
     }
 
-    /// The lines, the one of titles first.
+    /// Returns the lines, the titles first.
     #[must_use]
     pub fn lines(&self) -> Vec<TableLine> {
         let widths = self.widths();
@@ -128,7 +128,7 @@ impl Table {
     }
 }
 
-/// Blanks that a cell is filled up with at most. A wider cell pushes its own row aside instead of
+/// Largest width to which a cell is padded. A wider cell pushes its own row aside instead of
 /// widening all others: one name of 64 Ki characters in a table of a hundred thousand rows would
 /// otherwise become gigabytes of blanks.
 const MAX_PADDED: usize = 1000;
@@ -147,12 +147,11 @@ pub fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
     }
 }
 
-/// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets
-/// an apostrophe in front.
+/// Returns a cell of CSV, in quotes if necessary. A cell that a spreadsheet would take for a
+/// formula gets a leading apostrophe.
 #[must_use]
 pub fn csv_cell(cell: &str) -> String {
-    // Texts come out of traces that strangers made, and a spreadsheet runs formulas when the file
-    // is opened.
+    // Texts come from untrusted traces, and a spreadsheet runs formulas when the file is opened.
     let formula = cell.starts_with(['=', '+', '-', '@']);
     let cell = if formula {
         format!("'{cell}")

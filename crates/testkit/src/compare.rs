@@ -1,4 +1,4 @@
-//! Compares a section of ours with the expected one, value by value.
+//! Compares a section of our output with the expected one, value by value.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Damage to the bytes of a trace, the same in every run.
 //!
-//! Nothing here reads a trace as the reader does: buffers and records are found by the few fields
+//! This module does not use the reader of traces: it finds buffers and records by the few fields
 //! that lead from one to the next.
 
 /// A small generator, so that every run tries the same damage.
@@ -8,13 +8,13 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Other seeds give other damage.
+    /// Creates a generator. Other seeds give other damage.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below `n`; 0 if `n` is 0.
+    /// Returns a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         self.0 = self
             .0
@@ -23,8 +23,8 @@ impl Random {
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
-    /// A number at the limit of a type or a size, or next to it.
-    // Checks fail at limits; random numbers nearly never hit one.
+    /// Returns a number at the limit of a type or a size, or next to it.
+    // Checks fail at limits, which random numbers nearly never hit.
     fn edge(&mut self) -> u64 {
         const EDGES: [u64; 16] = [
             0,
@@ -95,7 +95,7 @@ pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
     }
 }
 
-/// Writes a number from an edge over 1, 2, 4 or 8 bytes, as far as the file has them.
+/// Writes a number at a limit over 1, 2, 4 or 8 bytes, as far as the file has them.
 fn put(bytes: &mut [u8], at: usize, width: usize, random: &mut Random) {
     let value = random.edge().to_le_bytes();
     for (to, from) in bytes.iter_mut().skip(at).zip(&value[..width]) {

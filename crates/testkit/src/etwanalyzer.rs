@@ -1,5 +1,5 @@
-//! Extracts of ETWAnalyzer, made from its data model: a small one whose numbers can be worked out
-//! by hand, and one of any size.
+//! Extracts of ETWAnalyzer, generated from its data model: a small one whose numbers can be
+//! calculated by hand, and one of any size.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ fn at(seconds: &str) -> String {
     format!("2024-05-01T12:00:{whole:0>2}.{fraction}+02:00")
 }
 
-/// A recording of ten seconds with something in every section. Processes by index: 0 `worker.exe`
-/// (100) that starts in the trace, 1 the one with id 200 that crashes, 2 System, 3 Idle, 4
-/// `explorer.exe`.
+/// Returns a recording of ten seconds with something in every section. Processes by index: 0
+/// `worker.exe` (100) that starts in the trace, 1 the one with id 200 that crashes, 2 System, 3
+/// Idle, 4 `explorer.exe`.
 #[must_use]
 pub fn small() -> JsonExtract {
     let main = json!({

@@ -2,8 +2,8 @@
 //! damage.
 //!
 //! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and
-//! `made/info/*.json`. Where it is not set, tests that need it say so and pass; under `CI` that is
-//! a failure.
+//! `made/info/*.json`. If it is not set, tests that need it report that and pass; under `CI` they
+//! fail.
 
 #![recursion_limit = "512"]
 #![allow(
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The folder of sample traces, or `None` with a note that its tests are skipped.
+/// Returns the folder of sample traces, or `None` with a note that its tests are skipped.
 ///
 /// # Panics
 /// If there is none and the tests run under `CI`.
@@ -49,7 +49,7 @@ pub fn traces() -> Option<PathBuf> {
     None
 }
 
-/// Prints that something is not tested, past the capturing of the test runner.
+/// Prints that something is not tested, bypassing the output capture of the test runner.
 ///
 /// # Panics
 /// Under `CI`, where everything has to be tested.
@@ -73,7 +73,7 @@ pub struct Sample {
     pub truth: Value,
 }
 
-/// All samples with a truth; empty, with a note, where [`traces`] has none.
+/// Returns all samples with a truth; empty, with a note, if [`traces`] has none.
 #[must_use]
 pub fn samples() -> Vec<Sample> {
     let Some(root) = traces() else {
@@ -87,7 +87,7 @@ pub fn samples() -> Vec<Sample> {
         .collect()
 }
 
-/// The JSON files of a folder, sorted.
+/// Returns the JSON files of a folder, sorted.
 #[must_use]
 pub fn truth_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
@@ -104,8 +104,8 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// `None` if the file has a form of its own, such as `NAME.wpp.json`: the tests that it is for read
-/// it.
+/// Reads a sample. `None` if the file has its own format, such as `NAME.wpp.json`: special tests
+/// read it.
 fn sample(root: &Path, path: &Path) -> Option<Sample> {
     let truth = read_json(path);
     if truth["_meta"]["schema"] != "etwkit-truth-1" {
@@ -134,7 +134,7 @@ fn sample(root: &Path, path: &Path) -> Option<Sample> {
     })
 }
 
-/// Every `.etl` file of the folder of sample traces, sorted.
+/// Returns every `.etl` file in the folder of sample traces, sorted.
 #[must_use]
 pub fn trace_files() -> Vec<PathBuf> {
     let Some(root) = traces() else {
