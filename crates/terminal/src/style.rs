@@ -1,8 +1,8 @@
 //! Colors: the role of a text decides its color, and a color adds nothing that the words do not
 //! express.
 //!
-//! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are
-//! those of the plain text and nothing that a file contains can end a colour or begin one.
+//! Only whole lines or their labels are colored, after escaping and cutting, so widths are the
+//! widths of the plain text, and no content of a file can end or start a color.
 
 use std::borrow::Cow;
 

@@ -48,8 +48,8 @@ pub(crate) struct Common {
     /// Print the SQL instead of the answer
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_sql: bool,
-    /// How times are written: s (seconds of the trace, which it is without this), local, localtime,
-    /// utc, utctime, here or heretime
+    /// Format of times: s (seconds of the trace, the default), local, localtime, utc, utctime, here
+    /// or heretime
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT)]
     time_format: Option<TimeFormat>,
     /// Digits of a second, 0 to 6
