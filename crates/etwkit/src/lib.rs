@@ -174,6 +174,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
             let text = usage.render().to_string();
             Err(Usage(cli::with_suggestion(&usage, text)).into())
         }
+        // The parser returns --help and --version as errors, but they are answers.
         Err(help) => {
             printer.block(&help.render().to_string())?;
             Ok(Exit::Answered)
@@ -190,6 +191,7 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
         process_names: names,
         ..printer.context().asking
     };
+    // Restored afterwards: the steps of an ETWAnalyzer line share one printer.
     let before = printer.ask_with(asking);
     let answered = run_command(cli, printer);
     printer.ask_with(before);

@@ -238,6 +238,7 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         printer.ask_with(asking);
     }
     let extracts = named(&args.extracts, Wanted::Answers, false)?;
+    // An existing folder receives a file for each extract, while any other path names one file.
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
     ensure!(
         !names_file || extracts.len() == 1,
@@ -295,6 +296,7 @@ fn one(
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };
     if !args.which.is_given() || processes.is_empty() {
+        // Without any option, since the list offers all processes to choose from.
         let answer = CpuRequest::default().ask(&session)?;
         let title = format!("{} ms>|pid>|process", cpu_word(answer.source()));
         return not_chosen(args, &title, answer.rows, printer);

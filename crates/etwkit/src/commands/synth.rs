@@ -57,6 +57,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     let symbols = play.symbols()?;
     let beside = Beside::of(&args.out, symbols);
     let force = args.force;
+    // All targets are checked before the simulation, which takes long at large scales.
     out_file::check(&args.out, trace_replace(force))?;
     out_file::check(&beside.truth, Replace::forced(force))?;
     if let Some(folder) = beside

@@ -293,10 +293,12 @@ impl Completer for Completions {
         pos: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        // Only the text before the cursor is completed.
         let line = line.get(..pos).unwrap_or(line);
         let (start, found) = self.of(line);
         let is_one = found.len() == 1;
         let pair = |name: String| {
+            // A folder and an option with `=` are continued without a blank.
             let goes_on = name.ends_with(['/', '=']);
             let blank = if is_one && !goes_on { " " } else { "" };
             Pair {

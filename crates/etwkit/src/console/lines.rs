@@ -37,6 +37,7 @@ impl Console {
         }
         let cancel = self.running.switch();
         let context = Context::new(&self.engine, &cancel);
+        // Errors are collected, since they are dropped if the command is canceled.
         let mut errors = Vec::new();
         // Users resize their windows between two lines. Without a terminal there is still no width.
         let before = screen.terminal.width;

@@ -174,6 +174,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
             Then::Next(exit) => worst = worst.worse(exit),
             Then::Leave => break,
         }
+        // The reader of the output has gone, as after `… | head`: later lines would print nothing.
         if is_closed.get() {
             break;
         }

@@ -201,6 +201,7 @@ impl Set {
 
     /// Closes all extracts, so that files can be replaced. The next query opens them again.
     pub(super) fn close(&self) {
+        // The pool closes extracts that are no longer wanted.
         self.engine.pool().want([]);
         self.keep_open();
     }
@@ -221,6 +222,7 @@ fn trace_of(named: &Path) -> anyhow::Result<PathBuf> {
     let name = name
         .and_then(|name| Path::new(name).file_name())
         .unwrap_or_default();
+    // The folder of the extract, and the folder above it.
     let folders = named.ancestors().skip(1).take(2);
     let mut traces = folders
         .map(|folder| folder.join(name))

@@ -56,6 +56,8 @@ pub(super) fn answered(
             .for_each(|(name, of)| sets.entry(name).or_default().extend(of.iter().cloned()));
         // Lines about all extracts together use the format of the first extract.
         first.get_or_insert_with(|| common.text(asking.processes, &one.info));
+        // A CSV file, a merged list and a comparison need the answers of all extracts, so these are
+        // kept.
         if common.csv.is_some() || asking.merge.is_some() || request.compares() {
             kept.push(one);
             return Ok(());
@@ -83,6 +85,8 @@ pub(super) fn answered(
     }
     let is_text = common.is_text();
     let joins = kept.iter().any(|one| one.answer.joins_extracts());
+    // Rows for machines name their trace themselves, so without text only combined rows need one
+    // list.
     if let Some(top) = asking.merge.filter(|_| is_text || joins) {
         let listed = print_merged(asking, kept, top, printer)?;
         rows = if joins { listed } else { rows };
@@ -142,6 +146,7 @@ pub(super) fn answered_together(
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
     let (one, asked) = ask_all(asking.common, asking.command, printer, question)?;
     let Some(one) = one else {
+        // A file without rows still gets the names of its columns.
         if asking.common.csv.is_some() {
             machine_with_header(asking.common, printer, asking.fields, std::iter::empty())?;
         }
@@ -370,6 +375,8 @@ fn print_table(
     } else {
         columns
     };
+    // Columns that the user has chosen are never dropped, and ETWAnalyzer's format does not depend
+    // on the width of the screen.
     let may_fit = shows == Shows::Rows && chosen.is_none() && !common.is_etwanalyzer();
     let screen = lines.screen().filter(|_| may_fit);
     let left_out = screen
@@ -564,6 +571,8 @@ fn columns<'a>(
             add_trace(&mut columns);
         }
         let is_in_style = only_in == Style::Both || only_in == style;
+        // `--column` can show a column of the other style, unless this style has one with the same
+        // name.
         if !is_in_style && names.iter().filter(|other| **other == name).count() > 1 {
             continue;
         }

@@ -94,6 +94,7 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
         .collect();
     let command = command.args(all);
     if asks_names(&options) {
+        // The shared argument has the help of questions to extracts, which does not apply to names.
         let names = |arg: Arg| arg.value_name("PATH").help("Folders, traces and extracts");
         return CopyArgs::augment_args(command.mut_arg("extracts", names));
     }

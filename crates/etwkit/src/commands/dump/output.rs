@@ -292,6 +292,7 @@ fn csv_rows<'r>(
         }))?;
         written += 1;
     }
+    // The titles come from the first row. Without rows they come from the declared fields.
     if written == 0 && !fields.is_empty() {
         let others = fields
             .iter()
@@ -398,6 +399,7 @@ const HANGING: usize = 4;
 /// anywhere. A word that is wider than the screen stays whole.
 fn folded(line: &str, screen: usize) -> Vec<String> {
     let indent = line.chars().take_while(|c| *c == ' ').count();
+    // At most half of a narrow screen, so that there is room for words.
     let hanging = " ".repeat((indent + HANGING).min(screen / 2));
     let (mut parts, mut part, mut width) = (Vec::new(), String::new(), 0);
     let mut rest = line;

@@ -147,12 +147,15 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
                         .pop_front()
                 } {
                     let outcome = one(&job, args, options, sets, bars);
+                    // The receiver is gone after an error of `on_done`, so no further job is
+                    // started.
                     if send.send((at, (job, outcome))).is_err() {
                         return;
                     }
                 }
             });
         }
+        // The loop below ends when the last sender is gone, so this one must not stay.
         drop(send);
         // Traces are reported in the order in which they were named, regardless of their durations.
         let (mut done, mut next) = (BTreeMap::new(), 0);

@@ -149,6 +149,8 @@ impl Rows {
                 SqlFormat::Json => printer.json(&self.object(batch, &cells, row))?,
                 SqlFormat::Csv => {
                     let quoted = text().zip(&self.columns).map(|(cell, column)| {
+                        // Numbers need no quotes, and a negative one must not get the apostrophe
+                        // against formulas.
                         if column.is_text {
                             csv_cell(&cell)
                         } else {
@@ -216,6 +218,8 @@ impl Rows {
 
     fn print_measured(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let rows = std::mem::take(&mut self.measured);
+        // The widths are fixed with the first rows, so that later rows can be printed as they
+        // arrive.
         if std::mem::replace(&mut self.is_measuring, false) {
             for (number, column) in self.columns.iter_mut().enumerate() {
                 let widths = rows
