@@ -108,6 +108,7 @@ impl<'a> Machine<'a> {
     /// # Errors
     /// Something is being recorded already, a profile is not known, or wpr cannot do it.
     pub fn start(&mut self, args: &StartArgs) -> Result<Option<String>> {
+        // Built first, so that an unknown profile is rejected before anything is written.
         let steps = steps::start(args, &self.folder)?;
         let sessions = facts::sessions(self.runner);
         let profiles = check::check(self, args, &sessions)?;
@@ -155,7 +156,8 @@ impl<'a> Machine<'a> {
             return Ok(());
         };
         // Written first: if this program is interrupted in between, too much is restored rather
-        // than too little.
+        // than too little. A value that an earlier recording could not restore is still the
+        // original one, so it is kept.
         if !self.changed().exists() {
             let text = serde_json::to_string(&Changed {
                 interval_before: before,
@@ -314,6 +316,7 @@ impl<'a> Machine<'a> {
         let Ok(text) = fs::read_to_string(&path) else {
             return Ok(());
         };
+        // From an unreadable file the default interval is restored.
         let changed: Changed = serde_json::from_str(&text).unwrap_or_default();
         self.done(&steps::restore_interval(changed.interval_before))
             .context(

@@ -100,6 +100,7 @@ impl RunArgs {
             .chain(&self.after)
             .cloned()
             .collect();
+        // Runs that differ only in an unused parameter would be repetitions under different names.
         if let Some(unused) = axes
             .iter()
             .find(|axis| !texts.contains(&format!("{{{}}}", axis.name)))
@@ -110,6 +111,7 @@ impl RunArgs {
                 format!("write {{{}}} where its value belongs", unused.name),
             ));
         }
+        // Power settings do not occur in the command, so they are added after the check above.
         let power: Vec<Axis> = self
             .power
             .iter()
@@ -140,6 +142,7 @@ impl RunArgs {
             command: self.command.clone(),
             cells: cells(&axes)?,
             power: names,
+            // Set by the caller, which knows the folder of the machine.
             restore_file: None,
             repeat: self.repeat,
             before: self.before.clone(),

@@ -77,6 +77,8 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     let printed = Arc::new(Mutex::new(Vec::new()));
     let is_heard = limits.is_heard;
     let to = printed.clone();
+    // Read on a thread of its own, so that the command never blocks on a full pipe while this
+    // thread watches it.
     let reader = std::thread::spawn(move || output.map(|output| keep(output, is_heard, &to)));
     let watched = watch(&mut child, begun, limits);
     if watched.as_ref().is_ok_and(|(.., killed)| killed.is_none()) {

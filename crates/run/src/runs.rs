@@ -43,6 +43,7 @@ pub fn run(
     let rows = all(plan, recorder, &mut power, is_stopped, on_row);
     // Regardless of the outcome of the runs.
     let restored = power.restore();
+    // An error of the runs takes precedence over an error of the restore.
     let rows = rows?;
     restored?;
     let planned = plan
@@ -121,6 +122,7 @@ fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
             return false;
         }
         std::thread::sleep(
+            // In slices, so that a stop is noticed soon.
             time.saturating_sub(begun.elapsed())
                 .min(Duration::from_millis(20)),
         );

@@ -73,6 +73,7 @@ fn path() -> Option<PathBuf> {
             .filter(|value| !value.is_empty())
             .map(PathBuf::from)
     };
+    // A variable that is set but empty means no file, not the usual one.
     if std::env::var_os(VARIABLE).is_some() {
         return variable(VARIABLE);
     }
@@ -98,6 +99,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         hint: format!("{VARIABLE} names another file; empty, it means none"),
     };
     match std::fs::metadata(path) {
+        // A missing file is an error only if the variable names it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => return Ok(None),
         Err(error) => return Err(wrong(error.to_string()).into()),
         // A read from a pipe would wait for its writer.

@@ -79,6 +79,7 @@ impl OfConsole {
     /// Makes Ctrl-C end commands of a console.
     #[must_use]
     pub fn begin() -> Self {
+        // No command runs yet, so there is nothing to cancel.
         *console() = Some(Box::new(|| ()));
         Self(())
     }

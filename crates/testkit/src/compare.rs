@@ -95,6 +95,7 @@ fn equal(key: &str, truth: &Value, ours: &Value) -> bool {
     let (Value::Number(a), Value::Number(b)) = (truth, ours) else {
         return truth == ours;
     };
+    // Whole numbers are compared exactly: as floats, large ones would be equal to their neighbors.
     if !a.is_f64() && !b.is_f64() {
         return a == b;
     }

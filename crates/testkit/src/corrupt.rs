@@ -214,6 +214,7 @@ fn record_starts(bytes: &[u8], random: &mut Random) -> Vec<usize> {
             let word = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
             let is_kernel = bytes[at + 3] == 0xC0 && matches!(bytes[at + 2], 1..=4 | 0x10 | 0x11);
             let size = if is_kernel { word(at + 4) } else { word(at) };
+            // A smaller size is not a record, and 0 would never advance.
             if size < 8 {
                 break;
             }

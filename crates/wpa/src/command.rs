@@ -114,6 +114,7 @@ pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
             .collect::<Result<_>>()?,
         regions: line.regions.as_deref().map(manifest).transpose()?,
         traces: line.traces,
+        // `wpaexporter` writes into the current folder by default, unlike `etwkit export`.
         folder: Some(line.folder.unwrap_or_else(|| PathBuf::from("."))),
         prefix: line.prefix,
         part: line.part,
