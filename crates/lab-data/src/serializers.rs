@@ -25,8 +25,8 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "BYTES", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     payload: u32,
-    /// Measurements of each; the median is reported. One more goes before them, which is not
-    /// counted
+    /// Number of times that each is measured; the median is reported. One more goes before them,
+    /// which is not counted
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     runs: u32,

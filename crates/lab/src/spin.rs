@@ -26,7 +26,7 @@ enum Wait {
     Block,
 }
 
-/// Number of threads and pieces, and the duration.
+/// Number of threads, the way in which they wait, and the duration.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Threads; the default is one for each processor

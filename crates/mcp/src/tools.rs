@@ -256,6 +256,7 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = match traces.find(&path) {
         Some(open) => open,
         None => {
+            // Checked before the extraction, which may take minutes and would be in vain.
             traces.check_room()?;
             let extract = call
                 .shared

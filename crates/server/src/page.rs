@@ -114,6 +114,7 @@ impl File {
     /// Returns the caching rule: files with a hash in their name never change, and the page names
     /// the files of its version.
     fn caching(&self) -> &'static str {
+        // The start page names the files of its version, so browsers have to check it each time.
         if self.name == INDEX {
             "no-cache"
         } else {

@@ -131,6 +131,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
                     "t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"
                 ))
             } else {
+                // An empty list of processes lets no row through.
                 has("thread_key").then(|| "false".to_owned())
             }
         }
