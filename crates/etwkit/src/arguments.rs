@@ -1,19 +1,20 @@
-//! Groups of arguments that several commands have. Commands import them from here, and the root of the
-//! command line imports both.
+//! Groups of arguments that several commands have. Commands import them from here, and the root of
+//! the command line imports both.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use etwkit_engine::DEFAULT_MAX_UNPACKED_GIB;
 
-/// What to read, and how.
+/// Traces to read, and options for reading them.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    /// An .etl file, a .zip, .diagsession or .7z with .etl files, a pattern such as 'runs/*.etl', @FILE with
-    /// one of these on each line, or - for the standard input
+    /// An .etl file, a .zip, .diagsession or .7z with .etl files, a pattern such as 'runs/*.etl',
+    /// @FILE with one of these on each line, or - for the standard input
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<PathBuf>,
-    /// Read by position instead of mapping the file into memory: slower, for files that change meanwhile
+    /// Read by position instead of mapping the file into memory: slower, for files that change
+    /// meanwhile
     #[arg(long)]
     pub(crate) no_mmap: bool,
     /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder

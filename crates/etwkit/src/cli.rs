@@ -46,8 +46,8 @@ use crate::tags::TagArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Colours: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere; always, or
-    /// never
+    /// Colours: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere;
+    /// always, or never
     #[arg(
         long,
         value_name = "WHEN",
@@ -72,7 +72,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// How much is said on the error stream.
+    /// Returns the amount of output on the error stream.
     pub(crate) const fn speech(&self) -> Speech {
         match (self.quiet, self.verbose) {
             (true, _) => Speech::Quiet,
@@ -82,8 +82,8 @@ impl Cli {
     }
 }
 
-/// The text of a usage error with the command that a word is most like, where the parser of arguments knows
-/// none: two letters that changed places are far apart for it.
+/// Returns the text of a usage error with the most similar command added, if the parser of
+/// arguments found none: for it, two swapped letters are far apart.
 pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     let known = || error.get(ContextKind::SuggestedSubcommand).is_some();
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
@@ -110,7 +110,7 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
         .find(|known| letters(known) == letters(word))
         .map(ToString::to_string);
     let like = swapped.or_else(|| similar(word, &ours).into_iter().next());
-    // A dump that stands where its command should.
+    // The name of a dump in the place of the command.
     let is_of_dump = |like: &String| {
         dumps.contains(&like.as_str())
             && root.find_subcommand(like).is_none()
@@ -134,7 +134,7 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
 }
 
 impl Command {
-    /// What processes are called, for commands that ask extracts.
+    /// Returns the naming options of processes, for commands that query extracts.
     pub(crate) fn names(&self) -> Option<&NameArgs> {
         match self {
             Self::Dump(args) => Some(&args.names),
@@ -161,11 +161,12 @@ pub(crate) enum Command {
     /// Turn traces into extracts: small folders of Parquet files that every question is asked of
     #[command(after_help = EXTRACT_EXAMPLE)]
     Extract(ExtractArgs),
-    /// Ask extracts: who used the CPU, what was read and written, which processes and modules there were
+    /// Ask extracts: who used the CPU, what was read and written, which processes and modules there
+    /// were
     #[command(after_help = DUMP_EXAMPLE, arg_required_else_help = true)]
     Dump(Box<DumpArgs>),
-    /// Show what a process or thread spent its time on, with each wait replaced by what the thread did that
-    /// ended it
+    /// Show what a process or thread spent its time on, with each wait replaced by what the thread
+    /// did that ended it
     #[command(after_help = PATH_EXAMPLE, arg_required_else_help = true)]
     CriticalPath(Box<PathArgs>),
     /// Name what made it slow: rules are asked, and say what they found, the costliest first
@@ -195,8 +196,8 @@ pub(crate) enum Command {
     /// Write stacks or timelines of processes in formats of other programs
     #[command(after_help = EXPORT_EXAMPLE, arg_required_else_help = true)]
     Export(Box<ExportArgs>),
-    /// Write a smaller trace: a part of the time, of the processes or providers, merged or with its texts
-    /// replaced
+    /// Write a smaller trace: a part of the time, of the processes or providers, merged or with its
+    /// texts replaced
     #[command(after_help = CUT_EXAMPLE, arg_required_else_help = true)]
     Cut(Box<CutArgs>),
     /// A line of wpaexporter as it is: tables of a profile as files of CSV
@@ -208,7 +209,8 @@ pub(crate) enum Command {
     /// Record what a Windows machine does; on other systems print the lines that do it
     #[command(after_help = RECORD_EXAMPLE, arg_required_else_help = true)]
     Record(Box<RecordArgs>),
-    /// Run a command again and again and report how long it took, for each combination of parameters
+    /// Run a command again and again and report how long it took, for each combination of
+    /// parameters
     #[command(after_help = RUN_EXAMPLE, arg_required_else_help = true)]
     Run(Box<RunArgs>),
     /// Do what made machines slow in case studies, and measure it
@@ -217,7 +219,8 @@ pub(crate) enum Command {
     /// Give native code its names: from symbol files in folders, stores and on servers
     #[command(arg_required_else_help = true)]
     Symbols(SymbolsArgs),
-    /// Write a trace of a simulated machine, and find out why Git Bash takes ten seconds to open on it
+    /// Write a trace of a simulated machine, and find out why Git Bash takes ten seconds to open on
+    /// it
     #[command(after_help = DEMO_EXAMPLE)]
     Demo(DemoArgs),
     /// Write traces of simulated machines, with what is true of them
@@ -252,32 +255,37 @@ pub(crate) struct EventsArgs {
     pub(crate) traces: TraceArgs,
     #[command(flatten)]
     pub(crate) descriptions: OptionGroup<Descriptions>,
-    /// Count events by header kind, processor, kernel event and provider event instead of printing them
+    /// Count events by header kind, processor, kernel event and provider event instead of printing
+    /// them
     #[arg(long, conflicts_with = "format")]
     pub(crate) count: bool,
-    /// With --count: read in the order of the file instead of the order of time: faster, with the same counts
+    /// With --count: read in the order of the file instead of the order of time: faster, with the
+    /// same counts
     #[arg(long, requires = "count", conflicts_with_all = ["process", "limit"])]
     pub(crate) unordered: bool,
     /// Only events of this provider or class: its name (*, ?, several with ;, ! excludes) or GUID
     #[arg(long, value_name = "NAMES")]
     pub(crate) provider: Option<String>,
-    /// Only events with this name, such as Process/Start, or CSwitch for Thread/CSwitch (*, ?, several with
-    /// ;, ! excludes)
+    /// Only events with this name, such as Process/Start, or CSwitch for Thread/CSwitch (*, ?,
+    /// several with ;, ! excludes)
     #[arg(long, value_name = "NAMES")]
     pub(crate) name: Option<String>,
-    /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, ! excludes)
+    /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, !
+    /// excludes)
     #[arg(long, value_name = "NAMES")]
     pub(crate) process: Option<String>,
-    /// Only events in this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
+    /// Only events in this time, in seconds since the start of the trace or as clock times: A..B,
+    /// A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
     /// Stop after so many events
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// How events are printed
+    /// Format of the events
     #[arg(long, value_enum, default_value_t = EventsFormat::Text)]
     pub(crate) format: EventsFormat,
-    /// Short for --format json: a line that names the command and the format, then one object on each line
+    /// Short for --format json: a line that names the command and the format, then one object on
+    /// each line
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 }
@@ -297,28 +305,29 @@ pub(crate) enum EventsFormat {
 pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
-    /// The extract to make, a folder NAME.etwx or one file NAME.etwx.zip, or an existing folder to put
-    /// extracts into; without it each lies beside its trace
+    /// The extract to make, a folder NAME.etwx or one file NAME.etwx.zip, or an existing folder to
+    /// put extracts into; without it each lies beside its trace
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What is kept
+    /// Level of detail that is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,
-    /// Tables that are kept: 'cpu*;disk*' keeps those alone, '!context_switch;!syscall' all others. What
-    /// names and times stand for is kept in any case
+    /// Tables that are kept: 'cpu*;disk*' keeps those alone, '!context_switch;!syscall' all others.
+    /// What names and times stand for is kept in any case
     #[arg(long, value_name = "FILTER")]
     pub(crate) tables: Option<String>,
     /// Only this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
-    /// Count a scheduling slice, with the wait before, whole where it begins, instead of cutting it at the
-    /// ends of --range
+    /// Count a scheduling slice, with the wait before, whole where it begins, instead of cutting it
+    /// at the ends of --range
     #[arg(long, requires = "range")]
     pub(crate) keep_whole: bool,
     /// Traces that are extracted at the same time; without it as many as there are processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: Option<u32>,
-    /// Read all files as one session and make one extract of them; without it each trace becomes an extract
+    /// Read all files as one session and make one extract of them; without it each trace becomes an
+    /// extract
     #[arg(long)]
     pub(crate) one_session: bool,
     #[command(flatten)]
@@ -333,8 +342,8 @@ pub(crate) struct ExtractArgs {
     /// Leave out the bytes of events that nothing describes
     #[arg(long)]
     pub(crate) no_payload: bool,
-    /// Write a label on the extracts, such as the build that was measured: `extract.labels` has it; can be
-    /// repeated
+    /// Write a label on the extracts, such as the build that was measured: `extract.labels` has it;
+    /// can be repeated
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label::parse)]
     pub(crate) labels: Vec<(String, String)>,
     /// Print one JSON object for each trace
@@ -342,7 +351,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) json: bool,
 }
 
-/// How much of a trace an extract keeps.
+/// Level of detail of an extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Detail {
     /// All rows
@@ -373,10 +382,12 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// Traces, which are extracted into a cache first, and extracts; without any the page has a start screen
+    /// Traces, which are extracted into a cache first, and extracts; without any the page has a
+    /// start screen
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Open the page at this finding of `etwkit diagnose`: its part of the trace, its process, its view
+    /// Open the page at this finding of `etwkit diagnose`: its part of the trace, its process, its
+    /// view
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) finding: Option<i64>,
     /// Print the link, and open no browser
@@ -388,7 +399,7 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// The page on one extract.
+    /// Creates the arguments for the page on one extract.
     pub(crate) fn of(extract: &std::path::Path) -> Self {
         Self {
             files: vec![extract.to_owned()],
@@ -409,21 +420,22 @@ pub(crate) struct SynthArgs {
 pub(crate) enum SynthCommand {
     /// List the scenarios
     List,
-    /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code has
-    /// names, symbol files (NAME.symbols)
+    /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code
+    /// has names, symbol files (NAME.symbols)
     Write(SynthWriteArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SynthWriteArgs {
-    /// Name of the scenario or card, as "etwkit synth list" prints it; several cards with + between them
+    /// Name of the scenario or card, as "etwkit synth list" prints it; several cards with + between
+    /// them
     #[arg(value_name = "NAME")]
     pub(crate) scenario: String,
     /// The trace to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// How many times as long as the shortest recording of the scenario (office: seconds); the number of
-    /// events grows with it
+    /// Length as a multiple of the shortest recording of the scenario (office: seconds); the number
+    /// of events grows with it
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(etwkit_synth::MAX_SCALE)))]
     pub(crate) scale: u32,
@@ -440,7 +452,7 @@ pub(crate) struct SynthWriteArgs {
     /// Overwrite files that are there
     #[arg(long)]
     pub(crate) force: bool,
-    /// How strong the cause of a card is: 100 as a person would notice
+    /// Strength of the cause of a card: 100 as a person would notice
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=400))]
     pub(crate) strength: u32,
     /// Write the healthy twin of a card: the same programs with the same load, and nothing wrong

@@ -1,5 +1,5 @@
-//! Command lines of ETWAnalyzer: what `etwkit-compat` says is to be done for them is done by our own
-//! commands.
+//! Command lines of ETWAnalyzer: `etwkit-compat` translates them to plans, which our own commands
+//! carry out.
 
 use std::ffi::OsString;
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resul
     carry_out(plan(&words, &on_disk)?, &|_| {}, printer)
 }
 
-/// Does what is to be done; `adjust` adds what else arguments are to have.
+/// Carries out a plan; `adjust` adds further arguments to each step.
 pub(crate) fn carry_out(
     plan: Plan,
     adjust: &dyn Fn(&mut Vec<OsString>),
@@ -57,7 +57,7 @@ fn run_step(step: &Step, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
 }
 
 impl Command {
-    /// Lets the command answer as a guest wants it.
+    /// Applies the settings of an ETWAnalyzer line to the command.
     fn welcome(&mut self, guest: &Guest) {
         match self {
             Self::Dump(args) => args.question.common.guest = Some(guest.clone()),
@@ -87,7 +87,7 @@ struct ChosenTests {
     tests: OptionGroup<Selection>,
 }
 
-/// Makes extracts, and reports on them in the words of ETWAnalyzer.
+/// Creates extracts, and reports them in the words of ETWAnalyzer.
 fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let selected = |args: &[OsString]| -> anyhow::Result<Selection> {
         Ok(parsed::<ChosenTests>(args)?.tests.read()?)

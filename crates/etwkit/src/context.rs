@@ -1,4 +1,4 @@
-//! The engine, and what the command that runs asks it with.
+//! The engine, and the settings of the running command for its queries.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,7 +9,7 @@ use etwkit_query::Cancel;
 use etwkit_terminal::interrupt::Stoppable;
 use indicatif::ProgressBar;
 
-/// What a command asks with. The engine is that of the program; the rest belongs to the command.
+/// Settings of a command's queries. The engine belongs to the program, and the rest to the command.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) engine: Engine,
@@ -17,7 +17,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// A command that this gives up.
+    /// Creates the context of a command that `cancel` cancels.
     pub(crate) fn new(engine: &Engine, cancel: &Cancel) -> Self {
         let progress = Arc::new(Listener::default());
         let asking = Asking {
@@ -32,14 +32,14 @@ impl Context {
     }
 }
 
-/// A command that nothing gives up but the end of the process.
+/// A command that only the end of the process cancels.
 impl Default for Context {
     fn default() -> Self {
         Self::new(&Engine::default(), &Cancel::default())
     }
 }
 
-/// Shows how far a question is, if it has a bar, and ends extractions at Ctrl-C.
+/// Shows the progress of a query, if it has a bar, and ends extractions at Ctrl-C.
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     pub(crate) bar: Option<ProgressBar>,
@@ -53,7 +53,7 @@ impl Progress for Listener {
     }
 
     fn extracting(&self, _trace: &Path) -> Extracting {
-        // Ctrl-C ends the process at once unless something that can stop in order has begun.
+        // Ctrl-C ends the process at once unless work has started that can stop in order.
         let stoppable = Stoppable::begin();
         Box::new(move |_| match stoppable.is_asked_to_stop() {
             true => ControlFlow::Break(()),

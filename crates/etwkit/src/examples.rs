@@ -1,4 +1,4 @@
-//! What stands below the help of commands.
+//! Examples below the help of commands.
 
 pub(crate) const ROOT_EXAMPLE: &str = "\
 Example:

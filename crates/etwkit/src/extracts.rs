@@ -1,5 +1,5 @@
-//! Arguments to sessions over extracts: the engine opens them with what the command asks with, and the
-//! printer gets the notes.
+//! Sessions over the extracts that arguments name: the engine opens them with the settings of the
+//! command, and the printer gets the notes.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use etwkit_query::Session;
 
 use crate::printer::Printer;
 
-/// Opens what the arguments name, as one session, which nobody else has. Traces are extracted into the cache
-/// first, and the printer notes that.
+/// Opens the files that the arguments name as one session, which is not shared. Traces are
+/// extracted into the cache first, and the printer notes that.
 pub(crate) fn open_extracts(
     paths: &[PathBuf],
     printer: &mut Printer<'_>,
@@ -25,8 +25,8 @@ pub(crate) fn open_extracts(
     Ok(Arc::new(session))
 }
 
-/// The extract that a path means: the path itself, or the one in the cache that a trace or an extract of
-/// ETWAnalyzer became.
+/// Returns the extract of a path: the path itself, or the extract in the cache that was made from a
+/// trace or an extract of ETWAnalyzer.
 pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<PathBuf> {
     let context = printer.context();
     Ok(context
@@ -34,8 +34,8 @@ pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
         .extract_of(&context.asking, path, printer.notes())?)
 }
 
-/// What arguments name, with archives of several extracts of ETWAnalyzer as the extracts in the cache that
-/// these became.
+/// Returns the files that arguments name. Archives with several extracts of ETWAnalyzer are
+/// replaced by the extracts in the cache that were made from them.
 pub(crate) fn unpacked<'p>(
     paths: Cow<'p, [PathBuf]>,
     printer: &mut Printer<'_>,

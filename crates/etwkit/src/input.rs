@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::arguments::TraceArgs;
 
-/// Opens what the arguments name, as one session.
+/// Opens the files that the arguments name, as one session.
 pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Opened> {
     let files = Files::of(args, Wanted::Session)?;
     Ok(Opened {
@@ -22,8 +22,8 @@ pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Opened> {
     })
 }
 
-/// A trace that is open. Its file goes away behind it, if it is a temporary one: not all systems remove what
-/// is mapped.
+/// An open trace. A temporary file is removed after it is closed, since not all systems can remove
+/// a mapped file.
 pub(crate) struct Opened {
     input: Input,
     _files: Files,
@@ -41,12 +41,13 @@ impl Deref for Opened {
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) paths: Vec<PathBuf>,
-    /// Where the standard input lies, for as long as these are needed.
+    /// The folder of the standard input's copy, for as long as these paths are needed.
     _folder: Option<TempDir>,
 }
 
 impl Files {
-    /// What is named by files, patterns, lists and folders; the standard input, `-`, becomes a file.
+    /// Returns the files that files, patterns, lists and folders name. The standard input, `-`,
+    /// becomes a file.
     pub(crate) fn of(args: &TraceArgs, wanted: Wanted) -> anyhow::Result<Self> {
         let (mut paths, mut folder) = (named(&args.traces, wanted, false)?, None);
         for path in paths.iter_mut().filter(|path| is_standard_input(path)) {
@@ -62,15 +63,15 @@ impl Files {
     }
 }
 
-/// Name of the file that the standard input becomes, whatever is in it.
+/// Name of the file that the standard input becomes, regardless of its content.
 const STANDARD_INPUT: &str = "standard-input.etl";
 
-/// Whether a path means the standard input.
+/// True if a path means the standard input.
 pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-" && path.symlink_metadata().is_err()
 }
 
-/// Writes the standard input into a file: a trace is read at many places at once.
+/// Writes the standard input into a file, since a trace is read at many places at once.
 fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
     let input = std::io::stdin();
     if input.is_terminal() {
@@ -84,8 +85,7 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
         .temp_dir
         .unwrap_or_else(std::env::temp_dir);
     let limit = args.max_unpacked.saturating_mul(1 << 30);
-    // Nothing is known of its length before it ends, so that the limit of unpacked archives holds for it,
-    // too.
+    // Its length is not known before it ends, so the limit of unpacked archives also applies to it.
     let kept = || {
         let folder = tempfile::Builder::new()
             .prefix("etwkit-")
@@ -109,12 +109,12 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
     Ok(folder)
 }
 
-/// Opens some of what the arguments name, as one session.
+/// Opens some of the files that the arguments name, as one session.
 pub(crate) fn open_paths(paths: &[PathBuf], args: &TraceArgs) -> anyhow::Result<Input> {
     Ok(etwkit_extract::open(paths, &options(args))?)
 }
 
-/// How inputs are opened.
+/// Returns the options for opening inputs.
 pub(crate) fn options(args: &TraceArgs) -> Options {
     input_options(
         !args.no_mmap,
@@ -123,7 +123,7 @@ pub(crate) fn options(args: &TraceArgs) -> Options {
     )
 }
 
-/// Opens a trace as it is opened if no option says otherwise.
+/// Opens a trace with default options.
 pub(crate) fn open_plain(path: &Path) -> anyhow::Result<Input> {
     let options = input_options(
         true,

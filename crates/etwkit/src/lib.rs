@@ -1,8 +1,9 @@
-//! The command line of etwkit as a function, so that tests run whole commands without starting a process.
+//! The command line of etwkit as a function, so that tests run whole commands without starting a
+//! process.
 //!
-//! [`run`] parses arguments (`cli`), hands them to one function per command (`commands`), and every
-//! character of the answer passes the `printer`. Ctrl-C ends the process with status 130, see
-//! [`etwkit_terminal::interrupt`].
+//! [`run`] parses arguments (`cli`), passes them to one function per command (`commands`), and
+//! every character of the answer goes through the `printer`. Ctrl-C ends the process with status
+//! 130, see [`etwkit_terminal::interrupt`].
 
 #![forbid(unsafe_code)]
 
@@ -46,12 +47,12 @@ use rules::NameArgs;
 pub struct Terminal {
     /// Columns, if the answer goes to a terminal: tables are cut at its edge.
     pub width: Option<usize>,
-    /// Colours that it has unless the command line wants others.
+    /// Colors that it has unless the command line chooses others.
     pub colors: Colors,
 }
 
-/// Runs one command line, its first item being the name of the program. The answer goes to `out`, which is
-/// flushed; errors go to `err`.
+/// Runs one command line. Its first item is the name of the program. The answer goes to `out`,
+/// which is flushed; errors go to `err`.
 pub fn run<T>(args: impl IntoIterator<Item = T>, out: &mut dyn Write, err: &mut dyn Write) -> Exit
 where
     T: Into<OsString> + Clone,
@@ -83,19 +84,19 @@ where
     }
 }
 
-/// Where answers and errors go.
+/// Outputs for answers and errors.
 pub(crate) struct Screen<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) err: &'w mut dyn Write,
     pub(crate) terminal: Terminal,
-    /// Colours that a console was started with, for all of its lines.
+    /// Colors that a console was started with, for all of its lines.
     pub(crate) session: Option<When>,
-    /// How much a console says of all of its lines.
+    /// Amount of a console's output on the error stream, for all of its lines.
     pub(crate) speech: Speech,
 }
 
 impl Screen<'_> {
-    /// Prints what the work answers, then its notes or its error.
+    /// Prints the answer of the work, then its notes or its error.
     pub(crate) fn answer(
         &mut self,
         context: Context,
@@ -104,7 +105,7 @@ impl Screen<'_> {
         let printer = Printer::new(self.out).on(self.terminal, self.session, self.speech);
         let mut printer = printer.with_context(context);
         let result = work(&mut printer);
-        // Where the work failed, what it has answered so far is printed all the same.
+        // If the work failed, its answer so far is still printed.
         let finished = printer.finish();
         let result = result.and_then(|exit| finished.map(|()| exit).map_err(Into::into));
         let (notes, failures) = (printer.take_notes(), printer.take_failures());
@@ -145,7 +146,7 @@ impl Screen<'_> {
         )
     }
 
-    /// The error stream.
+    /// Returns the error stream.
     pub(crate) fn errors(&mut self) -> Errors<'_> {
         Errors {
             is_colored: self.terminal.colors.chosen(self.session).err,
@@ -154,17 +155,17 @@ impl Screen<'_> {
     }
 }
 
-/// What is wrong with a command line, in several lines.
+/// A faulty command line, described in several lines.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);
 
-/// Runs a command line, its first item being the name of the program.
+/// Runs a command line. Its first item is the name of the program.
 pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if etwkit_compat::is_line(args) {
         return compat::run(args, printer);
     }
-    // Before the arguments are parsed: what is wrong with them has the colours that they ask for, too.
+    // Before the arguments are parsed: errors about them also use the colors that they choose.
     printer.choose_colors(style::choice(args));
     let args = &config::with_defaults(args, Cli::command, etwkit_query::nearest)?;
     match Cli::try_parse_from(args) {
@@ -173,6 +174,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
             let text = usage.render().to_string();
             Err(Usage(cli::with_suggestion(&usage, text)).into())
         }
+        // The parser returns --help and --version as errors, but they are answers.
         Err(help) => {
             printer.block(&help.render().to_string())?;
             Ok(Exit::Answered)
@@ -180,7 +182,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-/// Runs one command that was parsed.
+/// Runs one parsed command.
 pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     printer.choose_colors(cli.color);
     printer.speak(cli.speech());
@@ -189,6 +191,7 @@ pub(crate) fn dispatch(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<E
         process_names: names,
         ..printer.context().asking
     };
+    // Restored afterwards: the steps of an ETWAnalyzer line share one printer.
     let before = printer.ask_with(asking);
     let answered = run_command(cli, printer);
     printer.ask_with(before);

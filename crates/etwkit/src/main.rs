@@ -8,28 +8,30 @@ use std::process::ExitCode;
 use anstream::{AutoStream, ColorChoice};
 use etwkit::{Colors, Terminal};
 
-/// Rows are made on one thread and freed on another, millions of them: an extraction on two cores takes a
-/// tenth less time than with the allocator of the GNU C library.
+/// Rows are allocated on one thread and freed on another, millions of them: on two cores, an
+/// extraction takes a tenth less time than with the allocator of the GNU C library.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Columns of a terminal that does not say.
+/// Columns of a terminal that does not report its width.
 const USUAL_WIDTH: usize = 80;
 
 fn main() -> ExitCode {
     etwkit_terminal::interrupt::install();
-    // Old consoles of Windows do not know escape sequences; the stream turns them into calls there, and hands
-    // everything on elsewhere.
+    // Old consoles of Windows do not know escape sequences. The stream turns them into calls there,
+    // and passes everything on elsewhere.
     let terminal = terminal();
     let mut out = BufWriter::with_capacity(1 << 16, AutoStream::always(io::stdout().lock()));
-    // Not locked: a thread of the engine that panics says so here, and would wait for the lock for ever.
+    // Not locked: a panicking thread of the engine prints its message here, and would wait for the
+    // lock forever.
     let mut err = AutoStream::always(io::stderr());
     etwkit::run_on_screen(std::env::args_os(), &mut out, &mut err, terminal).into()
 }
 
-/// What the terminal can and the environment wants (`NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, `TERM`).
+/// Returns the capabilities of the terminal and the settings of the environment (`NO_COLOR`,
+/// `CLICOLOR`, `CLICOLOR_FORCE`, `TERM`).
 fn terminal() -> Terminal {
-    // A terminal that does not say how wide it is still is one: what it shows is escaped and cut.
+    // A terminal of unknown width still counts as one: its output is escaped and cut.
     let width = io::stdout().is_terminal().then(|| {
         terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0))
     });

@@ -10,10 +10,10 @@ use etwkit_query::question::{Kind, Opt, OptionError, Request, Values};
 /// Heading of the options that change how an answer is printed.
 pub(crate) const OUTPUT: &str = "Output";
 
-/// The option that prints what requests and rows look like, for which nothing else is needed.
+/// The option that prints the schema of requests and rows, which needs no other arguments.
 pub(crate) const SCHEMA: &str = "show-schema";
 
-/// An option as an argument.
+/// Returns an option as an argument.
 pub(crate) fn arg(option: &Opt) -> Arg {
     let arg = Arg::new(option.name)
         .long(option.name)
@@ -49,7 +49,8 @@ pub(crate) fn arg(option: &Opt) -> Arg {
     } else {
         arg.value_name(option.value_name)
     };
-    // Without the `=`, the word behind an option whose value may be missing would be taken for that value.
+    // Without the `=`, the word after an option with an optional value would be taken for that
+    // value.
     let arg = option.alone.into_iter().fold(arg, |arg, value| {
         arg.num_args(0..=1)
             .require_equals(!option.is_apart)
@@ -74,7 +75,7 @@ pub(crate) fn arg(option: &Opt) -> Arg {
     }
 }
 
-/// The options that are given on the command line.
+/// Returns the options that are given on the command line.
 pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
     let is_given =
         |option: &&Opt| matches.value_source(option.name) == Some(ValueSource::CommandLine);
@@ -100,7 +101,7 @@ pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
 pub(crate) struct OptionGroup<R>(Values, PhantomData<R>);
 
 impl<R: Request> OptionGroup<R> {
-    /// The request that they mean.
+    /// Reads the request from the options.
     pub(crate) fn read(&self) -> Result<R, OptionError> {
         R::read(&self.0)
     }

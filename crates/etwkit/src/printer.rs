@@ -1,5 +1,5 @@
-//! All output of a command goes through here, so that nothing can forget to escape it
-//! ([`etwkit_terminal::Lines`]) or to say what the traces lack.
+//! All output of a command goes through here, so that no command can forget to escape it
+//! ([`etwkit_terminal::Lines`]) or to report gaps of the traces.
 
 use std::io::Write;
 use std::ops::{Deref, DerefMut};
@@ -16,36 +16,36 @@ use crate::context::Context;
 
 type Result<T> = std::result::Result<T, WriteError>;
 
-/// How much is said on the error stream.
+/// Amount of output on the error stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Speech {
     /// Errors alone.
     Quiet,
-    /// Notes, too.
+    /// Errors and notes.
     #[default]
     Usual,
-    /// What answered, too.
+    /// Errors, notes, and the source of the answer.
     Verbose,
 }
 
-/// Writes an answer: its lines, and what goes with it on the error stream.
+/// Writes an answer: its lines, and its notes on the error stream.
 pub(crate) struct Printer<'w> {
     lines: Lines<'w>,
-    /// What the reader of the answer should know, for the error stream.
+    /// Notes for the reader of the answer, for the error stream.
     notes: Vec<String>,
-    /// How many of the notes are printed.
+    /// Amount of notes to print.
     speech: Speech,
-    /// What failed while the rest went on.
+    /// Failures after which the rest continued.
     failures: Vec<anyhow::Error>,
-    /// What the traces of the answer lack.
+    /// Gaps of the answer's traces.
     gaps: AllGaps,
-    /// The command that the first line of machine output has yet to name.
+    /// The command for the first line of machine output, while that line is pending.
     json_start: Option<String>,
     /// Machine output has begun.
     is_json: bool,
-    /// What the command asks extracts with.
+    /// Settings of the command's queries.
     context: Context,
-    /// The extracts that answered without saying that they cannot.
+    /// The extracts that have answered without an error.
     answered: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// This printer, for a terminal, in a session that may have chosen other colours and says so much.
+    /// Returns this printer for a terminal, with the colors and the verbosity of a session.
     pub(crate) fn on(self, terminal: Terminal, session: Option<When>, speech: Speech) -> Self {
         Self {
             lines: self.lines.on(terminal.width, terminal.colors, session),
@@ -87,29 +87,29 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// Follows what a command line wants to be said, if it wants something else than usual.
+    /// Applies the verbosity of a command line, unless it is the default.
     pub(crate) fn speak(&mut self, speech: Speech) {
         if speech != Speech::Usual {
             self.speech = speech;
         }
     }
 
-    /// This printer, for a command that asks extracts with this.
+    /// Returns this printer for a command with these query settings.
     pub(crate) fn with_context(self, context: Context) -> Self {
         Self { context, ..self }
     }
 
-    /// What the command asks extracts with.
+    /// Returns the settings of the command's queries.
     pub(crate) fn context(&self) -> Context {
         self.context.clone()
     }
 
-    /// From now on extracts are asked with this. Returns what they were asked with before.
+    /// Replaces the settings of later queries. Returns the previous ones.
     pub(crate) fn ask_with(&mut self, asking: Asking) -> Asking {
         std::mem::replace(&mut self.context.asking, asking)
     }
 
-    /// An extract answered, be it without a row.
+    /// Records that an extract has answered, even without a row.
     pub(crate) fn answered_by(&mut self, extract: &str) {
         self.answered.push(extract.to_owned());
     }
@@ -119,7 +119,8 @@ impl<'w> Printer<'w> {
         self.notes.push(text.to_owned());
     }
 
-    /// Keeps an error of a part of the work, which ends the command with status 2 when the rest is done.
+    /// Keeps an error of a part of the work. The command then ends with status 2 after the rest is
+    /// finished.
     pub(crate) fn failed(&mut self, error: anyhow::Error) {
         self.failures.push(error);
     }
@@ -129,12 +130,12 @@ impl<'w> Printer<'w> {
         std::mem::take(&mut self.failures)
     }
 
-    /// The notes so far.
+    /// Returns the notes so far.
     pub(crate) fn notes(&mut self) -> &mut Vec<String> {
         &mut self.notes
     }
 
-    /// Takes the notes out, what the traces lack last.
+    /// Takes the notes out, with the gaps of the traces last.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(self.gaps.lines());
@@ -149,34 +150,34 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// Takes what traces of the answer lack: the error stream gets a line, machine output a field of its
-    /// first line, or a line of its own where that was printed before.
+    /// Adds gaps of the answer's traces: the error stream gets a line, and machine output a field
+    /// of its first line, or a line of its own if the first line is already printed.
     pub(crate) fn add_gaps(&mut self, gaps: impl IntoIterator<Item = Gaps>) {
         gaps.into_iter().for_each(|gaps| self.gaps.add(gaps));
     }
 
-    /// What the traces of the answer lack.
+    /// Returns the gaps of the answer's traces.
     pub(crate) fn gaps(&mut self) -> &mut AllGaps {
         &mut self.gaps
     }
 
-    /// This printer, for a part of the answer that goes to a file and has these gaps.
+    /// Returns this printer for a part of the answer that goes to a file and has these gaps.
     pub(crate) fn with_gaps(self, gaps: AllGaps) -> Self {
         Self { gaps, ..self }
     }
 
-    /// The first line of machine output. It is printed with the next one, or at the end, since it says what
-    /// the traces lack that were opened meanwhile.
+    /// Sets the first line of machine output. It is printed with the next line, or at the end,
+    /// since it contains the gaps of traces that are opened until then.
     pub(crate) fn json_start(&mut self, command: &str) {
         self.json_start = Some(command.to_owned());
     }
 
-    /// Prints the first line of machine output, if that is still to be done, and what traces lack that were
-    /// opened since.
+    /// Prints the first line of machine output if it is still pending, and the gaps of traces that
+    /// were opened since.
     fn json_started(&mut self) -> Result<()> {
         let Some(command) = self.json_start.take() else {
-            // Gaps of traces that were opened behind the first line come in lines of their own, since that is
-            // printed.
+            // Gaps of traces that were opened after the first line was printed come in lines of
+            // their own.
             return if self.is_json {
                 self.late_gaps()
             } else {
@@ -199,7 +200,7 @@ impl<'w> Printer<'w> {
             .try_for_each(|gaps| self.json_line(gaps))
     }
 
-    /// One object on one line.
+    /// Prints one object on one line.
     pub(crate) fn json(&mut self, value: &Value) -> Result<()> {
         self.json_started()?;
         self.json_line(value)
@@ -209,14 +210,14 @@ impl<'w> Printer<'w> {
         self.lines.json_line(&value.to_string())
     }
 
-    /// Writes what is buffered.
+    /// Flushes buffered output.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.json_started()?;
         self.lines.flush()
     }
 }
 
-/// A number with its digits in groups: `1 234 567`. For people only.
+/// Formats a number with grouped digits: `1 234 567`. For people only.
 pub(crate) fn grouped(number: u64) -> String {
     Numbers::default().grouped(number)
 }

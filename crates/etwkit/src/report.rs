@@ -1,4 +1,4 @@
-//! Which hint an error gets, by the library that it comes from.
+//! Hints for errors, by the library that they come from.
 
 use std::io;
 
@@ -8,13 +8,13 @@ use etwkit_terminal::errors::{Advised, Errors, hint_of_system};
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{} of {traces} traces could not be extracted", all.len())]
 pub(crate) struct Failures {
-    /// All traces that were named.
+    /// Number of traces that were named.
     pub(crate) traces: usize,
-    /// Names of those that could not, and what is wrong.
+    /// Names of the inputs that failed, and their errors.
     pub(crate) all: Vec<(String, anyhow::Error)>,
 }
 
-/// Prints each of several errors with the trace that it is of, then how many there are.
+/// Prints each of several errors with its trace, and then their number.
 pub(crate) fn failures(err: &mut Errors<'_>, failures: &Failures) {
     for (trace, error) in &failures.all {
         err.line(&format!("error: {trace}: {error:#}"));
@@ -28,11 +28,11 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
     err.error(error, &hint(error));
 }
 
-/// The hint where nothing better is known.
+/// Hint if there is no better one.
 const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with examples";
 
-/// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors
-/// of its kind.
+/// Returns the advice of the library that the error, or one of its causes, comes from; otherwise
+/// advice for the kind of error.
 pub(crate) fn hint(error: &anyhow::Error) -> String {
     let of_system = || {
         let cause = error
@@ -43,7 +43,7 @@ pub(crate) fn hint(error: &anyhow::Error) -> String {
     error.chain().find_map(of_library).unwrap_or_else(of_system)
 }
 
-/// The advice of a library.
+/// Returns the advice of a library.
 fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let known = error.downcast_ref().and_then(etwkit_extract::Error::hint);
     let known = known
@@ -141,7 +141,7 @@ mod tests {
         kind.into()
     }
 
-    /// One error of each kind of the libraries that extracts and questions end with.
+    /// Returns one error of each kind from the libraries that extracts and questions use.
     fn of_libraries() -> Vec<anyhow::Error> {
         let text = || "x".to_owned();
         let store = vec![
@@ -258,7 +258,7 @@ mod tests {
             let plain = printed(&of_libraries().swap_remove(number));
             assert_eq!(plain.matches("\nhint: ").count(), 1, "{plain}");
             assert!(!plain.contains(HELP), "{plain}");
-            // An error has the same hint below contexts that were added on the way.
+            // An error has the same hint below contexts that are added to it.
             let hint = plain.lines().last().unwrap().to_owned();
             let wrapped = printed(
                 &of_libraries()

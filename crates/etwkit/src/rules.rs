@@ -1,4 +1,4 @@
-//! Rules of the user: what processes are called.
+//! Rename rules of the user, which change the names of processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,21 +9,21 @@ use clap::Args;
 use etwkit_engine::read_rules;
 use etwkit_query::rename::RenameRules;
 
-/// Names the file that `default` stands for.
+/// Variable with the path of the file that `default` means.
 const RENAME_RULES: &str = "ETWKIT_RENAME_RULES";
 
-/// What processes are called.
+/// Names of processes.
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// Call processes as the rules of this file do (ProcessRenameRules.xml of ETWAnalyzer). default: the file
-    /// that ETWKIT_RENAME_RULES names, else rules that name four services; none: by their executables, as
-    /// without this option
+    /// Call processes as the rules of this file do (ProcessRenameRules.xml of ETWAnalyzer).
+    /// default: the file that ETWKIT_RENAME_RULES names, else rules that name four services; none:
+    /// by their executables, as without this option
     #[arg(long, value_name = "FILE|default|none", global = true)]
     rename_rules: Option<PathBuf>,
 }
 
 impl NameArgs {
-    /// The rules, if there are any.
+    /// Returns the rules, if there are any.
     pub(crate) fn rules(&self) -> anyhow::Result<Option<Arc<RenameRules>>> {
         let rules = match &self.rename_rules {
             None => return Ok(None),
@@ -38,7 +38,7 @@ impl NameArgs {
     }
 }
 
-/// The file that a variable names.
+/// Returns the file that a variable names.
 fn named_by(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|file: &OsString| !file.is_empty())

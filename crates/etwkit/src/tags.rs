@@ -9,24 +9,24 @@ use etwkit_trace::tags::TagSet;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
-    /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
-    /// repeated
+    /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can
+    /// be repeated
     #[arg(long = "stack-tag-file", value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
 impl TagArgs {
-    /// Whether any files are named.
+    /// True if any files are named.
     pub(crate) const fn are_given(&self) -> bool {
         !self.files.is_empty()
     }
 
-    /// Names of the sets that the files become.
+    /// Returns the names of the sets that are made from the files.
     pub(crate) fn names(&self) -> Vec<String> {
         Tagging::names(&self.files)
     }
 
-    /// The built-in set, and one for each file, which has its name.
+    /// Returns the built-in set, and one for each file, which has its name.
     pub(crate) fn sets(&self) -> anyhow::Result<Vec<TagSet>> {
         Ok(tag_sets(&self.files)?)
     }

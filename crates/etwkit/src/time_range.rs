@@ -1,4 +1,4 @@
-//! The option `--range` of commands that are no declared questions: a part of the trace.
+//! The option `--range` of commands that are not declared questions: a part of the trace.
 
 use etwkit_extract::Input;
 use etwkit_query::Session;
@@ -8,7 +8,7 @@ use etwkit_query::time_format::TraceClock;
 use etwkit_terminal::errors::Advised;
 use etwkit_trace::import::Range;
 
-/// A part of a trace as it was written.
+/// A part of a trace as written by the user.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeRange<'a> {
     text: &'a str,
@@ -16,8 +16,8 @@ pub(crate) struct TimeRange<'a> {
 }
 
 impl<'a> TimeRange<'a> {
-    /// Reads `A..B`, `A..` or `..B` in seconds since the start of the trace or as clock times, both ends
-    /// included.
+    /// Parses `A..B`, `A..` or `..B` in seconds since the start of the trace or as clock times,
+    /// both ends included.
     pub(crate) fn parse(text: Option<&'a str>) -> anyhow::Result<Self> {
         let part = text
             .map(Part::parse)
@@ -30,7 +30,7 @@ impl<'a> TimeRange<'a> {
         })
     }
 
-    /// Where it lies in a trace.
+    /// Returns the range in a trace.
     pub(crate) fn of(&self, input: &Input) -> anyhow::Result<Range> {
         let session = input.session();
         let clock = session.clock();
@@ -50,9 +50,9 @@ impl<'a> TimeRange<'a> {
         })
     }
 
-    /// Where it lies in the trace of an extract.
+    /// Returns the range in the trace of an extract.
     pub(crate) fn of_session(&self, session: &Session) -> anyhow::Result<Placed> {
-        // Seconds mean the same in every trace; only clock times have to know when it began.
+        // Seconds mean the same in every trace; only clock times depend on its start.
         if let Part::Known(range) = self.part {
             return Ok(range);
         }
@@ -68,7 +68,7 @@ impl<'a> TimeRange<'a> {
     }
 }
 
-/// What is wrong with a part of a trace, in one line.
+/// Formats the error of a range in one line.
 fn of_range(error: &RangeError) -> Advised {
     Advised {
         message: format!("--range: {error}"),

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::out_file::all_different;
 
-/// What became of the recordings that were to be copied.
+/// Result of copying recordings into a folder.
 #[derive(Debug)]
 pub struct Copied {
     /// Files and extracts in the folder.
@@ -16,13 +16,14 @@ pub struct Copied {
     pub left_out: Vec<PathBuf>,
 }
 
-/// Copies files, and extracts with all that is in them, into a folder. What `is_named` (somebody wrote it on
-/// a command line) may be a link, what was found in a folder may not: a link of a stranger could lead to any
-/// file of this system, and a pipe waits for its writer.
+/// Copies files, and extracts with all that is in them, into a folder. A path for which `is_named`
+/// holds was given on a command line and may be a link. A path that was found in a folder may not:
+/// another user's link could point to any file of this system, and a pipe would wait for its
+/// writer.
 ///
 /// # Errors
-/// Two recordings would have one name, one exists already and `overwrite` does not allow to replace it, or a
-/// file cannot be written.
+/// Two recordings would have one name, one exists already and `overwrite` does not allow to replace
+/// it, or a file cannot be written.
 pub fn copy_into(
     folder: &Path,
     recordings: impl Iterator<Item = PathBuf>,
@@ -33,7 +34,7 @@ pub fn copy_into(
         .with_context(|| format!("cannot create {}", folder.display()))?;
     let (chosen, mut left_out): (Vec<_>, Vec<_>) =
         recordings.partition(|from| is_named(from) || is_plain(from));
-    // Before anything is copied, so that a command that cannot do all of its work changes nothing.
+    // Before any copy, so that a command that cannot do all of its work changes nothing.
     all_different(
         chosen
             .iter()
@@ -55,10 +56,10 @@ fn target(from: &Path, folder: &Path) -> PathBuf {
     folder.join(from.file_name().unwrap_or_default())
 }
 
-/// Removes what stands where a recording is copied to, if that may be.
+/// Removes the existing file or folder at the target of a copy, if it may be replaced.
 fn make_room(from: &Path, to: &Path, overwrite: bool) -> anyhow::Result<()> {
-    // Not `exists`: a link that leads nowhere would count as a free place, and the copy would be written
-    // where it leads.
+    // Not `exists`: a dangling link would count as a free place, and the copy would be written to
+    // the link's target.
     if to.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -81,13 +82,13 @@ fn make_room(from: &Path, to: &Path, overwrite: bool) -> anyhow::Result<()> {
     removed.with_context(|| format!("cannot replace {}", to.display()))
 }
 
-/// Whether it is a file or folder and no link, pipe or device.
+/// True for a regular file or a folder; false for a link, pipe or device.
 fn is_plain(path: &Path) -> bool {
     path.symlink_metadata()
         .is_ok_and(|found| found.is_file() || found.is_dir())
 }
 
-/// Copies a file, or a folder with all that is in it but for links, pipes and devices, which go to
+/// Copies a file, or a folder with all of its contents except links, pipes and devices, which go to
 /// `left_out`.
 fn copy_all(from: &Path, to: &Path, left_out: &mut Vec<PathBuf>) -> io::Result<()> {
     if !from.is_dir() {

@@ -1,7 +1,7 @@
-//! Files that commands write: complete or not there, and never over something that was recorded.
+//! Output files of commands: each is either complete or absent, and none replaces a recording.
 //!
-//! [`out_file`] gives a file its name at the end; [`etwkit_terminal::interrupt`] removes what is unfinished
-//! when a signal ends the process.
+//! [`out_file`] gives a file its name at the end; [`etwkit_terminal::interrupt`] removes unfinished
+//! files when a signal ends the process.
 
 pub mod copies;
 pub mod out_file;

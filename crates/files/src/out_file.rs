@@ -1,10 +1,16 @@
-//! Files that commands write.
+//! Output files of commands.
 //!
-//! A file is written under another name beside its own and gets its name when it is complete, so that a
-//! command which fails or is interrupted leaves the old file as it was. Nobody loses data by a slip of the
-//! keyboard: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
-//! extract never. Links are followed, and pipes and devices are written to: they are never replaced by a
-//! file.
+//! A file is written under a temporary name next to its target and is renamed when it is complete,
+//! so a command that fails or is interrupted leaves the old file unchanged. A typing error loses no
+//! data: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
+//! extract never. Links are followed, and pipes and devices are written to: they are never replaced
+//! by a file.
+//!
+//! A file is written under another name beside its own and gets its name when it is complete, so
+//! that a command which fails or is interrupted leaves the old file as it was. Nobody loses data by
+//! a slip of the keyboard: an existing file is replaced only with `--force`, and a trace, an
+//! archive or a part of an extract never. Links are followed, and pipes and devices are written to:
+//! they are never replaced by a file.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -17,23 +23,23 @@ use etwkit_json7z::{is_json_part, looks_like_json_extract};
 use etwkit_terminal::errors::advised;
 use tempfile::NamedTempFile;
 
-/// How unfinished files are called, between these.
+/// Prefix and suffix of the names of unfinished files.
 const PREFIX: &str = ".etwkit-";
 const SUFFIX: &str = ".part";
-/// An unfinished file that nobody holds and that is this old belongs to a program that died: a live one takes
-/// hold of its file at once.
+/// Age at which an unlocked unfinished file counts as left by a dead program. A live program locks
+/// its file immediately after it creates it.
 const ABANDONED: Duration = Duration::from_secs(60);
 
-/// What may be replaced.
+/// The existing files that an output file may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
     /// No existing file.
     Nothing,
     /// A CSV file that a dump wrote.
     OwnCsv,
-    /// A file of whatever content that is neither a trace nor an extract.
+    /// A file with any content that is neither a trace nor an extract.
     Anything,
-    /// As [`Replace::Anything`], and also a trace that was simulated, which has its truth beside it.
+    /// As [`Replace::Anything`], and also a simulated trace, which has its truth file next to it.
     Simulated,
     /// As [`Replace::Anything`], and also a trace that was cut out of another one.
     Cut,
@@ -43,18 +49,18 @@ pub enum Replace {
 pub const CUT_NAME: &str = "[cut by etwkit]";
 
 /// Bytes at the start of a file that hold the name in its trace header.
-// The header is the first event of the first buffer, and the name stands behind its fixed fields.
+// The header is the first event of the first buffer, and the name follows its fixed fields.
 const HEAD_LEN: u64 = 4096;
 
 impl Replace {
-    /// What may be replaced, given `--force`.
+    /// Returns [`Replace::Anything`] with `--force`, otherwise [`Replace::Nothing`].
     pub const fn forced(force: bool) -> Self {
         if force { Self::Anything } else { Self::Nothing }
     }
 }
 
-/// Checks before anything is written that each source becomes a file of its own: the second of two that share
-/// one would replace the first.
+/// Checks, before anything is written, that each source gets its own target: the second of two that
+/// share one would replace the first.
 ///
 /// # Errors
 /// Two of them share a target.
@@ -76,24 +82,25 @@ pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> an
     Ok(())
 }
 
-/// A file that is being written. Dropping it before it is [kept](OutFile::keep) leaves what was there.
+/// A file that is being written. Dropping it before it is [kept](OutFile::keep) leaves the old file
+/// unchanged.
 #[derive(Debug)]
 pub struct OutFile(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// It gets its name when it is complete.
+    /// A file that gets its name when it is complete.
     Whole {
         file: NamedTempFile,
         target: PathBuf,
         replace: Replace,
     },
-    /// A pipe or a device, which takes bytes as they come.
+    /// A pipe or a device, which is written to directly.
     Direct { file: File, target: PathBuf },
 }
 
 impl OutFile {
-    /// Begins to write.
+    /// Starts to write.
     ///
     /// # Errors
     /// The existing file may not be replaced, or nothing can be written there.
@@ -117,7 +124,7 @@ impl OutFile {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// It cannot be written, or something took its place meanwhile.
+    /// It cannot be written, or its target was created in the meantime.
     pub fn keep(self) -> anyhow::Result<()> {
         match self.0 {
             Kind::Direct { mut file, target } => file.flush().with_context(|| cannot(&target)),
@@ -127,8 +134,8 @@ impl OutFile {
                 replace,
             } => {
                 file.flush().with_context(|| cannot(&target))?;
-                // A file that has come there since the command began is not replaced either: commands run for
-                // minutes.
+                // A file that was created there since the command started is not replaced either:
+                // commands run for minutes.
                 check(&target, replace)?;
                 let kept = if replace == Replace::Nothing {
                     file.persist_noclobber(&target)
@@ -136,7 +143,7 @@ impl OutFile {
                     file.persist(&target)
                 };
                 let kept = kept.with_context(|| cannot(&target))?;
-                // Where there are no locks there is none to give back.
+                // File systems without locks have none to release.
                 let _ = kept.unlock();
                 Ok(())
             }
@@ -167,7 +174,7 @@ impl Seek for OutFile {
     }
 }
 
-/// Begins to write a file whose bytes are collected before they go to the disk.
+/// Starts to write a file through a buffer.
 pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
     Ok(io::BufWriter::with_capacity(
         1 << 20,
@@ -175,7 +182,7 @@ pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<O
     ))
 }
 
-/// Takes a file out of its buffer and gives it its name.
+/// Flushes a buffered file and gives it its name.
 pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
     let file = file
         .into_inner()
@@ -184,7 +191,7 @@ pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
     file.keep()
 }
 
-/// Refuses what may not be replaced, before any work is done for it.
+/// Rejects a target that may not be replaced, before any work is done for it.
 pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     let Ok(metadata) = path.metadata() else {
         return Ok(());
@@ -199,8 +206,8 @@ pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     if !metadata.is_file() {
         return Ok(());
     }
-    // Without `--force` a trace that could be replaced with it is refused as any other file is, below: the
-    // hint of the refusal here would not be right for it.
+    // Without `--force`, a simulated trace is rejected below like any other file: the hint of the
+    // rejection here would not apply.
     let may_be_simulated = matches!(replace, Replace::Simulated | Replace::Nothing);
     if let Some(what) = precious(path)
         && !(may_be_simulated && path.with_extension("truth.json").is_file())
@@ -224,13 +231,13 @@ pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     ))
 }
 
-/// What a regular file is, if it is something that somebody recorded and nothing can bring back.
+/// Returns the kind of a regular file if it is a recording, which could not be reproduced.
 fn precious(path: &Path) -> Option<&'static str> {
     let is_json = is_json_part(path) || looks_like_json_extract(path);
     etwkit_extract::precious(path).or_else(|| is_json.then_some("an extract of ETWAnalyzer"))
 }
 
-/// Whether a trace was cut out of another one.
+/// True if a trace was cut out of another one.
 fn is_cut(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD_LEN).read_to_end(&mut head));
@@ -238,7 +245,7 @@ fn is_cut(path: &Path) -> bool {
     read.is_ok() && head.windows(name.len()).any(|part| part == name)
 }
 
-/// Whether a file begins as the CSV files of dumps do: with the column of the trace, or as those of
+/// True if a file starts like a CSV file of a dump: with the trace column, or in the format of
 /// ETWAnalyzer.
 fn is_own_csv(path: &Path) -> bool {
     let mut head = Vec::new();
@@ -247,7 +254,7 @@ fn is_own_csv(path: &Path) -> bool {
     read.is_ok() && starts.iter().any(|start| head.starts_with(start))
 }
 
-/// Where a link leads; the path itself if it is none, or if it leads nowhere yet.
+/// Returns the target of a link. Returns the path itself if it is not a link.
 fn followed(path: &Path) -> PathBuf {
     if let Ok(target) = path.canonicalize()
         && path.is_symlink()
@@ -255,7 +262,7 @@ fn followed(path: &Path) -> PathBuf {
         return target;
     }
     match path.read_link() {
-        // A link to a file that is still to come: it is made where the link leads.
+        // A link to a file that does not exist yet: it is created at the link's target.
         Ok(target) => path
             .parent()
             .map_or_else(|| target.clone(), |parent| parent.join(&target)),
@@ -263,19 +270,19 @@ fn followed(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether a path is a pipe or a device, which takes bytes as they come.
+/// True for a pipe or a device, which is written to directly.
 fn is_direct(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// The message for a file that cannot be written.
+/// Returns the message for a file that cannot be written.
 pub fn cannot(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// A file in the folder of another one, so that renaming it does not copy it. It goes away unless it is kept;
-/// where that did not happen because a program was killed, the next one that writes there removes it.
+/// Creates a temporary file in the same folder, so that renaming it does not copy it. It is removed
+/// unless it is kept. If a killed program left one, the next one that writes there removes it.
 fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     let parent = path
         .parent()
@@ -284,19 +291,22 @@ fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
     sweep(&folder);
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
-    // Readable for others as far as the user's mask allows, like any file; temporary ones usually are not.
+    // Readable for other users as far as the umask allows, like any file; temporary files usually
+    // are not.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder
         .tempfile_in(&folder)
         .with_context(|| format!("cannot write into {}", folder.display()))?;
-    // Held while this program lives. Where the file system has no locks, nobody can sweep either.
+    // Held while this program lives. On a file system without locks, no other program can sweep
+    // either.
     let _ = file.as_file().try_lock();
     etwkit_terminal::interrupt::remove_at_the_end(file.path());
     Ok(file)
 }
 
-/// Removes the unfinished files of programs that are gone. What fails is left for the next time.
+/// Removes the unfinished files of programs that have ended. Files that cannot be removed are left
+/// for the next call.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -309,7 +319,8 @@ fn sweep(folder: &Path) {
         {
             continue;
         }
-        // A program that lives holds the lock of its file, so that only a file of a dead one can be locked.
+        // A running program holds the lock of its file, so only a file of an ended one can be
+        // locked.
         let path = entry.path();
         if File::options()
             .write(true)
@@ -358,7 +369,7 @@ mod tests {
         write(&path, Replace::Anything, "trace,pid\n").unwrap();
         write(&path, Replace::OwnCsv, "c").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "c");
-        // What is not finished leaves nothing.
+        // A file that is not kept leaves nothing.
         drop(OutFile::create(&path, Replace::Anything).unwrap());
         assert_eq!(names(folder.path()), ["rows.csv"]);
         let folders = write(folder.path(), Replace::Anything, "d")

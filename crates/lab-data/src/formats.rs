@@ -6,7 +6,7 @@ use crate::shelf::BookShelf;
 
 /// A format.
 pub(crate) struct Format {
-    /// Name of the format, which is that of its library.
+    /// Name of the format, which is the name of its library.
     pub(crate) name: &'static str,
     pub(crate) write: fn(&BookShelf) -> Result<Vec<u8>>,
     pub(crate) read: fn(&[u8]) -> Result<BookShelf>,

@@ -1,6 +1,6 @@
-//! Rows that are put into a database of SQLite, in each folder and with each way to wait for the disk. The
-//! same rows into memory are the floor; how far a folder is above it is what its disk costs, and how far the
-//! ways are apart is what its write cache is worth.
+//! Inserts rows into a SQLite database, in each folder and with each way to wait for the disk. The
+//! time of the same inserts into memory is the floor. The distance of a folder from it is the cost
+//! of its disk, and the distance between the ways is the value of the disk's write cache.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::rows::Rows;
 
-/// When SQLite waits until the disk has what was written.
+/// SQLite's `synchronous` setting: the moments at which it waits until data is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sync {
     /// Behind each part of a transaction
@@ -24,7 +24,7 @@ enum Sync {
     Off,
 }
 
-/// Where SQLite keeps what a transaction may have to undo.
+/// SQLite's journal mode: the place of the data that can undo a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Journal {
     /// In a file that each transaction makes and deletes
@@ -33,7 +33,7 @@ enum Journal {
     Wal,
 }
 
-/// How much, and where.
+/// Number of rows, and the folders and settings to measure.
 #[derive(Debug, Args)]
 pub(crate) struct Amount {
     /// Folders, on different disks or in memory (/dev/shm, a RAM disk); the databases are removed
@@ -47,7 +47,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     batch: u32,
-    /// When to wait for the disk
+    /// Settings for waiting for the disk
     #[arg(
         long,
         value_enum,
@@ -55,13 +55,13 @@ pub(crate) struct Amount {
         default_value = "full,normal,off"
     )]
     sync: Vec<Sync>,
-    /// How transactions are undone
+    /// Journal mode, by which transactions are undone
     #[arg(long, value_enum, default_value = "delete")]
     journal: Journal,
 }
 
 impl Amount {
-    /// `progress` gets how many rows are in, and of how many.
+    /// Runs the workload. `progress` gets the number of inserted rows and the total.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<7>> {
         let mut rows = Vec::new();
         let all = (self.folders.len() * self.sync.len()) as u64 * u64::from(self.rows);
@@ -98,13 +98,14 @@ impl Amount {
         })
     }
 
-    /// How long it took, and how large the database is.
+    /// Imports the rows once and returns the time that it took and the size of the database in
+    /// bytes.
     fn import(&self, folder: &Path, sync: Sync, look: &dyn Fn(u32)) -> Result<(Duration, u64)> {
         let cannot = || format!("cannot make a folder in {}", folder.display());
         let own = TempDir::with_prefix_in(".etwkit-import-", folder).with_context(cannot)?;
         let file = own.path().join("import.db");
-        // Ctrl-C ends the process without dropping the folder, so that each file that SQLite may have made is
-        // registered.
+        // Ctrl-C ends the process without dropping the folder, so each file that SQLite may have
+        // created is registered.
         for ending in ["", "-journal", "-wal", "-shm"] {
             interrupt::remove_at_the_end(&own.path().join(format!("import.db{ending}")));
         }
@@ -112,7 +113,7 @@ impl Amount {
             Connection::open(&file).with_context(|| format!("cannot open {}", file.display()))?;
         database.pragma_update(None, "journal_mode", word(&self.journal))?;
         database.pragma_update(None, "synchronous", word(&sync))?;
-        // The index makes each insert touch pages in no order, as those of real tables do.
+        // The index makes inserts touch pages in random order, as in real tables.
         let schema = "CREATE TABLE import (id INTEGER PRIMARY KEY, name TEXT, value REAL);\n\
                       CREATE INDEX by_name ON import (name)";
         database.execute_batch(schema)?;
@@ -125,7 +126,7 @@ impl Amount {
                 let mut insert =
                     transaction.prepare_cached("INSERT INTO import VALUES (?1, ?2, ?3)")?;
                 for id in next..end {
-                    // Names in no order, as those of customers are.
+                    // Names in random order, like the names of customers.
                     let name = format!("{:08x}", id.wrapping_mul(0x9e37_79b9));
                     insert.execute(params![id, name, f64::from(id) / 7.0])?;
                 }
@@ -147,8 +148,8 @@ impl Amount {
             "the database holds {count} rows instead of {}",
             self.rows
         );
-        // SQLite writes and removes its journal when the last connection closes; the size is that of the
-        // closed database.
+        // SQLite writes and removes its journal when the last connection closes; the size is
+        // measured on the closed database.
         drop(database);
         let bytes = file
             .metadata()
@@ -159,7 +160,7 @@ impl Amount {
     }
 }
 
-/// As SQLite and the command line call it.
+/// Returns the value in the words of SQLite and the command line.
 fn word(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()

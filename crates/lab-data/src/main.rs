@@ -1,5 +1,5 @@
-//! `etwkit-lab-data`: workloads of case studies whose libraries take long to build, and which therefore are
-//! no part of `etwkit lab`.
+//! `etwkit-lab-data`: workloads of case studies whose libraries take long to build, and which
+//! therefore are no part of `etwkit lab`.
 //!
 //! ```text
 //! args ─► import | serializers ─► rows ─► a table, CSV on request, and which recording shows it
@@ -41,10 +41,12 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Workload {
-    /// Fill a database of SQLite in each of some folders, waiting for the disk in each of three ways
+    /// Fill a database of SQLite in each of some folders, waiting for the disk in each of three
+    /// ways
     #[command(arg_required_else_help = true)]
     Import(import::Amount),
-    /// Write and read the same objects in well-known formats: time, size, and the first call of a process
+    /// Write and read the same objects in well-known formats: time, size, and the first call of a
+    /// process
     Serializers(serializers::Amount),
     /// One object in a new process, for the first call
     #[command(hide = true)]
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
         Ok(()) => Exit::Answered.into(),
         Err(Ok(error)) => said(&error).into(),
         Err(Err(usage)) => {
-            // Where it cannot be printed, nobody reads it.
+            // If it cannot be printed, there is no reader left to report that to.
             let _ = usage.print();
             if usage.use_stderr() {
                 Exit::Error.into()
@@ -80,9 +82,9 @@ fn answer(cli: &Cli, lines: &mut Lines<'_>) -> Result<()> {
     if let Workload::First { format } = &cli.workload {
         return Ok(lines.line(&serializers::first(format)?.to_string())?);
     }
-    // Asked for now: the workload can take long.
+    // Created now, since the workload can take long.
     let csv = cli.csv.as_deref().map(rows::create).transpose()?;
-    // Nothing is drawn where nobody looks.
+    // Without a terminal, no progress bar is drawn.
     let bar = ProgressBar::new(0).with_style(style());
     let progress = |done, all| {
         bar.set_length(all);

@@ -1,4 +1,4 @@
-//! What a workload measured: rows of the same columns, for people and as CSV.
+//! Measurements of a workload: rows of the same columns, for people and as CSV.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,13 +11,13 @@ use etwkit_terminal::{Lines, Table};
 #[derive(Debug)]
 pub(crate) struct Rows<const N: usize> {
     pub(crate) heading: &'static str,
-    /// Name of each column, with `>` behind those of numbers.
+    /// Name of each column. The names of numeric columns end with `>`.
     pub(crate) columns: [&'static str; N],
     pub(crate) rows: Vec<[String; N]>,
 }
 
 impl<const N: usize> Rows<N> {
-    /// Prints them, and writes them into the file.
+    /// Prints the rows, and writes them into the file.
     pub(crate) fn print(self, lines: &mut Lines<'_>, csv: Option<File>) -> Result<()> {
         lines.heading(self.heading)?;
         let titles = self.columns.join("|").replace('_', " ");
@@ -30,7 +30,7 @@ impl<const N: usize> Rows<N> {
     }
 }
 
-/// A file that is not there yet.
+/// Creates a file that must not exist yet.
 pub(crate) fn create(path: &Path) -> Result<File> {
     File::create_new(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {

@@ -1,6 +1,6 @@
-//! The same objects written and read in several formats. Three numbers say different things about one: how
-//! fast it is when everything is warm, how many bytes it needs, and how long its first call in a new process
-//! takes. Below all of them lies a floor: nobody reads objects faster than their memory can be had.
+//! The same objects written and read in several formats. Three numbers describe a format: how fast
+//! it is when everything is warm, how many bytes it needs, and how long its first call in a new
+//! process takes. The floor below all of them is the time of a plain copy of the objects.
 
 use std::hint::black_box;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::formats::{FORMATS, Format};
 use crate::rows::Rows;
 use crate::shelf::BookShelf;
 
-/// How much, and which.
+/// Number and size of the objects.
 #[derive(Debug, Args)]
 pub(crate) struct Amount {
     /// Numbers of objects, each of which is measured
@@ -25,7 +25,8 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "BYTES", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     payload: u32,
-    /// How often each is measured; the median is reported. One more goes before them, which is not
+    /// Number of times that each is measured; the median is reported. One more goes before them,
+    /// which is not counted
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     runs: u32,
@@ -38,7 +39,8 @@ pub(crate) struct Amount {
 const FLOOR: &str = "floor (copy)";
 
 impl Amount {
-    /// `progress` gets how many formats are measured, once for each number of objects, and of how many.
+    /// Runs the workload. `progress` gets the number of measured formats, once for each number of
+    /// objects, and the total.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<6>> {
         let formats = self.formats()?;
         let mut rows = Vec::new();
@@ -62,7 +64,7 @@ impl Amount {
             for (format, first) in formats.iter().zip(&first) {
                 let bytes = (format.write)(&shelf)?;
                 ensure!(
-                    // What is faster because it loses data must not be compared.
+                    // A format that is faster because it loses data must not be compared.
                     (format.read)(&bytes)? == shelf,
                     "{} reads something else than it has written",
                     format.name
@@ -102,10 +104,11 @@ impl Amount {
         self.format.iter().map(|name| find(name)).collect()
     }
 
-    /// The median time of some work, without the first time. What it makes is freed outside of that.
+    /// Returns the median time of some work, without the first time. Its result is freed outside of
+    /// the measured time.
     fn median<T>(&self, work: impl Fn() -> Result<T>) -> Result<Duration> {
-        // The first time pays for memory of the allocator and caches, which is the number of the first call,
-        // not this one.
+        // The first time pays for memory of the allocator and caches, which is the number of the
+        // first call, not this one.
         drop(black_box(work()?));
         let timed = |_| {
             let begun = Instant::now();
@@ -140,7 +143,7 @@ fn find(name: &str) -> Result<&'static Format> {
     })
 }
 
-/// Nanoseconds that one object takes to be written and read, in a process that has done nothing yet.
+/// Returns the nanoseconds to write and read one object, in a process that has done nothing yet.
 pub(crate) fn first(name: &str) -> Result<u128> {
     let (format, shelf) = (find(name)?, BookShelf::of(1, 10));
     let begun = Instant::now();
@@ -148,7 +151,8 @@ pub(crate) fn first(name: &str) -> Result<u128> {
     Ok(begun.elapsed().as_nanos())
 }
 
-/// What [`first`] takes in a new process: the third one, since the first ones bring the program into memory.
+/// Duration of [`first`] in a new process. The third process counts, since the first two bring the
+/// program into memory.
 fn first_call(format: &Format) -> Result<Duration> {
     let program = std::env::current_exe().context("cannot find this program, to start it again")?;
     let mut took = Duration::ZERO;

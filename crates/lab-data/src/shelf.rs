@@ -18,7 +18,7 @@ struct Book {
 }
 
 impl BookShelf {
-    /// So many books, numbered from 1, each with so many bytes of letters.
+    /// Creates this many books, numbered from 1, each with this many bytes of letters.
     pub(crate) fn of(books: u32, bytes: u32) -> Self {
         let data: Vec<u8> = (b'a'..=b'z').cycle().take(bytes as usize).collect();
         let book = |id: u32| Book {

@@ -1,5 +1,6 @@
-//! Programs with more and more functions, each once guarded by Control Flow Guard and once not. A Windows
-//! that prepares the guard in quadratic time starts the guarded ones slowly; the others are the comparison.
+//! Programs with more and more functions, each once with Control Flow Guard and once without. A
+//! Windows that prepares the guard in quadratic time starts the guarded ones slowly; the others are
+//! the baseline.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,7 +24,7 @@ const PLAIN: Names = Names {
     end: ".exe",
 };
 
-/// How many functions, and where.
+/// Number of functions, and the folder of the programs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the programs, which is made; programs of an earlier run are replaced
@@ -74,7 +75,7 @@ impl Amount {
             report.line(format!(
                 "{functions} functions: CreateProcess took {guarded:.3} ms with the guard, {plain:.3} ms without."
             ));
-            // Only the difference grows with the functions: all else that a start costs is in both.
+            // Only the difference grows with the functions: all other costs of a start are in both.
             growth.add(f64::from(*functions), guarded - plain);
             bench.progress(done as u32 + 1, self.functions.len() as u32);
         }
@@ -95,7 +96,7 @@ impl Amount {
         Ok(report)
     }
 
-    /// Starts a program several times and ends it at once.
+    /// Starts a program several times and kills it at once.
     fn start(&self, path: &Path, bench: &Bench<'_>) -> Result<Spread> {
         let mut times = Vec::new();
         for _ in 0..self.repeat {
@@ -116,9 +117,10 @@ fn start(path: &Path) -> std::io::Result<Duration> {
         .stderr(Stdio::null());
     let begun = Instant::now();
     let mut process = command.spawn()?;
-    // Until `CreateProcess` returns: the kernel prepares the guard in it, before the program runs.
+    // Until `CreateProcess` returns: the kernel prepares the guard in this call, before the program
+    // runs.
     let took = begun.elapsed();
-    // It may have ended by itself.
+    // It may already have ended by itself.
     let _ = process.kill();
     process.wait()?;
     Ok(took)

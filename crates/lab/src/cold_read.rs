@@ -1,5 +1,5 @@
-//! A file that is read when it is not in memory, and then again when it is. Test runs that differ in this
-//! cannot be compared: the first one after a start of the machine is always slow.
+//! A file that is read when it is not in memory, and then again when it is. Test runs that differ
+//! in this cannot be compared: the first one after a start of the machine is always slow.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -17,10 +17,10 @@ const FILES: Names = Names {
     begin: "ColdRead_",
     end: ".bin",
 };
-/// Bytes that are written and read at once.
+/// Bytes of each write and read.
 const PIECE: usize = 1_000_000;
 
-/// How much, and where.
+/// Size of the file, and its folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the file, which is made; the file is removed
@@ -38,7 +38,7 @@ impl Amount {
         let path = FILES.path(&self.folder, 0);
         let times = self.times(&path, bench);
         let removed = std::fs::remove_file(&path);
-        // Without a file to remove, only the error of making it says why.
+        // Without a file to remove, only the error of creating it shows the cause.
         let (cold, warm) = times?;
         removed.with_context(|| format!("cannot remove {}", path.display()))?;
         let mut report = Report::new("cold-read", &["file", "disk", "memory"], "dump disk");
@@ -60,7 +60,7 @@ impl Amount {
         Ok(report)
     }
 
-    /// Time to read the file without and with what memory holds of it.
+    /// Returns the times to read the file, without and with its pages in memory.
     fn times(&self, path: &Path, bench: &Bench<'_>) -> Result<(Duration, Duration)> {
         let cannot = |doing: &str| format!("cannot {doing} {}", path.display());
         let mut file = File::create_new(path).with_context(|| cannot("write"))?;
@@ -73,7 +73,7 @@ impl Amount {
                 .with_context(|| cannot("write"))?;
             bench.progress(number, self.size);
         }
-        // Pages that the disk does not have yet stay in memory whatever anybody says.
+        // Pages that the disk does not have yet cannot be dropped from memory.
         file.sync_all().with_context(|| cannot("write"))?;
         drop(file);
         forget(path).with_context(|| cannot("take out of memory"))?;
@@ -91,7 +91,7 @@ fn read(path: &Path) -> std::io::Result<Duration> {
     Ok(begun.elapsed())
 }
 
-/// Takes the pages of a file out of memory.
+/// Drops the pages of a file from memory.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 fn forget(path: &Path) -> std::io::Result<()> {
     use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
@@ -104,7 +104,7 @@ fn forget(path: &Path) -> std::io::Result<()> {
     )?)
 }
 
-/// Takes the pages of a file out of memory: whoever opens it without buffering makes Windows forget them.
+/// Drops the pages of a file from memory: opening it without buffering makes Windows drop them.
 #[cfg(windows)]
 fn forget(path: &Path) -> std::io::Result<()> {
     use std::os::windows::fs::OpenOptionsExt;
@@ -116,7 +116,7 @@ fn forget(path: &Path) -> std::io::Result<()> {
         .map(drop)
 }
 
-/// Takes the pages of a file out of memory.
+/// Drops the pages of a file from memory.
 #[cfg(not(any(target_os = "linux", target_os = "freebsd", windows)))]
 fn forget(_path: &Path) -> std::io::Result<()> {
     Err(std::io::Error::other(

@@ -1,5 +1,5 @@
-//! The system's own copy of a file, whose contents are compared afterwards: a machine where `CopyFile` fails,
-//! or leaves an empty file behind, is found out here and not in somebody's mail.
+//! The system's own copy of a file, compared with the original afterwards. It finds a machine on
+//! which `CopyFile` fails or leaves an empty file.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -13,10 +13,10 @@ use etwkit_terminal::errors::advised;
 use crate::spread::Spread;
 use crate::{Bench, Report};
 
-/// What is compared at once.
+/// Bytes that are compared at once.
 const PIECE: usize = 1 << 16;
 
-/// What, whereto, and how often.
+/// Source and target of the copy, and the number of copies.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// File to copy
@@ -42,7 +42,8 @@ impl Amount {
         let mut bytes = 0;
         while (times.len() as u32) < self.repeat && !(bench.is_stopped)() {
             if !times.is_empty() {
-                // Removed before each copy, so that each one creates its file as the first one does.
+                // Removed before each copy, so that each one creates its file as the first one
+                // does.
                 std::fs::remove_file(&self.to)
                     .with_context(|| format!("cannot remove {}", self.to.display()))?;
             }
@@ -65,7 +66,7 @@ impl Amount {
         Ok(report)
     }
 
-    /// Copies, and compares; bytes of the copy and the time of copying.
+    /// Copies, and compares. Returns the bytes of the copy and the time of copying.
     fn copy(&self) -> Result<(u64, Duration)> {
         let begun = Instant::now();
         std::fs::copy(&self.from, &self.to).with_context(|| {
@@ -75,7 +76,7 @@ impl Amount {
                 self.to.display()
             )
         })?;
-        // Before the comparison, which reads both files and is no part of the copy.
+        // Before the comparison, which reads both files and is not part of the copy.
         let took = begun.elapsed();
         match difference(&self.from, &self.to)? {
             Ok(bytes) => Ok((bytes, took)),
@@ -90,7 +91,7 @@ impl Amount {
     }
 }
 
-/// How long two files are which have the same contents, or where they differ first.
+/// Returns the length of two files with equal contents, or the offset of the first difference.
 fn difference(one: &Path, other: &Path) -> Result<std::result::Result<u64, u64>> {
     let open = |path: &Path| {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
@@ -109,7 +110,8 @@ fn difference(one: &Path, other: &Path) -> Result<std::result::Result<u64, u64>>
             .read_to_end(&mut pieces[1])
             .context("cannot read the copy")?;
         let [left, right] = &pieces;
-        // A shorter piece is a difference, too: an empty copy differs from the first byte on.
+        // A shorter piece also counts as a difference: an empty copy differs from the first byte
+        // on.
         let same = left
             .iter()
             .zip(right)

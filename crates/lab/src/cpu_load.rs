@@ -1,5 +1,5 @@
-//! Threads that compute for a fixed time by the clock. How much CPU they got does not depend on how fast the
-//! processor is: less than threads × time means that others had the processors.
+//! Threads that compute for a fixed wall-clock time. Their CPU time does not depend on the speed of
+//! the processor: less than threads × time means that other programs had the processors.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use crate::crowd::{crowd, processors};
 use crate::priority::Priority;
 use crate::{Bench, Report};
 
-/// Steps between two looks at the clock.
+/// Steps between two reads of the clock.
 const STEPS: u32 = 10_000;
 
-/// How much.
+/// Number of threads, and the duration.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
-    /// How long each of them computes
+    /// Time that each of them computes
     #[arg(long, value_name = "SECONDS", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// The command line of the same without a priority.
+    /// Returns the command line of the same workload without a priority.
     pub(crate) fn without_priority(&self, json: bool) -> Vec<String> {
         let mut args = vec![
             "cpu-load".to_owned(),
@@ -78,7 +78,7 @@ impl Amount {
     }
 }
 
-/// Computes until it is over, which is looked up every few microseconds.
+/// Computes until it is over, which is checked every few microseconds.
 fn compute(is_over: &dyn Fn() -> bool) {
     let mut number = 1_u64;
     while !is_over() {

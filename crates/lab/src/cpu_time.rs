@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What the threads of this process used so far; nothing where the system is not asked.
+/// Returns the CPU time of this process so far; `None` on a system where it is not read.
 #[cfg(unix)]
 pub(crate) fn of_process() -> Option<Duration> {
     use nix::time::{ClockId, clock_gettime};
@@ -11,7 +11,7 @@ pub(crate) fn of_process() -> Option<Duration> {
         .map(Duration::from)
 }
 
-/// What the threads of this process used so far; nothing where the system is not asked.
+/// Returns the CPU time of this process so far; `None` on a system where it is not read.
 #[cfg(not(unix))]
 pub(crate) const fn of_process() -> Option<Duration> {
     None

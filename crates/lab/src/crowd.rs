@@ -1,22 +1,22 @@
-//! Several threads that do the same work until it is done, or somebody wants no more.
+//! Several threads that do the same work until it is finished or the user stops it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::Bench;
 
-/// How often somebody looks whether they are ready, and how far they are.
+/// Polling interval for the progress of the threads and the stop flag.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Processors that this program may use.
+/// Returns the number of processors that this program may use.
 pub(crate) fn processors() -> u32 {
     std::thread::available_parallelism()
         .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
 
-/// What each of the threads gives back. A thread gets its number and a way to ask whether to stop. `look` is
-/// called from time to time on the thread of the caller, since neither progress nor the wish to stop can be
-/// shared.
+/// Runs `work` on several threads and returns their results. A thread gets its number and a
+/// function that returns true if it should stop. `look` is called repeatedly on the caller's
+/// thread, since neither progress nor the stop flag can be shared.
 pub(crate) fn crowd<T: Send>(
     threads: u32,
     bench: &Bench<'_>,
@@ -35,7 +35,8 @@ pub(crate) fn crowd<T: Send>(
         }
         let join = |thread: std::thread::ScopedJoinHandle<'_, T>| match thread.join() {
             Ok(result) => result,
-            // A failure of a thread is one of the workload: without its part the numbers would be wrong.
+            // A failure of a thread fails the workload: without its part the numbers would be
+            // wrong.
             Err(panic) => std::panic::resume_unwind(panic),
         };
         all.into_iter().map(join).collect()

@@ -1,7 +1,7 @@
-//! Three programs that differ in one thing: the first one names a function of shell32.dll that it never
-//! calls, the second one names it so that the library is loaded with the first call, the third one does not
-//! know it. Many processes of each live at the same time and end together: what a library costs that nobody
-//! needs.
+//! Three programs that differ in one thing: the first one names a function of shell32.dll that it
+//! never calls, the second one names it so that the library is loaded with the first call, the
+//! third one does not name it. Many processes of each run at the same time and end together. The
+//! difference is the cost of an unused library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,15 +19,15 @@ use crate::process_create::report_time;
 use crate::program::{Argument, Program, Step, kernel32};
 use crate::{Bench, Report};
 
-/// What is named and never called: the function of the case study.
+/// The function that is named and never called, as in the case study.
 const SHELL: Function = Function {
     library: "shell32.dll",
     name: "CommandLineToArgvW",
 };
-/// Between creation and end, and between two programs.
+/// Pause between creation and end, and between two programs.
 const GAP: Duration = Duration::from_millis(500);
 
-/// How many, and where.
+/// Number of processes, and the folder of the programs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the programs, which is made; programs of an earlier run are replaced
@@ -39,7 +39,7 @@ pub(crate) struct Amount {
     processes: u32,
 }
 
-/// One of the programs: its file, what is said of it, and the names of its values.
+/// One of the programs: its file, its description, and the names of its values.
 struct Variant {
     file: Names,
     words: &'static str,
@@ -49,7 +49,7 @@ struct Variant {
     destroyed: ValueNames,
 }
 
-/// Variants from words, names of files and the beginning of the names of values.
+/// Defines variants from words, names of files and the prefix of their value names.
 macro_rules! variants {
     ($($begin:literal, $words:literal, $name:literal;)*) => {
         &[$(Variant {
@@ -105,8 +105,8 @@ impl Amount {
         report.line(lock.words());
         for (done, variant) in VARIANTS.iter().enumerate() {
             let of_all = |part: u32| {
-                // Three parts for each program: start of the processes, the wait until all are there, and
-                // their end.
+                // Three parts for each program: the start of the processes, the wait until all are
+                // ready, and their end.
                 bench.progress(done as u32 * self.processes * 3 + part, self.processes * 9);
                 (bench.is_stopped)()
             };
@@ -152,7 +152,7 @@ impl Amount {
     }
 }
 
-/// What Windows does with the programs, for other systems.
+/// Prints the steps that Windows would run, on other systems.
 fn plan(report: &mut Report, processes: u32) {
     report.line(
         "Plan: they are programs for Windows, where the same command does this with each of them.",
@@ -167,10 +167,10 @@ fn plan(report: &mut Report, processes: u32) {
     );
 }
 
-/// Says that it is there, and ends when its input does.
+/// Writes the program: it reports that it is ready, and ends when its input does.
 fn program(is_imported: bool, is_delayed: bool) -> Program {
     use Argument::{At, Kept, Number};
-    // Places: output, input, what was written or read, results, and a byte.
+    // Places: output, input, the number of written or read bytes, results, and a byte.
     const OUT: u32 = 0;
     const IN: u32 = 8;
     const COUNT: u32 = 16;
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::tests::wine;
 
-    /// The libraries and functions that the loader looks up, as another reader finds them.
+    /// Returns the libraries and functions that the loader resolves, as found by another reader.
     fn imports(bytes: &[u8]) -> Vec<(String, String)> {
         let file = PeFile64::parse(bytes).unwrap();
         let table = file.import_table().unwrap().unwrap();

@@ -1,7 +1,7 @@
-//! Names that are looked up at two servers, of which the first one is dead: each name waits until its time is
-//! up before the second one is asked. Both servers are of this program, on this machine alone: nothing is
-//! sent to anybody else. The resolver of the system takes no part in that; it looks names up itself, at the
-//! servers of the machine, where somebody asks for it.
+//! Names that are looked up at two servers, of which the first one is dead: each name waits for a
+//! timeout before the query goes to the second server. Both servers belong to this program and are
+//! local: nothing is sent to other machines. The resolver of the system is not involved. With
+//! `--system`, it looks the names up at the servers of the machine instead.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
@@ -14,31 +14,31 @@ use clap::Args;
 use crate::spread::Spread;
 use crate::{Bench, Report};
 
-/// A server that answers does so earlier.
+/// Timeout after which a query counts as unanswered.
 const LATE: Duration = Duration::from_secs(1);
-/// How often the server looks whether it is over.
+/// Polling interval for the stop flag.
 const LOOK: Duration = Duration::from_millis(20);
-/// A header of twelve bytes stands in front of a question.
+/// Length of the header before a question, in bytes.
 const HEADER: usize = 12;
-/// Flags of a question, and of its answer: it is one, and recursion was asked for and is there.
+/// Flags of a question and of its answer: it is one, and recursion is requested and available.
 const ASKS: [u8; 2] = [0x01, 0x00];
 const ANSWERS: [u8; 2] = [0x81, 0x80];
 
-/// How much.
+/// Number of names, and the timeout.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Names that are looked up
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     names: u32,
-    /// How long a server has time to answer; Windows goes on after 12 s
+    /// Time that a server has to answer; Windows continues after 12 s
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     timeout: f64,
     /// Ask the server that answers first
     #[arg(long)]
     healthy: bool,
-    /// Let the resolver of the system ask the servers of this machine for names that nobody has: on Windows
-    /// this is what recordings of DNS queries show
+    /// Let the resolver of the system ask the servers of this machine for names that nobody has: on
+    /// Windows this is what recordings of DNS queries show
     #[arg(long, conflicts_with_all = ["healthy", "timeout"])]
     system: bool,
 }
@@ -51,7 +51,7 @@ impl Amount {
         let timeout = Duration::try_from_secs_f64(self.timeout)
             .ok()
             .filter(|time| !time.is_zero());
-        // A time that no clock reaches could not be waited for.
+        // A time beyond the range of the clock could not be waited for.
         let timeout = timeout.filter(|time| Instant::now().checked_add(*time).is_some());
         let timeout = timeout.context("expected seconds of more than 0 for --timeout")?;
         let socket = || UdpSocket::bind(("127.0.0.1", 0)).context("cannot open a socket");
@@ -83,12 +83,12 @@ impl Amount {
         Ok(report(&times))
     }
 
-    /// Names that are new to the caches of the system, looked up as programs do it.
+    /// Looks up names that are new to the caches of the system, in the way programs do.
     fn by_system(&self, bench: &Bench<'_>, is_there: &dyn Fn(&str) -> bool) -> Report {
         let mut report = Report::new("dns", &["dns"], "dump dns");
         let (mut times, mut found) = (Vec::new(), 0);
         for number in (0..self.names).take_while(|_| !(bench.is_stopped)()) {
-            // A domain that is reserved, so that no server has it.
+            // A reserved domain, so that no server has it.
             let name = format!("etwkit-{}-{number}.example", std::process::id());
             let begun = Instant::now();
             found += u32::from(is_there(&name));
@@ -111,7 +111,7 @@ impl Amount {
 }
 
 fn report(times: &[(Duration, usize)]) -> Report {
-    // The resolver of the system is not asked, so that there are no DNS queries to see but packets.
+    // The resolver of the system is not used, so there are no DNS queries to see but packets.
     let mut report = Report::new("dns", &["network"], "dump net");
     for (number, (time, servers)) in times.iter().enumerate() {
         let after = if *servers > 1 {
@@ -137,10 +137,10 @@ fn report(times: &[(Duration, usize)]) -> Report {
     report
 }
 
-/// A question for the address of a name, as RFC 1035 writes it.
+/// Returns a query for the address of a name, as RFC 1035 defines it.
 fn question(number: u32) -> Vec<u8> {
-    // An id of its own for each question: late answers to earlier ones must not pass for the answer to this
-    // one.
+    // A unique id for each query: late answers to earlier ones must not be taken for the answer to
+    // this one.
     let id = (number % u32::from(u16::MAX)) as u16;
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(ASKS);
@@ -155,7 +155,7 @@ fn question(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Asks one server after the other; how many had to be asked.
+/// Queries one server after the other and returns the number of queried servers.
 fn look_up(
     socket: &UdpSocket,
     (number, servers): (u32, &[SocketAddr]),
@@ -168,7 +168,7 @@ fn look_up(
             .context("cannot send a question")?;
         let end = Instant::now() + timeout;
         let mut answer = [0; 512];
-        // Answers to earlier questions can still come; they do not prolong the wait for this one.
+        // Answers to earlier queries can still arrive; they do not extend the wait for this one.
         while let Some(left) = end
             .checked_duration_since(Instant::now())
             .filter(|left| !left.is_zero())
@@ -186,7 +186,7 @@ fn look_up(
                 {
                     break;
                 }
-                // Windows says so where nobody listens at a port.
+                // Windows reports this if nothing listens on a port.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
                 Err(error) => return Err(error).context("cannot wait for an answer"),
             }
@@ -195,14 +195,14 @@ fn look_up(
     bail!("no server answered")
 }
 
-/// Whether it is the answer to that question: its id, and the flag.
+/// True if it is the answer to that question, by its id and flags.
 fn is_answer(answer: Option<&[u8]>, question: &[u8]) -> bool {
     answer.is_some_and(|answer| {
         answer.get(..2) == question.get(..2) && answer.get(2..4) == Some(&ANSWERS[..])
     })
 }
 
-/// The server that is alive: every name has the address 127.0.0.1.
+/// Runs the live server: every name has the address 127.0.0.1.
 fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
     socket.set_read_timeout(Some(LOOK))?;
     let mut bytes = [0; 512];
@@ -222,10 +222,11 @@ fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
         };
         let mut answer = header.get(..2).unwrap_or_default().to_vec();
         answer.extend(ANSWERS);
-        // One question and one answer: the name of the question, type A, class IN, a minute, four bytes.
+        // One question and one answer: the name of the question, type A, class IN, a minute, four
+        // bytes.
         answer.extend([0, 1, 0, 1, 0, 0, 0, 0]);
         answer.extend(asked);
-        // The first two bytes point to the name in the question, which lies behind the header.
+        // The first two bytes point to the name in the question, which follows the header.
         answer.extend([
             0xC0,
             HEADER as u8,

@@ -1,39 +1,40 @@
-//! Writes a program for Windows that does nothing and has as many functions as somebody wants, with or
-//! without the table of Control Flow Guard. Layout: the PE format and `IMAGE_LOAD_CONFIG_DIRECTORY64` as
+//! Writes a program for Windows that does nothing and has any number of functions, with or without
+//! the table of Control Flow Guard. Layout: the PE format and `IMAGE_LOAD_CONFIG_DIRECTORY64` as
 //! documented.
 
 use anyhow::{Context, Result};
 use object::pe;
 use object::write::pe::{NtHeaders, Writer};
 
-/// Whether Control Flow Guard looks after the program.
+/// Control Flow Guard of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guard {
     On,
     Off,
 }
 
-/// Each function has 16 bytes, as the guard wants them: it returns 0.
+/// Each function has 16 bytes, as the guard requires: it returns 0.
 const FUNCTION: [u8; 16] = [
     0x31, 0xc0, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
 ];
 pub(crate) const IMAGE_BASE: u64 = 0x1_4000_0000;
-/// The load configuration ends behind the flags of the guard, as that of Windows 8.1 does.
+/// The load configuration ends after the flags of the guard, as in Windows 8.1.
 const CONFIG: u32 = 0x94;
-/// Where it has the pointers of the guard: to the slots of its two routines, and to the table of functions.
+/// Offsets of the guard's pointers in it: to the slots of the two routines, and to the table of
+/// functions.
 const CHECK_SLOT: u32 = 0x70;
 const DISPATCH_SLOT: u32 = 0x78;
 const TABLE: u32 = 0x80;
 const COUNT: u32 = 0x88;
 const FLAGS: u32 = 0x90;
-/// What lies behind it: the two slots, then the table.
+/// Offsets of the data after it: the two slots, then the table.
 const SLOTS: u32 = 0x98;
 const FUNCTIONS: u32 = SLOTS + 16;
 
-/// The bytes of the program; the first function is its entry.
+/// Returns the bytes of the program; the first function is its entry point.
 ///
 /// # Errors
-/// The writer refuses, which happens for no number of functions.
+/// The writer fails, which no number of functions causes.
 pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(true, 0x1000, 0x200, &mut bytes);
@@ -48,7 +49,7 @@ pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
             data.virtual_address,
             CONFIG,
         );
-        // Addresses move with the program.
+        // These addresses are relocated with the program.
         for place in [CHECK_SLOT, DISPATCH_SLOT, TABLE, SLOTS, SLOTS + 8] {
             writer.add_reloc(data.virtual_address + place, pe::IMAGE_REL_BASED_DIR64);
         }
@@ -69,7 +70,7 @@ pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The load configuration, the slots of the routines, and the table of all functions.
+/// Returns the load configuration, the slots of the routines, and the table of all functions.
 fn guard_data(functions: u32, code: u32, data: u32) -> Vec<u8> {
     let address = |place: u32| (IMAGE_BASE + u64::from(place)).to_le_bytes();
     let mut bytes = vec![0; FUNCTIONS as usize];
@@ -86,7 +87,7 @@ fn guard_data(functions: u32, code: u32, data: u32) -> Vec<u8> {
     put(COUNT, &u64::from(functions).to_le_bytes());
     let flags = pe::IMAGE_GUARD_CF_INSTRUMENTED | pe::IMAGE_GUARD_CF_FUNCTION_TABLE_PRESENT;
     put(FLAGS, &flags.to_le_bytes());
-    // The loader puts the routines of the guard there; until then any function does.
+    // The loader puts the routines of the guard there; until then any function is good enough.
     put(SLOTS, &address(code));
     put(SLOTS + 8, &address(code));
     let each = FUNCTION.len() as u32;
@@ -155,7 +156,7 @@ mod tests {
         let table = data.data_range(number(TABLE), 4000).unwrap().unwrap();
         let last = u32::from_le_bytes(table[3996..].try_into().unwrap());
         assert_eq!(u64::from(last) + IMAGE_BASE, code.address() + 999 * 16);
-        // Five addresses move with the program.
+        // Five addresses are relocated with the program.
         let mut blocks = file
             .data_directories()
             .relocation_blocks(&*bytes, &file.section_table())

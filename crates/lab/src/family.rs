@@ -1,5 +1,5 @@
-//! Processes that live at the same time. Each says by a byte on its output that it is there, and ends when
-//! its input does: so that all end when the first one is gone, however that happened.
+//! Processes that are alive at the same time. Each reports with a byte on its output that it is
+//! ready, and ends when its input does. So all of them end with the first process, for any reason.
 
 use std::process::{Child as Process, Command, Stdio};
 use std::{io::Read as _, mem};
@@ -7,15 +7,15 @@ use std::{io::Read as _, mem};
 use anyhow::{Context, Result, bail};
 use etwkit_terminal::errors::advised;
 
-/// Processes that were started. Those that are left when something fails are ended.
+/// The started processes. The remaining ones are killed after a failure.
 pub(crate) struct Family(Vec<Process>);
 
 impl Family {
-    /// Starts so many processes and waits until all are there. `look` gets how much is done, in steps of
-    /// which each process has two, and says whether somebody wants no more.
+    /// Starts `count` processes and waits until all are ready. `look` receives the progress, in
+    /// steps of which each process has two, and returns true if the user has stopped it.
     ///
     /// # Errors
-    /// A process cannot be started, ends before it is there, or somebody wants no more.
+    /// A process cannot be started, ends before it is ready, or the user has stopped it.
     pub(crate) fn start(
         count: u32,
         command: impl Fn() -> Command,
@@ -51,12 +51,12 @@ impl Family {
         Ok(family)
     }
 
-    /// Lets them end, and waits for that.
+    /// Lets them end, and waits for their ends.
     ///
     /// # Errors
     /// One of them failed.
     pub(crate) fn end(mut self, look: &dyn Fn(u32) -> bool) -> Result<()> {
-        // All are let go before the first is waited for, so that they end at the same time.
+        // All are released before the first wait, so that they end at the same time.
         self.0
             .iter_mut()
             .for_each(|process| drop(process.stdin.take()));
@@ -73,7 +73,7 @@ impl Family {
 
 impl Drop for Family {
     fn drop(&mut self) {
-        // Their own end with them, since their inputs do.
+        // Their children end with them, since their inputs end.
         for process in &mut self.0 {
             let _ = process.kill();
             let _ = process.wait();

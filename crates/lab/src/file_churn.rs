@@ -1,6 +1,6 @@
-//! Very many files that are created and deleted again, and then some that are timed one by one. NTFS
-//! remembers what was deleted until its next checkpoint, which holds up all files of the volume: some
-//! creations then take seconds.
+//! Many files that are created and deleted again, and then some that are timed one by one. NTFS
+//! keeps deletions until its next checkpoint, which blocks all files of the volume: some creations
+//! then take seconds.
 
 use std::fs::File;
 use std::io::Write;
@@ -18,10 +18,10 @@ const FILES: Names = Names {
     begin: "Churn_",
     end: ".txt",
 };
-/// From here on somebody notices that a program stands still.
+/// Duration from which a user notices that a program does not respond.
 const STALL: Duration = Duration::from_millis(100);
 
-/// How many, and where.
+/// Number of files, and their folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the files, which is made; the files are removed
@@ -49,7 +49,7 @@ impl Amount {
             bench.progress(number, self.churn);
         }
         Names::prepare(&[FILES], &self.folder)?;
-        // Behind the removal of the files, which is half of the churn.
+        // After the removal of the files, which is half of the churn.
         let churned = begun.elapsed();
         let mut times = Vec::new();
         for number in 0..self.files {
@@ -63,7 +63,7 @@ impl Amount {
         Ok(self.report(churned, times))
     }
 
-    /// Time to create a file with a line of text.
+    /// Returns the time to create a file with a line of text.
     fn create(&self, number: u32) -> Result<Duration> {
         let path = FILES.path(&self.folder, number);
         let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Folders that workloads write into: nobody's files are touched but those of the workload itself.
+//! Folders that workloads write into: only files of the workload itself are touched.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The file of that number.
+    /// Returns the path of the file with that number.
     pub(crate) fn path(self, folder: &Path, number: u32) -> PathBuf {
         folder.join(format!("{}{number}{}", self.begin, self.end))
     }
@@ -26,11 +26,11 @@ impl Names {
         number.is_some_and(|number| number.parse::<u32>().is_ok())
     }
 
-    /// Makes the folder, and removes what an earlier run wrote. A folder with files of somebody else is left
-    /// alone.
+    /// Creates the folder and removes the files of an earlier run. A folder with other files is
+    /// left unchanged.
     ///
     /// # Errors
-    /// It cannot be made, or holds other files.
+    /// It cannot be created, or contains other files.
     pub(crate) fn prepare(own_names: &[Self], folder: &Path) -> Result<()> {
         let cannot = |doing: &str| format!("cannot {doing} {}", folder.display());
         fs::create_dir_all(folder).with_context(|| cannot("create"))?;

@@ -1,15 +1,15 @@
-//! How a cost grows with a size: the exponent of a power law, by least squares over logarithms.
+//! Growth of a cost with a size: the exponent of a power law, by least squares over logarithms.
 
-/// Sizes and what they cost.
+/// Sizes and their costs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Growth {
     logarithms: Vec<(f64, f64)>,
-    /// A size cost nothing: the others are noise, too.
+    /// A size with cost 0: the others are also noise.
     is_noise: bool,
 }
 
 impl Growth {
-    /// A size and its cost.
+    /// Adds a size and its cost.
     pub(crate) fn add(&mut self, size: f64, cost: f64) {
         if size > 0.0 && cost > 0.0 {
             self.logarithms.push((size.ln(), cost.ln()));
@@ -18,8 +18,8 @@ impl Growth {
         }
     }
 
-    /// The exponent, and R² of the line through the logarithms; nothing for fewer than three sizes, and where
-    /// one of them cost nothing.
+    /// Returns the exponent, and R² of the line through the logarithms; `None` for fewer than three
+    /// sizes, or if one of them cost nothing.
     pub(crate) fn power(&self) -> Option<(f64, f64)> {
         let count = self.logarithms.len() as f64;
         if count < 3.0 || self.is_noise {
@@ -57,7 +57,8 @@ mod tests {
             (exponent - 2.0).abs() < 1e-9 && (fit - 1.0).abs() < 1e-9,
             "{exponent} {fit}"
         );
-        // By hand: logarithms to the base of 2 are (0, 0), (1, 1), (2, 1); slope 1/2, R² = 1²/(2 · 2/3).
+        // By hand: logarithms to the base of 2 are (0, 0), (1, 1), (2, 1); slope 1/2, R² = 1²/(2 ·
+        // 2/3).
         let (exponent, fit) = growth(&[(1.0, 1.0), (2.0, 2.0), (4.0, 2.0)]).unwrap();
         assert!(
             (exponent - 0.5).abs() < 1e-9 && (fit - 0.75).abs() < 1e-9,

@@ -1,5 +1,6 @@
-//! A window that does not answer: the thread that looks for its messages does something else for a while. On
-//! Windows it is a real window, of a small program that this one writes; elsewhere a thread with a queue.
+//! A window that does not respond: the thread that reads its messages does other work for a while.
+//! On Windows it is a real window, of a small program that this one writes; elsewhere a thread with
+//! a queue.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child as Process, Command, Stdio};
@@ -16,15 +17,15 @@ use etwkit_terminal::errors::advised;
 use crate::program::{Argument, Program, Step, kernel32, user32};
 use crate::{Bench, Report};
 
-/// How often the thread looks for messages while it answers.
+/// Polling interval for messages while the thread responds.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long it answers before and behind each click.
+/// Time for which the thread responds before and after each click.
 const CALM: Duration = Duration::from_millis(500);
 
-/// How long, and how often.
+/// Duration of each click's work, and the number of clicks.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// How long each click keeps the thread busy
+    /// Time that each click keeps the thread busy
     #[arg(long, value_name = "SECONDS", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=3_600))]
     seconds: u32,
@@ -34,11 +35,11 @@ pub(crate) struct Amount {
     clicks: u32,
 }
 
-/// Times between two looks for messages.
+/// Times between two reads of messages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Silence {
     longest: Duration,
-    /// Times of a second and more, which people notice.
+    /// Number of times of a second or more, which users notice.
     hangs: u32,
 }
 
@@ -80,8 +81,8 @@ impl Amount {
         Ok(report)
     }
 
-    /// Calls `next` every 10 ms while the thread should look for messages, with whether somebody clicks. Each
-    /// click has the time to be answered, in which nobody calls.
+    /// Calls `next` every 10 ms while the thread should read messages, with true for a click. After
+    /// a click comes the time to handle it, without calls.
     fn click(&self, bench: &Bench<'_>, mut next: impl FnMut(bool) -> Result<()>) -> Result<()> {
         let busy = Duration::from_secs(self.seconds.into());
         let begun = Instant::now();
@@ -105,7 +106,7 @@ impl Amount {
         wait(CALM, &mut || next(false))
     }
 
-    /// A thread that looks for messages, of which each keeps it busy.
+    /// Measures a thread that reads messages, each of which keeps it busy.
     fn of_thread(&self, bench: &Bench<'_>) -> Result<Silence> {
         let (clicks, messages) = channel();
         let busy = Duration::from_secs(self.seconds.into());
@@ -121,8 +122,8 @@ impl Amount {
                     looked = Instant::now();
                     match message {
                         Ok(()) => {
-                            // Short sleeps in place of one long one, so that Ctrl-C does not have to wait for the
-                            // whole silence.
+                            // Short sleeps in place of one long one, so that Ctrl-C does not have
+                            // to wait for the whole hang.
                             while looked.elapsed() < busy && !is_ended.load(Ordering::Relaxed) {
                                 thread::sleep(LOOK);
                             }
@@ -142,8 +143,8 @@ impl Amount {
         window.join().ok().context("the thread failed")
     }
 
-    /// The program with the window, which looks for messages with each byte of its input, and is busy after
-    /// one that is not 0.
+    /// Measures the program with the window. It reads messages with each byte of its input, and is
+    /// busy after a byte that is not 0.
     fn of_window(&self, command: &mut Command, bench: &Bench<'_>) -> Result<Silence> {
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut window = Window(started.context("cannot start the program with the window")?);
@@ -162,7 +163,7 @@ impl Amount {
         };
         let (frequency, handle) = (next().unwrap_or(0), next().unwrap_or(0));
         ensure!(frequency > 0, "the program with the window said nothing");
-        // Handles of windows have 32 significant bits, in programs of 64 bits, too.
+        // Handles of windows have 32 significant bits, also in 64-bit programs.
         if handle as u32 == 0 {
             return Err(advised(
                 "the system opens no window",
@@ -183,7 +184,7 @@ impl Amount {
                 .write_all(&[is_click.into()])
                 .context("the window is gone")
         })?;
-        // Its input has ended, so it ends when it has done all of it; its output ends with it.
+        // Its input has ended, so it ends after it has handled all of it; its output ends with it.
         drop(input);
         if !(bench.is_stopped)() {
             window.0.wait().context("cannot wait for the window")?;
@@ -193,7 +194,7 @@ impl Amount {
     }
 }
 
-/// The process with the window, which ends with this.
+/// The process with the window, which is killed with this.
 struct Window(Process);
 
 impl Drop for Window {
@@ -203,12 +204,12 @@ impl Drop for Window {
     }
 }
 
-/// A window whose program says each time that it looks for messages. Then it waits for a byte, and sleeps
-/// that long unless it is 0.
+/// Returns a program with a window that reports each read of messages. Then it waits for a byte,
+/// and sleeps for this time unless the byte is 0.
 fn program(seconds: u32) -> Program {
     use Argument::{At, Kept, Number};
-    // Places: output, input, the window, what was written or read, results, the counter, a byte of the input,
-    // the message, and the texts.
+    // Places: output, input, the window, the number of written or read bytes, results, the counter,
+    // a byte of the input, the message, and the texts.
     const OUT: u32 = 0;
     const IN: u32 = 8;
     const WINDOW: u32 = 16;
@@ -248,7 +249,7 @@ fn program(seconds: u32) -> Program {
         ),
         write(COUNTER),
         Step::IfZero(RESULT, 3),
-        // Taken out of the queue; what is no message goes to no window.
+        // Removed from the queue; if there is no message, nothing is dispatched.
         Step::Call(
             user32("PeekMessageA"),
             vec![At(MESSAGE), Number(0), Number(0), Number(0), Number(1)],
@@ -309,7 +310,8 @@ mod tests {
                 assert!(silence.longest >= Duration::from_secs(1), "{silence:?}");
                 assert!(silence.hangs >= 2, "{silence:?}");
             }
-            // Wine has windows with a screen, or with the setting "Graphics" of its drivers "null".
+            // Wine has windows only with a screen, or with the setting "Graphics" of its drivers
+            // "null".
             Err(error) => {
                 assert!(error.to_string().contains("opens no window"), "{error}");
                 let _ = std::io::stderr().write_all(b"skipped: hang: this Wine has no windows\n");

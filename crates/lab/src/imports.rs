@@ -1,6 +1,6 @@
-//! The tables of a program for Windows that say which functions of which libraries it calls, as the PE format
-//! is documented: imports, which the loader looks up before the program runs, and delayed ones, which nobody
-//! looks up before the first call.
+//! The tables of a program for Windows that list the library functions it calls, by the documented
+//! PE format: imports, which the loader resolves before the program runs, and delayed imports,
+//! which are resolved at the first call.
 
 /// A function of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,14 +9,14 @@ pub(crate) struct Function {
     pub(crate) name: &'static str,
 }
 
-/// Bytes that are put together one behind the other, at addresses relative to the program.
+/// Consecutive bytes of a section, at addresses relative to the program.
 #[derive(Debug)]
 pub(crate) struct Data {
     begin: u32,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Where tables lie, and how long they are.
+/// Address and size of a table.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tables {
     pub(crate) address: u32,
@@ -24,14 +24,14 @@ pub(crate) struct Tables {
 }
 
 impl Data {
-    /// Data that begin at that address.
+    /// Creates data that start at that address.
     pub(crate) const fn new(begin: u32, bytes: Vec<u8>) -> Self {
         Self { begin, bytes }
     }
 
-    /// Adds bytes at the next address that eight divides, which is given back.
+    /// Adds bytes at the next address that is divisible by eight. Returns the address.
     fn add(&mut self, bytes: &[u8]) -> u32 {
-        // Addresses of 64 bits in the tables have to be aligned; for names it does no harm.
+        // 64-bit addresses in the tables have to be aligned; for names this does no harm.
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         let address = self.begin + self.bytes.len() as u32;
         self.bytes.extend(bytes);
@@ -42,7 +42,7 @@ impl Data {
         self.add(&[name.as_bytes(), &[0]].concat())
     }
 
-    /// Adds addresses of eight bytes and the 0 that ends them.
+    /// Adds addresses of eight bytes and the terminating 0.
     fn add_addresses(&mut self, addresses: &[u64]) -> u32 {
         let bytes: Vec<u8> = addresses
             .iter()
@@ -52,10 +52,10 @@ impl Data {
         self.add(&bytes)
     }
 
-    /// Adds the names of functions, each behind a hint, and the table of where they are; with the entries of
-    /// that table.
+    /// Adds the names of functions, each after a hint, and the table of their addresses. Returns
+    /// the address and the entries of that table.
     fn add_functions(&mut self, functions: &[Function]) -> (u32, Vec<u64>) {
-        // The hint only speeds the search of the loader up: 0 makes it search by name.
+        // The hint only speeds up the search of the loader: 0 makes it search by name.
         let hint = [0, 0];
         let names: Vec<u64> = functions
             .iter()
@@ -67,7 +67,8 @@ impl Data {
         (self.add_addresses(&names), names)
     }
 
-    /// Adds what the loader looks up, and where it puts the address of each function.
+    /// Adds the functions that the loader resolves. Returns the tables and the slot for the address
+    /// of each function.
     pub(crate) fn import(&mut self, functions: &[Function]) -> (Tables, Vec<u32>) {
         let (mut descriptors, mut slots) = (Vec::new(), vec![0; functions.len()]);
         for library in libraries(functions) {
@@ -94,7 +95,8 @@ impl Data {
         (self.add_descriptors(descriptors, 20), slots)
     }
 
-    /// Adds functions that are looked up when they are called first; until then their address is that one.
+    /// Adds functions that are resolved at their first call; until then their address is the given
+    /// one.
     pub(crate) fn import_delayed(&mut self, functions: &[Function], until: u64) -> Tables {
         let mut descriptors = Vec::new();
         for library in libraries(functions) {
@@ -108,15 +110,15 @@ impl Data {
             let addresses = self.add_addresses(&vec![until; entries.len()]);
             // The helper that loads the library keeps its handle there.
             let handle = self.add(&[0; 8]);
-            // IMAGE_DELAYLOAD_DESCRIPTOR: what follows is relative to the program; library, its handle,
-            // addresses, names; nothing is bound or unloaded, no time.
+            // IMAGE_DELAYLOAD_DESCRIPTOR: the fields are relative to the program; library, its
+            // handle, addresses, names; nothing is bound or unloaded, no time.
             let fields = [1, name, handle, addresses, lookup, 0, 0, 0];
             descriptors.extend(fields.iter().flat_map(|value: &u32| value.to_le_bytes()));
         }
         self.add_descriptors(descriptors, 32)
     }
 
-    /// Adds descriptors of that size and the empty one that ends them.
+    /// Adds descriptors of that size and the terminating empty one.
     fn add_descriptors(&mut self, mut descriptors: Vec<u8>, each: usize) -> Tables {
         if descriptors.is_empty() {
             return Tables::default();
@@ -129,7 +131,7 @@ impl Data {
     }
 }
 
-/// Each library once, in the order of the functions.
+/// Returns each library once, in the order of the functions.
 fn libraries(functions: &[Function]) -> Vec<&'static str> {
     let mut libraries: Vec<&str> = Vec::new();
     for function in functions {

@@ -1,5 +1,5 @@
-//! What nobody gives back: with each click of a user a program opens something and keeps it, and nothing is
-//! slow until there is no more.
+//! A leak: with each click of a user, a program opens a resource and keeps it. Nothing is slow
+//! until the resource is exhausted.
 
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use etwkit_terminal::errors::advised;
 
 use crate::{Bench, Report};
 
-/// How much, and how long.
+/// Number of clicks, and the size of the leak.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// How often somebody clicks
+    /// Number of clicks
     #[arg(long, value_name = "N", default_value_t = 100,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     clicks: u32,
@@ -35,7 +35,7 @@ impl Amount {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let mut report = Report::new("leak", &["handle", "memory"], "dump objectref --leak");
         let before = handles();
-        // A file that exists on every machine and that nobody has to make.
+        // A file that exists on every machine and does not have to be created.
         let program = std::env::current_exe().context("cannot find this program, to open it")?;
         let (mut kept, mut pages) = (Vec::new(), Vec::new());
         let begun = Instant::now();
@@ -53,7 +53,7 @@ impl Amount {
                 })?;
                 kept.push(opened);
             }
-            // Written to, so that the system has to give it.
+            // Written to, so that the system has to provide it.
             pages.push(vec![1_u8; self.memory as usize * 1024]);
             std::thread::sleep(Duration::from_millis(self.pause.into()));
             bench.progress(click + 1, self.clicks);
@@ -86,20 +86,21 @@ impl Amount {
     }
 }
 
-/// Handles that this process has, as the system counts them.
+/// Returns the number of handles of this process, as counted by the system.
 #[cfg(windows)]
 fn handles() -> Option<u32> {
-    // A process has some in any case: 0 is what Wine says, which does not count.
+    // A process always has some handles. Wine, which does not count them, returns 0.
     winsafe::HPROCESS::GetCurrentProcess()
         .GetProcessHandleCount()
         .ok()
         .filter(|count| *count > 0)
 }
 
-/// Handles that this process has, as the system counts them; none where it does not say.
+/// Returns the number of handles of this process, as counted by the system; `None` if it is not
+/// available.
 #[cfg(not(windows))]
 fn handles() -> Option<u32> {
-    // The folder that is being read is one of them, and gone when it was.
+    // The folder that is being read is one of them, and it is closed afterwards.
     let open = std::fs::read_dir("/proc/self/fd").ok()?.count();
     u32::try_from(open.saturating_sub(1)).ok()
 }

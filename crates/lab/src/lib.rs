@@ -1,12 +1,12 @@
-//! Workloads of case studies about slow machines, for whoever wants to see on his own machine what the text
-//! says: each does what made somebody's machine slow, measures it, and says which recording shows it.
+//! Workloads of case studies about slow machines, to be reproduced on one's own machine. Each
+//! causes the slowness of a case study, measures it, and names the recording that shows it.
 //!
 //! ```text
 //! args ─► a workload (one file each) ─► Report: lines for people, values for machines, what records it
 //! ```
 //!
-//! A workload runs on every system unless it says otherwise. It leaves nothing behind but the files that it
-//! was asked to write.
+//! A workload runs on every system unless it says otherwise. It leaves no files except the
+//! requested ones.
 
 #![forbid(unsafe_code)]
 
@@ -48,13 +48,13 @@ use clap::{Args, Subcommand};
 
 pub use report::{Report, Value};
 
-/// What a workload runs with.
+/// The environment of a workload.
 pub struct Bench<'b> {
     /// This program, which some workloads start again as other processes.
     pub program: &'b Path,
-    /// Whether the user wants no more. Asked often.
+    /// Returns true if the user has stopped the workload. Called often.
     pub is_stopped: &'b dyn Fn() -> bool,
-    /// Receives what is done, and of how much. Called often.
+    /// Receives the progress as done and total. Called often.
     pub progress: &'b dyn Fn(u64, u64),
 }
 
@@ -63,7 +63,7 @@ impl Bench<'_> {
         (self.progress)(done.into(), all.into());
     }
 
-    /// Progress of what takes a fixed time.
+    /// Reports the progress of work with a fixed duration.
     fn until(&self, begun: Instant, end: Instant) {
         let milliseconds = |time: Instant| time.saturating_duration_since(begun).as_millis() as u64;
         (self.progress)(milliseconds(Instant::now()), milliseconds(end));
@@ -86,7 +86,8 @@ enum Workload {
     ProcessCreate(process_create::Amount),
     /// Start programs with more and more functions, with and without Control Flow Guard
     CfgStart(cfg_start::Amount),
-    /// Create and end processes that import a library which they never call: at once, with delay, or not
+    /// Create and end processes that import a library which they never call: at once, with delay,
+    /// or not
     DelayLoad(delay_load::Amount),
     /// Keep processors busy for a while: less CPU than asked for is what others took
     CpuLoad(cpu_load::Amount),
@@ -117,13 +118,14 @@ enum Workload {
     Child(process_create::Child),
 }
 
-/// Runs a workload. Nothing if the user stopped it, or for a process that another one started, which has
-/// nothing to say.
+/// Runs a workload. Returns `None` if the user stopped it, or for a child process, which has no
+/// report.
 ///
 /// # Errors
-/// The system refuses something: processes, files, sockets.
+/// The system refuses processes, files, or sockets.
 pub fn run(args: &LabArgs, bench: &Bench<'_>) -> Result<Option<Report>> {
-    // A process gets its priority when it starts, so the load runs in another one, which prints its report.
+    // A process gets its priority at its start, so the load runs in another one, which prints its
+    // report.
     if let Workload::CpuLoad(amount) = &args.workload
         && let Some(priority) = amount.priority
     {
@@ -150,7 +152,7 @@ pub fn run(args: &LabArgs, bench: &Bench<'_>) -> Result<Option<Report>> {
         Workload::Child(child) => return child.run(bench).map(|()| None),
     };
     match report {
-        // What fails because everything is being ended is no failure.
+        // A failure after the user has stopped the workload is not an error.
         _ if (bench.is_stopped)() => Ok(None),
         report => report.map(Some),
     }
@@ -162,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Nobody stops anything, and nobody looks.
+    /// Never stops, and ignores progress.
     pub(crate) fn bench() -> Bench<'static> {
         Bench {
             program: Path::new(""),
@@ -171,8 +173,8 @@ mod tests {
         }
     }
 
-    /// A program for Windows in its folder, and the command that runs it: Wine elsewhere than on Windows.
-    /// Nothing, said so, without Wine.
+    /// Writes a program for Windows into a folder. Returns the folder and the command that runs it,
+    /// with Wine on other systems. Without Wine, returns `None` with a note.
     pub(crate) fn wine(
         test: &str,
         program: &program::Program,

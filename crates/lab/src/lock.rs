@@ -1,8 +1,8 @@
-//! What a workload may hold up for everybody: on Windows the lock of the window manager, behind which all
-//! input waits; elsewhere, where nothing is like it, the opening of a file.
+//! A system-wide lock that a workload may hold up: on Windows the lock of the window manager, for
+//! which all input waits. Other systems have no such lock, so it is the opening of a file there.
 //!
-//! Whoever asks for the lock has user32.dll in its process. The processes that are measured must not have it
-//! unless they are asked to, so a small program that this one writes asks in their place.
+//! A process that takes the lock has user32.dll loaded. The measured processes must not load it
+//! unless requested, so a small generated program takes the lock in their place.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -16,16 +16,16 @@ use tempfile::TempDir;
 use crate::probe::{Probe, Tries};
 use crate::program::{Argument, Program, Step, kernel32, user32};
 
-/// Something to ask for again and again.
+/// An operation to repeat while the workload runs.
 pub(crate) enum Lock {
-    /// The lock of the window manager: the program that asks for it, in its folder.
+    /// The lock of the window manager: the folder with the program that takes it.
     WindowManager(TempDir),
-    /// A file that is opened: the executable of this program.
+    /// The opening of a file: the executable of this program.
     File(PathBuf),
 }
 
-/// Places of the program: the standard output, how much was written, what functions return that nobody wants
-/// to know, and the message that nobody takes.
+/// Places of the program: the standard output, the number of written bytes, unused results of
+/// functions, and an unused message.
 const OUT: u32 = 0;
 const WRITTEN: u32 = 8;
 const RESULT: u32 = 16;
@@ -38,7 +38,7 @@ const RECORD: usize = 16;
 const FILE_NAME: &str = "etwkit-lab-lock.exe";
 
 impl Lock {
-    /// The lock of this system.
+    /// Returns the lock of this system.
     pub(crate) fn of_system() -> Self {
         let file = || Self::File(std::env::current_exe().unwrap_or_default());
         if !cfg!(windows) {
@@ -47,14 +47,14 @@ impl Lock {
         let written = || -> Result<TempDir> {
             let folder = tempfile::tempdir()?;
             std::fs::write(folder.path().join(FILE_NAME), program().bytes()?)?;
-            // Virus scanners and policies may refuse a program that was written a moment ago.
+            // Virus scanners and policies may reject a program that has just been written.
             Asker::start(&mut Command::new(folder.path().join(FILE_NAME)))?;
             Ok(folder)
         };
         written().map_or_else(|_| file(), Self::WindowManager)
     }
 
-    /// What is asked for, as a line of the report.
+    /// Returns the description of the lock for a line of the report.
     pub(crate) const fn words(&self) -> &'static str {
         match self {
             Self::WindowManager(_) => {
@@ -69,10 +69,10 @@ impl Lock {
         }
     }
 
-    /// Begins to ask for it.
+    /// Starts to take it repeatedly.
     ///
     /// # Errors
-    /// The program that asks does not start.
+    /// The program that takes it does not start.
     pub(crate) fn probe(&self) -> Result<Probe> {
         match self {
             Self::WindowManager(folder) => {
@@ -89,8 +89,8 @@ impl Lock {
     }
 }
 
-/// The program: the frequency of the counter, then every 10 ms the counter before and after it asked, until
-/// nobody reads that any more.
+/// Returns the program: it writes the frequency of the counter, then every 10 ms the counter before
+/// and after it took the lock, until its output has no reader any more.
 fn program() -> Program {
     use Argument::{At, Kept, Number};
     let write = |from, bytes| {
@@ -131,15 +131,15 @@ fn program() -> Program {
     }
 }
 
-/// The process that asks, which ends with this.
+/// The process that takes the lock, which is killed with this.
 struct Asker {
     process: Process,
-    /// How often its counter counts in a second.
+    /// Frequency of its counter in ticks per second.
     frequency: u64,
 }
 
 impl Asker {
-    /// Starts it, and waits until it is there.
+    /// Starts it, and waits until it is ready.
     fn start(command: &mut Command) -> Result<Self> {
         let process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let process = process.context("cannot start the program that asks for the lock")?;
@@ -157,7 +157,8 @@ impl Asker {
         Some(bytes)
     }
 
-    /// How long each try took, until it is over: the last one may be the one that waits.
+    /// Returns the duration of each try until the workload is over. The last try may be the one
+    /// that waits.
     fn tries(mut self, is_over: &dyn Fn() -> bool) -> Tries {
         let mut tries = Vec::new();
         while let Some(record) = self.next::<RECORD>() {
@@ -177,7 +178,7 @@ impl Drop for Asker {
     }
 }
 
-/// The time between the two counters of a record.
+/// Returns the time between the two counters of a record.
 fn took(record: [u8; RECORD], frequency: u64) -> Option<Duration> {
     let (before, after) = record.split_first_chunk::<8>()?;
     let counted =

@@ -1,11 +1,11 @@
-//! Bytes that no file system and no disk can make smaller.
+//! Bytes that no file system and no disk can compress.
 
-/// A small generator of numbers (xorshift64*): the same for the same seed, and good enough to be
+/// A small random number generator (xorshift64*): deterministic by its seed, and good enough to be
 /// incompressible.
 pub(crate) struct Noise(u64);
 
 impl Noise {
-    /// A generator for that seed, which is not 0.
+    /// Creates a generator for that seed, which must not be 0.
     pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -17,7 +17,7 @@ impl Noise {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// The next so many bytes.
+    /// Returns the next `count` bytes.
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = std::iter::repeat_with(|| self.next().to_le_bytes())
             .take(count.div_ceil(8))

@@ -1,4 +1,5 @@
-//! Priorities of a process, which it gets when it starts: a workload with one starts this program again.
+//! Priorities of a process, which it gets at its start: a workload with a priority starts this
+//! program again.
 
 use std::process::Command;
 
@@ -7,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::Bench;
 
-/// How important the system takes a process to be; the names are those of Windows.
+/// Priority class of a process, with the names of Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Priority {
     /// Runs when nobody else wants to
@@ -21,10 +22,10 @@ pub(crate) enum Priority {
 }
 
 impl Priority {
-    /// Runs `etwkit lab` with that priority, which prints its own answer.
+    /// Runs `etwkit lab` with that priority; the process prints its own answer.
     ///
     /// # Errors
-    /// The system has no such priority for everybody, or the process failed.
+    /// The system does not grant this priority to every user, or the process failed.
     pub(crate) fn run(self, bench: &Bench<'_>, args: &[String]) -> Result<()> {
         let mut command = self.command(bench)?;
         let status = command
@@ -54,8 +55,8 @@ impl Priority {
         Ok(command)
     }
 
-    /// `nice` of the system. It also starts a program without a priority that it may not give, so it is asked
-    /// for what everybody may have.
+    /// Runs `nice` of the system. It starts a program even if it cannot grant the priority, so only
+    /// priorities that every user may set are passed to it.
     #[cfg(not(windows))]
     fn command(self, bench: &Bench<'_>) -> Result<Command> {
         let nice = match self {

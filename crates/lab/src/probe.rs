@@ -1,5 +1,5 @@
-//! Something that is tried every 10 ms beside a workload: how long that takes says whether the workload holds
-//! up the rest of the machine.
+//! A probe that runs every 10 ms next to a workload. Its duration shows if the workload holds up
+//! the rest of the machine.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
@@ -11,11 +11,11 @@ use crate::spread::Spread;
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long each of the tries took.
+/// Duration of each try.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tries(pub(crate) Vec<Duration>);
 
-/// What the values of some tries are called: in all, at most, typically, and all but one of a hundred.
+/// Names of the values of some tries: total, maximum, median, and 99th percentile.
 pub(crate) struct ValueNames {
     pub(crate) total: &'static str,
     pub(crate) most: &'static str,
@@ -24,8 +24,8 @@ pub(crate) struct ValueNames {
 }
 
 impl Tries {
-    /// Adds the two lines of the program of the case study in its words, one about how they are spread, and
-    /// the values.
+    /// Adds the two lines in the words of the case study's program, one about the spread, and the
+    /// values.
     pub(crate) fn report(self, report: &mut Report, names: &ValueNames) {
         let count = self.0.len();
         let spread = Spread::of(self.0);
@@ -55,7 +55,8 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Starts tries that set their own pace; `tries` gets a function that says whether to go on.
+    /// Starts tries that set their own pace; `tries` gets a function that returns true when they
+    /// should end.
     pub(crate) fn begin(tries: impl FnOnce(&dyn Fn() -> bool) -> Tries + Send + 'static) -> Self {
         Self::with(|ended| tries(&|| !matches!(ended.try_recv(), Err(TryRecvError::Empty))))
     }
@@ -83,10 +84,10 @@ impl Probe {
         }
     }
 
-    /// Ends the thread as soon as the try that has started is done.
+    /// Ends the thread as soon as the current try is finished.
     pub(crate) fn end(self) -> Tries {
-        // The closed channel is the signal: it also ends the thread where a workload fails and drops the
-        // probe.
+        // The closed channel is the signal: it also ends the thread if a workload fails and drops
+        // the probe.
         drop(self.end);
         self.thread.join().unwrap_or_default()
     }

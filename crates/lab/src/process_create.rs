@@ -1,5 +1,5 @@
-//! Processes that start others, until a thousand live at the same time; then all of them end. Both are
-//! measured apart, with a pause between them that a timeline shows as a gap.
+//! Processes that start others, until a thousand are alive at the same time; then all of them end.
+//! Both are measured separately, with a pause between them that a timeline shows as a gap.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -30,7 +30,7 @@ const DESTROY: ValueNames = ValueNames {
     slow: "destroy_blocked_p99_s",
 };
 
-/// How many.
+/// Number of processes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Processes that the first one starts
@@ -41,8 +41,8 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "N", default_value_t = 24,
           value_parser = clap::value_parser!(u32).range(0..=1_000))]
     grandchildren: u32,
-    /// Library that each process loads before it is there; user32 is one for which Windows takes the lock of
-    /// the window manager. Elsewhere it is a plan
+    /// Library that each process loads before it is there; user32 is one for which Windows takes
+    /// the lock of the window manager. Elsewhere it is a plan
     #[arg(long, value_name = "LIBRARY")]
     load: Option<String>,
 }
@@ -50,10 +50,10 @@ pub(crate) struct Amount {
 /// A process that was started.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Child {
-    /// How many others it starts
+    /// Number of processes that it starts
     #[arg(long, value_name = "N", default_value_t = 0)]
     children: u32,
-    /// What it and they load
+    /// Library that it and they load
     #[arg(long, value_name = "LIBRARY")]
     load: Option<String>,
 }
@@ -73,7 +73,7 @@ impl Amount {
             plan(&mut report, (self.children, self.grandchildren), load);
             return Ok(report);
         }
-        // Asked here for: what a thousand processes cannot load is reported once.
+        // Loaded here first: a library that a thousand processes cannot load is reported once.
         let _loaded = load.map(loaded).transpose()?;
         let lock = Lock::of_system();
         report.line(format!("Main process pid is {}.", std::process::id()));
@@ -112,7 +112,7 @@ impl Amount {
     }
 }
 
-/// A line in the words of the program of the case study, and the value.
+/// Adds a line in the words of the case study's program, and the value.
 pub(crate) fn report_time(
     report: &mut Report,
     what: &str,
@@ -127,7 +127,7 @@ pub(crate) fn report_time(
     report.seconds(name, time);
 }
 
-/// What Windows does, for other systems.
+/// Prints the steps that Windows would run, on other systems.
 fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) {
     for line in [
         format!(
@@ -147,7 +147,7 @@ fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) 
     }
 }
 
-/// As Windows reads it: what has no ending is a `.dll`.
+/// Returns the name as Windows reads it: a name without an extension is a `.dll`.
 fn file_name(library: &str) -> String {
     let name = library.rsplit(['\\', '/']).next().unwrap_or(library);
     if name.contains('.') {
@@ -157,7 +157,7 @@ fn file_name(library: &str) -> String {
     }
 }
 
-/// The command of a process that starts so many others.
+/// Returns the command of a process that starts `children` others.
 fn child(program: &Path, children: u32, load: Option<&str>) -> Command {
     let mut command = Command::new(program);
     command
@@ -168,11 +168,11 @@ fn child(program: &Path, children: u32, load: Option<&str>) -> Command {
 }
 
 impl Child {
-    /// Starts its own, says that all are there, and ends when its input does.
+    /// Starts its children, reports that all are ready, and ends when its input does.
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<()> {
         let load = self.load.as_deref();
         let _loaded = load.map(loaded).transpose()?;
-        // Progress is for the first process to show.
+        // Only the first process shows progress.
         let family = Family::start(self.children, || child(bench.program, 0, load), &|_| {
             (bench.is_stopped)()
         })?;
@@ -188,14 +188,14 @@ impl Child {
     }
 }
 
-/// A library, loaded while this lives. It is loaded when the program runs, since one that is linked would be
-/// in every process, also without `--load`.
+/// Loads a library until the result is dropped. It is loaded at run time, since a linked one would
+/// be in every process, also without `--load`.
 #[cfg(windows)]
 fn loaded(library: &str) -> Result<impl Drop + use<>> {
     winsafe::HINSTANCE::LoadLibrary(library).with_context(|| format!("cannot load {library}"))
 }
 
-/// Nothing: only Windows has such libraries.
+/// Fails: these libraries exist only on Windows.
 #[cfg(not(windows))]
 fn loaded(library: &str) -> Result<()> {
     anyhow::bail!("{library} cannot be loaded on this system")

@@ -1,5 +1,5 @@
-//! Writes small programs for Windows that call functions of the system one after the other, with loops: for
-//! what has to happen in a process of its own which loads nothing but what it needs.
+//! Writes small programs for Windows that call functions of the system one after the other, with
+//! loops: for work that needs a process with only the necessary libraries.
 //!
 //! ```text
 //! steps ─► machine code (x86-64, calling convention of Windows) + data + imports ─► the bytes of a program
@@ -12,29 +12,29 @@ use object::write::pe::Writer;
 use crate::executable::{Guard, IMAGE_BASE, headers};
 use crate::imports::{Data, Function};
 
-/// A place in the data of a program, in bytes from its start. Each thing that is kept has eight bytes.
+/// A place in the data of a program, in bytes from its start. Each stored value has eight bytes.
 pub(crate) type DataOffset = u32;
 
-/// What a function is called with.
+/// An argument of a function call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Argument {
     Number(u32),
     /// The address of a place.
     At(DataOffset),
-    /// What is kept there.
+    /// The value at a place.
     Kept(DataOffset),
 }
 
-/// What a program does next.
+/// The next action of a program.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Calls a function with at most twelve arguments and keeps what it returns.
+    /// Calls a function with at most twelve arguments and stores its result.
     Call(Function, Vec<Argument>, DataOffset),
-    /// A name for what follows.
+    /// A name for the next step.
     Label(u8),
-    /// Goes on behind the label.
+    /// Jumps to the label.
     Goto(u8),
-    /// Goes on behind the label if the 32-bit number that is kept there is 0.
+    /// Jumps to the label if the 32-bit number at that place is 0.
     IfZero(DataOffset, u8),
 }
 
@@ -42,15 +42,15 @@ pub(crate) enum Step {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
-    /// What lies at its places when it starts.
+    /// Initial contents of its places.
     pub(crate) data: Vec<u8>,
-    /// Functions that it names and never calls: their libraries are loaded all the same.
+    /// Functions that it names and never calls: their libraries are loaded anyway.
     pub(crate) imported: Vec<Function>,
-    /// Functions that it names and never calls, whose libraries are loaded with the first call.
+    /// Functions that it names and never calls, whose libraries are loaded at the first call.
     pub(crate) delayed: Vec<Function>,
 }
 
-/// Kernel32 is in every process.
+/// Returns a function of kernel32, which is in every process.
 pub(crate) const fn kernel32(name: &'static str) -> Function {
     Function {
         library: "kernel32.dll",
@@ -58,7 +58,7 @@ pub(crate) const fn kernel32(name: &'static str) -> Function {
     }
 }
 
-/// The library of the window manager.
+/// Returns a function of the window manager's library.
 pub(crate) const fn user32(name: &'static str) -> Function {
     Function {
         library: "user32.dll",
@@ -66,8 +66,8 @@ pub(crate) const fn user32(name: &'static str) -> Function {
     }
 }
 
-/// Opcodes that put a number, an address or what is kept into the registers of the first four arguments, and
-/// into the one from where the others go to the stack.
+/// Opcodes that load a number, an address or a stored value into the registers of the first four
+/// arguments, and into the register from which the other arguments go to the stack.
 const NUMBER: [&[u8]; 5] = [&[0xB9], &[0xBA], &[0x41, 0xB8], &[0x41, 0xB9], &[0xB8]];
 const ADDRESS: [&[u8]; 5] = [
     &[0x48, 0x8D, 0x0D],
@@ -85,9 +85,10 @@ const KEPT: [&[u8]; 5] = [
 ];
 /// `sub rsp, 0x68`: room for twelve arguments, and the stack is aligned to 16 bytes again.
 const ENTER: [u8; 4] = [0x48, 0x83, 0xEC, 0x68];
-/// `mov [rsp + 8 * n], rax` in front of the last byte.
+/// `mov [rsp + 8 * n], rax` without its last byte.
 const TO_STACK: [u8; 4] = [0x48, 0x89, 0x44, 0x24];
-/// `call [place]`, `mov [place], rax`, `mov eax, [place]`, `test eax, eax`, `jz place`, `jmp place`.
+/// `call [place]`, `mov [place], rax`, `mov eax, [place]`, `test eax, eax`, `jz place`, `jmp
+/// place`.
 const CALL: [u8; 2] = [0xFF, 0x15];
 const KEEP: [u8; 3] = [0x48, 0x89, 0x05];
 const LOAD: [u8; 2] = [0x8B, 0x05];
@@ -95,7 +96,7 @@ const TEST: [u8; 2] = [0x85, 0xC0];
 const JUMP_IF_ZERO: [u8; 2] = [0x0F, 0x84];
 const JUMP: [u8; 1] = [0xE9];
 
-/// What an instruction refers to, which has no address yet.
+/// Target of an instruction, which has no address yet.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Place(DataOffset),
@@ -103,7 +104,7 @@ enum Target {
     Label(u8),
 }
 
-/// Machine code whose last references are open.
+/// Machine code with unresolved references.
 #[derive(Debug, Default)]
 struct Code {
     bytes: Vec<u8>,
@@ -113,10 +114,10 @@ struct Code {
 }
 
 impl Program {
-    /// The bytes of the executable file.
+    /// Returns the bytes of the executable file.
     ///
     /// # Errors
-    /// A step goes to a label that is not there, which no program of this crate has.
+    /// A step jumps to a missing label, which no program of this crate does.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         // Functions that are imported and never called come first, with no reference from the code.
         let mut code = Code {
@@ -134,8 +135,8 @@ impl Program {
         let begin = writer.virtual_len();
         let mut data = Data::new(begin, self.data.clone());
         let (imports, slots) = data.import(&code.functions);
-        // The address of the code itself stands for that of the loading helper: no delayed function is ever
-        // called.
+        // The address of the code itself replaces the address of the loading helper: no delayed
+        // function is ever called.
         let delayed =
             data.import_delayed(&self.delayed, IMAGE_BASE + u64::from(text.virtual_address));
         for (directory, tables) in [
@@ -185,8 +186,8 @@ impl Code {
     }
 
     fn argument(&mut self, at: usize, argument: Argument) {
-        // The calling convention of Windows: four arguments in registers, the others on the stack, where each
-        // is put by way of a register.
+        // The calling convention of Windows: four arguments in registers, the others on the stack,
+        // where each is stored through a register.
         let register = at.min(4);
         let of = |opcodes: [&'static [u8]; 5]| opcodes.get(register).copied().unwrap_or_default();
         match argument {
@@ -203,15 +204,15 @@ impl Code {
         }
     }
 
-    /// An instruction that ends with how far what it refers to is away.
+    /// Appends an instruction that ends with the relative address of its target.
     fn refer(&mut self, opcode: &[u8], target: Target) {
         self.bytes.extend(opcode);
-        // Where data and functions lie is known when all code has its length.
+        // The addresses of data and functions are known when all code has its length.
         self.open.push((self.bytes.len(), target));
         self.bytes.extend([0; 4]);
     }
 
-    /// The code at that address, with data and functions where they are.
+    /// Returns the code at that address, with the addresses of data and functions filled in.
     fn finished(mut self, own: u32, data: u32, slots: &[u32]) -> Result<Vec<u8>> {
         for (at, target) in &self.open {
             let address = match target {

@@ -1,21 +1,21 @@
-//! What a workload measured.
+//! Measurements of a workload.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// A number that was measured.
+/// A measured number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Value {
     /// Name of the value.
     pub name: &'static str,
-    /// How much.
+    /// The number.
     pub value: f64,
     /// Unit: `s`, `ms`, `MB/s`, `percent`, `count`.
     pub unit: &'static str,
 }
 
-/// What a workload measured, and what shows it.
+/// Measurements of a workload, and the recording and question that show them.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The workload.
@@ -25,7 +25,7 @@ pub struct Report {
     pub lines: Vec<String>,
     /// Values for machines.
     pub values: Vec<Value>,
-    /// Profiles of `etwkit record` whose recordings show what the workload does.
+    /// Profiles of `etwkit record` whose recordings show the workload.
     pub profiles: &'static [&'static str],
     /// The question that shows it in a recording.
     pub question: &'static str,
@@ -58,7 +58,7 @@ impl Report {
         self.value(name, time.as_secs_f64(), "s");
     }
 
-    /// How to see it: the recording and the question.
+    /// Returns the commands that show the workload: the recording and the question.
     #[must_use]
     pub fn seen_by(&self) -> String {
         let profiles: String = self
@@ -72,7 +72,7 @@ impl Report {
         )
     }
 
-    /// The value of that name.
+    /// Returns the value with that name.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
         self.values

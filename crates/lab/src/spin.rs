@@ -1,5 +1,5 @@
-//! Parallel work with pauses between: every 200 ms all threads meet for a piece of work that is empty.
-//! Runtimes of parallel loops (OpenMP) let their threads wait for the next piece in a loop, which takes whole
+//! Parallel work with pauses: every 200 ms all threads meet for an empty piece of work. Runtimes of
+//! parallel loops (OpenMP) let their threads wait for the next piece in a loop, which takes whole
 //! processors for nothing; with a wait that sleeps it takes none.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -13,10 +13,10 @@ use crate::cpu_time::of_process;
 use crate::crowd::processors;
 use crate::{Bench, Report};
 
-/// From one piece of work to the next.
+/// Time from one piece of work to the next.
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// How threads wait for the next piece.
+/// Wait of the threads for the next piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Wait {
     /// In a loop, as OpenMP does for the first 200 ms
@@ -26,17 +26,17 @@ enum Wait {
     Block,
 }
 
-/// How much.
+/// Number of threads, the way in which they wait, and the duration.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
-    /// How long it goes on
+    /// Duration
     #[arg(long, value_name = "SECONDS", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
-    /// How threads wait for the next piece of work
+    /// Way in which threads wait for the next piece of work
     #[arg(long, value_enum, default_value_t)]
     wait: Wait,
 }
@@ -52,14 +52,14 @@ struct Due {
 impl Due {
     fn next(&self) {
         let (lock, changed) = &self.changed;
-        // Without the lock, a thread that has compared the numbers and does not sleep yet would miss the
-        // notice.
+        // Without the lock, a thread that has compared the numbers and does not sleep yet would
+        // miss the notice.
         let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.number.fetch_add(1, Ordering::SeqCst);
         changed.notify_all();
     }
 
-    /// Waits for another one than the last.
+    /// Waits for a number other than the last one.
     fn wait(&self, last: u32, how: Wait) -> u32 {
         let number = || self.number.load(Ordering::SeqCst);
         if how == Wait::Spin {
@@ -96,7 +96,8 @@ impl Amount {
                 bench.until(begun, end);
                 due.next();
             }
-            // One more piece behind it: threads that wait for the next one would not see that it is over.
+            // One more piece afterwards: threads that wait for the next one would not see that it
+            // is over.
             due.is_over.store(true, Ordering::SeqCst);
             due.next();
         });

@@ -1,4 +1,4 @@
-//! How times of the same work are spread.
+//! Spread of the times of the same work.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,10 +15,10 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of these times; all 0 if there are none.
+    /// Returns the spread of these times; all values are 0 if there are none.
     pub(crate) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
-        // Nearest rank: so much of the times is not longer.
+        // Nearest rank: this share of the times is not longer.
         let at = |percent: usize| {
             let rank = (times.len() * percent).div_ceil(100);
             times

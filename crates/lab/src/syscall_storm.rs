@@ -1,6 +1,5 @@
-//! Threads that only call the system. What a call costs is small, until somebody logs each of them: done once
-//! as it is and once while system calls are recorded, the two costs of a call say what recording them does to
-//! a machine.
+//! Threads that only make system calls. The cost of a call is small until each call is logged. One
+//! run as it is and one run during a recording of system calls show the cost of recording them.
 
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -13,21 +12,21 @@ use serde_json::Value;
 use crate::crowd::{crowd, processors};
 use crate::{Bench, Report};
 
-/// Calls between two looks at the clock.
+/// Calls between two reads of the clock.
 const CALLS: u32 = 100;
 
-/// How long.
+/// Number of threads, and the duration.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
-    /// How long they call
+    /// Time that they make calls
     #[arg(long, value_name = "SECONDS", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
-    /// Do it again while each call is recorded, on Windows by `etwkit record start syscall`, elsewhere by
-    /// strace, and compare
+    /// Do it again while each call is recorded, on Windows by `etwkit record start syscall`,
+    /// elsewhere by strace, and compare
     #[arg(long)]
     traced: bool,
 }
@@ -67,7 +66,8 @@ impl Amount {
         Ok(report)
     }
 
-    /// What a call costs in a new process whose calls are logged by that program, as strace does it.
+    /// Returns the cost of a call in nanoseconds in a new process whose calls are logged by that
+    /// program, as strace does.
     fn below(&self, mut strace: Command, bench: &Bench<'_>) -> Result<Option<f64>> {
         strace
             .args(["-f", "-qq", "-o", "/dev/null"])
@@ -101,7 +101,8 @@ impl Amount {
             |_, is_over| {
                 let mut calls = 0_u64;
                 while Instant::now() < end && !is_over() {
-                    // The clock is read once for many calls, or the loop would measure the clock.
+                    // The clock is read once for many calls; otherwise the loop would measure the
+                    // clock.
                     (0..CALLS).for_each(|_| std::thread::yield_now());
                     calls += u64::from(CALLS);
                 }
@@ -128,7 +129,7 @@ impl Amount {
     }
 }
 
-/// The cost of a call in what `--json` prints: its last line has the values.
+/// Returns the cost of a call from the output of `--json`: its last line has the values.
 fn call_ns(text: &str) -> Option<f64> {
     let answer: Value = serde_json::from_str(text.lines().last()?).ok()?;
     let values = answer.pointer("/measured/values")?.as_array()?;
@@ -139,20 +140,20 @@ fn call_ns(text: &str) -> Option<f64> {
         .as_f64()
 }
 
-/// What a program said before it failed, on one line.
+/// Returns the error output of a failed program, on one line.
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A recording of system calls by this program, thrown away in any case.
+/// A recording of system calls by this program, which is always discarded.
 struct Recording<'b> {
     bench: &'b Bench<'b>,
     is_over: bool,
 }
 
 impl<'b> Recording<'b> {
-    /// Starts it: into memory, since nobody reads it.
+    /// Starts the recording. It goes to memory, since it is not read.
     fn start(bench: &'b Bench<'b>) -> Result<Self> {
         record(bench, &["start", "syscall"])?;
         Ok(Self {
@@ -170,7 +171,7 @@ impl<'b> Recording<'b> {
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            // Whatever it says: what failed has been reported already.
+            // The result is ignored: a failure has already been reported.
             let _ = record(self.bench, &["cancel"]);
         }
     }

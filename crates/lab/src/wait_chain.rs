@@ -1,5 +1,5 @@
-//! Threads of which each waits for the next one, down to the last, which sleeps: what the first one waits for
-//! is the sleep of the last, and only a chain of waits says so.
+//! Threads that each wait for the next one, down to the last, which sleeps. The first one really
+//! waits for the sleep of the last, and only a wait chain shows that.
 
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use clap::Args;
 
 use crate::{Bench, Report};
 
-/// How long.
+/// Length of the chain, and the duration of the sleep.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Threads of the chain
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(2..=1_000))]
     depth: u32,
-    /// How long the last one sleeps each time
+    /// Time that the last one sleeps each time
     #[arg(long, value_name = "MS", default_value_t = 200,
           value_parser = clap::value_parser!(u32).range(1..=60_000))]
     sleep: u32,
-    /// How often
+    /// Number of repetitions
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     repeat: u32,
@@ -50,7 +50,7 @@ impl Amount {
     }
 }
 
-/// A thread of the chain waits for the next one; the last one sleeps.
+/// Runs a thread of the chain that waits for the next one; the last one sleeps.
 fn link<'s, 'e: 's>(
     scope: &'s std::thread::Scope<'s, 'e>,
     number: u32,
@@ -67,7 +67,7 @@ fn link<'s, 'e: 's>(
         .name(name)
         .spawn_scoped(scope, move || {
             let done = link(scope, number + 1, depth, sleep);
-            // The thread that waits does not end before it has this: sending cannot fail.
+            // The waiting thread does not end before it has this: sending cannot fail.
             let _ = sender.send(done);
         });
     thread.context("cannot start a thread")?;

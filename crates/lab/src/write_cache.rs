@@ -1,5 +1,6 @@
-//! One large file, written in the three ways in which programs wait for the disk: never, at the end, or after
-//! each piece. How far they are apart is what the write caches of system and disk do for a program.
+//! One large file, written in the three ways in which programs wait for the disk: never, at the
+//! end, or after each piece. The differences show the effect of the write caches of the system and
+//! the disk.
 
 use std::fs::File;
 use std::io::Write;
@@ -18,7 +19,7 @@ const FILES: Names = Names {
     end: ".bin",
 };
 
-/// When the program waits until the disk has everything.
+/// Points at which the program waits until the disk has everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Flush {
     /// Not at all
@@ -30,7 +31,7 @@ enum Flush {
 }
 
 impl Flush {
-    /// What is said of it, and the names of its time and rate.
+    /// Returns its description, and the names of its time and rate.
     const fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Never => ("without waiting for the disk", "never_s", "never_rate"),
@@ -44,7 +45,7 @@ impl Flush {
     }
 }
 
-/// How much, and where.
+/// Size of the file, and its folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the file, which is made; the file is removed
@@ -58,7 +59,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "KB", default_value_t = 1_000,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     piece: u32,
-    /// When to wait for the disk; without it one after the other
+    /// Points at which to wait for the disk; by default all, one after the other
     #[arg(long, value_enum)]
     flush: Option<Flush>,
 }
@@ -76,7 +77,7 @@ impl Amount {
             // Each way writes a new file: overwriting one needs no new space and is faster.
             let took = self.write(&path, *flush, bench);
             let removed = std::fs::remove_file(&path);
-            // Without a file to remove, only the error of making it says why.
+            // Without a file to remove, only the error of creating it shows the cause.
             let seconds = took?.as_secs_f64();
             removed.with_context(|| format!("cannot remove {}", path.display()))?;
             let (words, time, rate) = flush.words();
@@ -101,10 +102,10 @@ impl Amount {
         u64::from(self.size) * 1_000_000
     }
 
-    /// Time until the program may go on.
+    /// Returns the time until the program may continue.
     fn write(&self, path: &Path, flush: Flush, bench: &Bench<'_>) -> Result<Duration> {
         let cannot = || format!("cannot write {}", path.display());
-        // Noise, since disks and file systems that compress would write zeros in no time.
+        // Noise, since disks and file systems with compression would write zeros in no time.
         let piece = Noise::new(1).bytes(self.piece as usize * 1_000);
         let mut file = File::create_new(path).with_context(cannot)?;
         let (begun, mut left) = (Instant::now(), self.bytes());

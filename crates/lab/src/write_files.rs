@@ -1,5 +1,5 @@
-//! Many files with lines of text, written one after the other or by several threads: how many MB per second a
-//! machine writes says more about its virus scanner and the number of threads than about its disk.
+//! Many files with lines of text, written one after the other or by several threads: the MB per
+//! second of a machine depend more on its virus scanner and the number of threads than on its disk.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -19,7 +19,7 @@ const FILES: Names = Names {
     end: ".cmd",
 };
 
-/// Who writes.
+/// Threads that write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Mode {
     /// One thread
@@ -33,13 +33,13 @@ enum Mode {
     Threads,
 }
 
-/// How much, and where.
+/// Number and size of the files, and their folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
     /// Folder of the files, which is made; files of an earlier run are replaced
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Who writes
+    /// Threads that write
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
     /// Files
@@ -92,7 +92,7 @@ impl Amount {
         report
     }
 
-    /// Writes the files of one of the threads; their bytes.
+    /// Writes the files of one of the threads. Returns their bytes.
     fn write(
         &self,
         worker: u32,
@@ -100,8 +100,8 @@ impl Amount {
         (next_of_all, done): (&AtomicU32, &AtomicU32),
         is_over: &dyn Fn() -> bool,
     ) -> Result<u64> {
-        // Rounded down at both ends in 64 bits: the parts differ by one file at most, and together have each
-        // file once.
+        // Rounded down at both ends in 64 bits: the parts differ by one file at most, and together
+        // have each file once.
         let part =
             |worker: u32| (u64::from(self.files) * u64::from(worker) / u64::from(threads)) as u32;
         let mut own = part(worker)..part(worker + 1);
@@ -125,7 +125,7 @@ impl Amount {
     }
 }
 
-/// Writes lines until they have that many characters, ends of lines not counted; all bytes.
+/// Writes lines until they have this many characters, without line ends. Returns all bytes.
 fn lines(path: &Path, characters: u64) -> std::io::Result<u64> {
     let mut file = BufWriter::new(File::create(path)?);
     let (mut written, mut bytes, mut number) = (0, 0, 0_u32);
@@ -170,7 +170,7 @@ mod tests {
             // More threads than files.
             (Mode::Threads, Some(40)),
         ] {
-            // Files of the run before are replaced.
+            // Files of the previous run are replaced.
             let report = write(folder.path(), mode, threads).unwrap();
             assert_eq!(report.of("threads"), Some(f64::from(threads.unwrap_or(1))));
             let mut files: Vec<_> = fs::read_dir(folder.path())

@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
-/// How agents reach the server, and which tools they get.
+/// Transport of the server, and the tools that it offers to agents.
 #[derive(Debug, Clone, Default, Args)]
 pub struct McpArgs {
-    /// Answer over HTTP at this loopback address instead of the standard input and output; without one at a
-    /// free port of 127.0.0.1. Requests need the token that is printed, or that of ETWKIT_MCP_TOKEN
+    /// Answer over HTTP at this loopback address instead of the standard input and output; without
+    /// one at a free port of 127.0.0.1. Requests need the token that is printed, or that of
+    /// ETWKIT_MCP_TOKEN
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
     pub http: Option<SocketAddr>,
     /// Offer the tools of ETWAnalyzer (etw_load, etw_dump_cpu …), too

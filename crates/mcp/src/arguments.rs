@@ -1,33 +1,34 @@
-//! Arguments of a call: read one by one, with what was expected where one is wrong.
+//! Arguments of a call: read one by one. Each error names the expected value.
 
 use etwkit_query::question::Values;
 use serde_json::Value;
 
 use crate::problem::{Problem, Result};
 
-/// Rows that an answer has if nobody says how many.
+/// Default number of rows in an answer.
 const ROWS: u64 = 20;
 
-/// Rows that an answer may have.
+/// Largest number of rows in an answer.
 const MOST_ROWS: u64 = 500;
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arguments<'a>(pub(crate) &'a Values);
 
-/// Which rows of an answer are shown.
+/// The part of an answer's rows that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Rows that are left out in front.
+    /// Number of rows to skip.
     pub(crate) skip: usize,
-    /// Rows of each table, at most.
+    /// Largest number of rows from each table.
     pub(crate) rows: usize,
 }
 
 impl<'a> Arguments<'a> {
-    /// Refuses words that the tool does not have.
+    /// Rejects arguments that the tool does not have.
     pub(crate) fn check(self, known: &Values) -> Result<()> {
-        // A misspelt word that is passed over would answer another question than the agent believes it asked.
+        // If a misspelt argument were ignored, the answer would be to another question than the
+        // agent intended.
         let Some(word) = self.0.keys().find(|word| !known.contains_key(*word)) else {
             return Ok(());
         };
@@ -42,7 +43,7 @@ impl<'a> Arguments<'a> {
         )))
     }
 
-    /// A text, if it is given.
+    /// Returns a text argument, if it is given.
     pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -51,13 +52,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A text that there has to be.
+    /// Returns a required text argument.
     pub(crate) fn required(self, name: &str) -> Result<&'a str> {
         let text = self.text(name)?.filter(|text| !text.trim().is_empty());
         text.ok_or_else(|| Problem::bad(format!("{name}: expected a text, found nothing")))
     }
 
-    /// Texts, of which there may be none.
+    /// Returns a list of texts, which may be empty.
     pub(crate) fn texts(self, name: &str) -> Result<Vec<&'a str>> {
         let all = match self.0.get(name) {
             None | Some(Value::Null) => return Ok(Vec::new()),
@@ -81,7 +82,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Whether something is wanted.
+    /// Returns a flag; false if it is not given.
     pub(crate) fn flag(self, name: &str) -> Result<bool> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(false),
@@ -90,7 +91,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Which rows are wanted.
+    /// Returns the requested part of the rows.
     pub(crate) fn page(self) -> Result<Page> {
         let rows = self.number("rows", 1, MOST_ROWS)?.unwrap_or(ROWS);
         let skip = self
@@ -106,8 +107,8 @@ impl<'a> Arguments<'a> {
     fn number(self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
         let given = self.0.get(name).filter(|given| !given.is_null());
         let Some(given) = given else { return Ok(None) };
-        // Out of bounds is refused and not cut: an agent that gets fewer rows than it asked for would take
-        // them for all.
+        // A number out of bounds is rejected, not clamped: an agent that gets fewer rows than it
+        // requested would take them for all rows.
         let number = given
             .as_u64()
             .filter(|number| (least..=most).contains(number));

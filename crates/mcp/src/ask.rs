@@ -1,4 +1,4 @@
-//! Declared questions: values in, rows and what they rest on out.
+//! Declared questions: values in, rows and their evidence out.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::shared::Call;
 use crate::tool::{Answer, Tool, options_of};
 use crate::traces::Trace;
 
-/// A question as it is asked.
+/// A question with the values of its options.
 pub(crate) struct Asked {
     pub(crate) question: &'static dyn AnyQuestion,
     pub(crate) traces: Vec<Arc<Trace>>,
@@ -30,7 +30,7 @@ pub(crate) struct Asked {
     pub(crate) page: Page,
 }
 
-/// The question of that name.
+/// Returns the question of that name.
 pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
     let known =
         declared(name).or_else(|| questions().find(|question| question.aliases().contains(&name)));
@@ -45,7 +45,7 @@ pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
     })
 }
 
-/// Asks one or several traces.
+/// Runs a question on one or more traces.
 pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     let Asked {
         question,
@@ -57,7 +57,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     let mut request = question
         .read(values)
         .map_err(|error| Problem::of_option(&error, name))?;
-    // Such questions read folders of recordings, which no handle stands for.
+    // These questions read folders of recordings, which have no handles.
     if request.of_names().is_some() {
         let why = format!("{name} is asked of names of recordings, not of traces that are open");
         return Err(Problem::bad(why).with_hint(format!("run `etwkit dump {name}` on a folder")));
@@ -70,7 +70,8 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     let of_all = request.is_of_all();
     let mut all = Vec::new();
     for (at, one) in answers.extracts.into_iter().enumerate() {
-        // One answer to all traces rests on each of them, and what they lack counts for it.
+        // One answer to all traces depends on each of them, so everything that they lack counts for
+        // it.
         let about = if of_all {
             traces.as_slice()
         } else {
@@ -92,7 +93,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     Ok(answer)
 }
 
-/// The answer of one trace, or of all together.
+/// Returns the answer of one trace, or of all together.
 fn answer_of(
     call: &Call<'_>,
     asked: &Asked,
@@ -107,7 +108,7 @@ fn answer_of(
     answer.insert("trace".into(), handles.join(", ").into());
     answer.insert("question".into(), name.into());
     let (info, rows) = one.answer?;
-    // In front of what is said of each table, since an answer has a dozen sentences at most.
+    // Before the sentences on tables, since an answer has at most 12 sentences of each kind.
     if rows.is_ok() {
         evidence.of_question(name);
     }
@@ -132,8 +133,8 @@ fn answer_of(
                 answer.insert("remarks".into(), rows.notes.into());
             }
         }
-        // No failure of the call: that something was not recorded is what the agent has to hear, with the
-        // recording that would have it.
+        // This is not a failure of the call: the agent has to learn that the data was not recorded,
+        // and the recording profile that contains it.
         Err(error) if error.is_nothing() => not_recorded(&mut answer, &mut evidence, name, &error),
         Err(error) => return Err(error.into()),
     }
@@ -145,7 +146,7 @@ fn answer_of(
     Ok(answer)
 }
 
-/// The question cannot be answered from what the trace has.
+/// Builds the answer to a question whose data the trace does not have.
 fn not_recorded(
     answer: &mut Answer,
     evidence: &mut Evidence,
@@ -164,7 +165,7 @@ fn not_recorded(
     ));
 }
 
-/// Why a question that was answered has no rows.
+/// Returns the reason why the answer to a question has no rows.
 fn why_nothing(call: &Call<'_>, asked: &Asked, about: &[Arc<Trace>]) -> Result<String> {
     let Some(trace) = about.first() else {
         return Ok("there is no row".to_owned());
@@ -180,7 +181,7 @@ fn why_nothing(call: &Call<'_>, asked: &Asked, about: &[Arc<Trace>]) -> Result<S
     Ok(Chosen::of(asked.question, &asked.values).sentence(&trace.handle, open)?)
 }
 
-/// What stands around rows says in sentences what they come to.
+/// Adds the sentences around the rows of an answer to the evidence.
 fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
     let text = text(info.clock());
     rows.heading
@@ -198,10 +199,11 @@ fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
     }
 }
 
-/// The rows of a table, or of the tables of a report.
+/// Returns the rows of a table, or of the tables of a report.
 fn tables(rows: &question::Answer, page: Page) -> Answer {
     let parts: Vec<_> = rows.parts.iter().filter(|part| !part.is_aside).collect();
-    // Tables share the room of an answer: a long one in front would otherwise leave nothing for the others.
+    // Tables share the size of an answer: otherwise a long one at the start would leave no room for
+    // the others.
     let bytes = BYTES / parts.len().max(1);
     let table = |part: &&question::Part| -> Answer {
         let row = |at| {
@@ -225,7 +227,7 @@ fn tables(rows: &question::Answer, page: Page) -> Answer {
     }
 }
 
-/// The command line that asks the same.
+/// Returns the command line that runs the same question.
 fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
     let paths: Vec<String> = about
         .iter()
@@ -239,7 +241,7 @@ fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
     )
 }
 
-/// Asks the rules what made it slow.
+/// Runs the rules on a trace.
 pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
     let (question, page) = (tool.question()?, given.page()?);
@@ -275,7 +277,8 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     answer.insert("trace".into(), trace.handle.as_str().into());
     answer.extend(reply::rows(findings.len(), page, BYTES, row));
     answer.insert("rules".into(), rules(&diagnosis.rules, &mut evidence));
-    // What the rules behind the findings read, or all that could be asked where there is no finding.
+    // The tables that the rules with findings read, or the tables of all rules that ran if there
+    // are no findings.
     let behind: Vec<&str> = match findings.is_empty() {
         true => diagnosis
             .rules
@@ -307,7 +310,8 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     Ok(answer)
 }
 
-/// How many rules there were, and those that say nothing since something was not recorded or went wrong.
+/// Returns the number of rules by outcome, and the rules without an outcome because data was not
+/// recorded or they failed.
 fn rules(all: &[RuleRow], evidence: &mut Evidence) -> Value {
     let of = |state: &str| all.iter().filter(|rule| rule.state == state).count();
     let silent = all
@@ -316,7 +320,8 @@ fn rules(all: &[RuleRow], evidence: &mut Evidence) -> Value {
     let silent: Vec<Value> = silent
         .map(|rule| json!({"rule": rule.rule, "state": rule.state, "missing": rule.missing}))
         .collect();
-    // Rules that could not be asked are named as well: silence about a cause must not be read as its absence.
+    // Rules that could not run are named as well: a missing finding must not be read as the absence
+    // of the cause.
     if !silent.is_empty() {
         evidence.unproven(format!(
             "that the causes of {} rules are absent: they could not be checked (see rules)",

@@ -1,4 +1,4 @@
-//! What a trace can answer, and for the rest what would have to be recorded.
+//! Questions that a trace can answer, and for the others the recording that they need.
 
 use etwkit_engine::{Gaps, can_answer, data_tables, of_paths, questions};
 use etwkit_query::Session;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::problem::Result;
 use crate::tool::Answer;
 
-/// Profiles that are named for one question, the most used first.
+/// Largest number of profiles that are named for one question, the most used first.
 const MOST_PROFILES: usize = 2;
 
-/// What a trace is: for whoever just opened it.
+/// Returns a short description of a trace, for an agent that has just opened it.
 pub(crate) fn summary(session: &Session) -> Result<Answer> {
     let info = TraceInfo::ask(session)?;
     let mut answer = Answer::new();
@@ -36,7 +36,7 @@ pub(crate) fn summary(session: &Session) -> Result<Answer> {
     Ok(answer)
 }
 
-/// What a trace is, what it lacks, and what it can answer.
+/// Returns the description of a trace, its missing data, and the questions that it can answer.
 pub(crate) fn health(session: &Session) -> Result<Answer> {
     let mut answer = summary(session)?;
     let manifests = || {
@@ -58,7 +58,7 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
         .map(|one| json!({"kind": one.kind, "count": one.count, "message": one.message}))
         .collect();
     let (can, cannot): (Vec<_>, Vec<_>) =
-        // Questions to names of recordings need no trace, so that neither list may have them.
+        // Questions about names of recordings need no trace, so neither list contains them.
         questions().filter(|question| !is_of_names(*question)).partition(|question| can(session, *question));
     let cannot: Vec<Value> = cannot
         .into_iter()
@@ -91,23 +91,26 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Questions to names of recordings are not ones to a trace.
+/// True for questions about names of recordings, which are not about a trace.
 fn is_of_names(question: &dyn AnyQuestion) -> bool {
     question
         .read(&Values::new())
         .is_ok_and(|request| request.of_names().is_some())
 }
 
-/// Whether a trace can answer a question. Where its tables are not known before it is asked, it may.
+/// True if a trace can answer a question. If the tables are known only when the question is run,
+/// the answer is true.
 pub(crate) fn can(session: &Session, question: &dyn AnyQuestion) -> bool {
-    // A question that cannot be read without options needs one: only the values that it is asked with decide.
+    // A question that cannot be read without options requires one, and its tables depend on the
+    // given values.
     let Ok(request) = question.read(&Values::new()) else {
         return true;
     };
     can_answer(session, &*request)
 }
 
-/// Whether a trace can answer a question; if not, why, and what would have to be recorded.
+/// Returns true if a trace can answer a question; otherwise the reason and the recording that the
+/// question needs.
 pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Value {
     if can(session, question) {
         return json!({"question": question.name(), "can_answer": true});
@@ -125,7 +128,7 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
     })
 }
 
-/// The first names of profiles, as `etwkit record start` takes them.
+/// Returns the first names of profiles, in the form of `etwkit record start`.
 pub(crate) fn names<'p>(found: impl Iterator<Item = &'p profiles::Profile>) -> Vec<&'p str> {
     found
         .take(MOST_PROFILES)

@@ -1,5 +1,5 @@
-//! The tools of ETWAnalyzer's `-mcp`, under their names and with their arguments: each call becomes a command
-//! line of ETWAnalyzer, which is translated and answered as one of the terminal is.
+//! The tools of ETWAnalyzer's `-mcp`, under their names and with their arguments: each call becomes
+//! a command line of ETWAnalyzer, which is translated and answered like one from the terminal.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::shared::{Call, EXTRACTION, QUESTION};
 use crate::tool::{Answer, Tool, Work};
 use crate::traces::Trace;
 
-/// What its tools call the questions of `-dump`.
+/// Names of the `-dump` questions in ETWAnalyzer's tools.
 const DUMPS: [&str; 18] = [
     "cpu",
     "process",
@@ -43,10 +43,10 @@ const DUMPS: [&str; 18] = [
     "tracelog",
 ];
 
-/// In front of the names of those tools.
+/// Prefix of the names of those tools.
 const DUMP: &str = "etw_dump_";
 
-/// Switches that make another command of a line, and those that write files wherever the line says.
+/// Switches that change the command of a line, and switches that write files to arbitrary paths.
 const NOT_HERE: [&str; 11] = [
     "dump",
     "extract",
@@ -61,10 +61,10 @@ const NOT_HERE: [&str; 11] = [
     "clip",
 ];
 
-/// Loaded files whose tables an answer names, at most.
+/// Largest number of loaded files whose tables an answer names.
 const MOST_NAMED: usize = 4;
 
-/// The tools.
+/// Returns the tools.
 pub(crate) fn tools() -> Vec<Tool> {
     let files = "Paths, folders or queries such as C:\\Extract\\*slow*, with commas between";
     let server = "Symbol server or path: MS, Google, syngo, NtSymbolPath, or folders";
@@ -189,7 +189,7 @@ fn dump_tool(dump: &str) -> Tool {
     }
 }
 
-/// A few switches that are of this sub command.
+/// Returns a few switches of this subcommand.
 fn some_switches(dump: &str) -> String {
     let some: Vec<String> = switches(dump)
         .iter()
@@ -232,7 +232,8 @@ fn load(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let is_recursive = given.flag("recursive")?;
     let keeps = given.flag("keepOldFiles")?;
     let paths = found(&named(given)?, is_recursive).map_err(|error| of_line(&error))?;
-    // Lines may be run much later; what a relative path means must not depend on the folder then.
+    // Lines may run much later. The meaning of a relative path must not depend on the current
+    // folder at that time.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let paths: Vec<PathBuf> = paths.into_iter().map(absolute).collect();
     let mut all = loaded(call);
@@ -265,8 +266,8 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let dump = tool.name.strip_prefix(DUMP).unwrap_or_default();
     let mut line = vec!["-dump".to_owned(), dump.to_owned()];
     line.extend(more_words(given.text("arguments")?)?);
-    // Files that the line names itself take the place of those that are loaded. Which they are is known to
-    // the line alone, so that the answer does not say what it was measured from.
+    // Files that the line itself names replace the loaded ones. Only the line knows them, so the
+    // answer does not name its source files.
     let names_files = line.iter().any(|word| is_switch(word, &["fd", "filedir"]));
     if !names_files {
         line.extend(
@@ -275,7 +276,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
                 .flat_map(|file| ["-fd".to_owned(), file.display().to_string()]),
         );
     }
-    // Escape sequences are noise for an agent, and would be written out as text.
+    // Escape sequences are noise for an agent, and would be escaped to text.
     line.push("-nocolor".to_owned());
     let mut answer = run(call, &line)?;
     let mut evidence = Evidence::default();
@@ -293,7 +294,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Adds the tables that an answer of a loaded file was measured from.
+/// Adds the tables from which an answer of a loaded file was measured.
 fn rests_on(call: &Call<'_>, file: &Path, sql: &str, evidence: &mut Evidence) -> Result<()> {
     let extract = call
         .shared
@@ -357,7 +358,8 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     run(call, &words.map(str::to_owned).collect::<Vec<_>>())
 }
 
-/// The words of an argument, none of which makes another command or writes a file elsewhere.
+/// Returns the words of an argument. Words that change the command or write a file elsewhere are
+/// rejected.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
     let all = words(line.unwrap_or_default());
     all.iter()
@@ -365,7 +367,7 @@ fn more_words(line: Option<&str>) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// A word that makes no other command and writes no file elsewhere.
+/// Rejects a word that changes the command or writes a file elsewhere.
 fn not_refused(word: &str) -> Result<&str> {
     if is_switch(word, &NOT_HERE) {
         let problem = format!("{word} has no place in a tool: expected switches that only ask");
@@ -376,17 +378,17 @@ fn not_refused(word: &str) -> Result<&str> {
     Ok(word)
 }
 
-/// Whether a word is one of these switches, as lines of ETWAnalyzer are read: in any case, and with the long
-/// dash that word processors make of a short one.
+/// True if a word is one of these switches, by ETWAnalyzer's rules: in any case, and with the long
+/// dash that word processors put in place of a short one.
 fn is_switch(word: &str, switches: &[&str]) -> bool {
     switch(word).is_some_and(|name| switches.contains(&name.as_str()))
 }
 
-/// Runs a line, and answers what it printed.
+/// Runs a line and returns its output.
 fn run(call: &Call<'_>, line: &[String]) -> Result<Answer> {
     let (mut out, mut err) = (Kept::default(), Kept::default());
     let exit = (call.shared.run_line)(line, call.asking, &mut out, &mut err);
-    // A line that was given up ends as one that failed does, but its notes say nothing of why.
+    // A canceled line ends like a failed one, but its notes do not explain why.
     if call.asking.cancel.is_asked() {
         return Err(Problem::cancelled());
     }
@@ -412,10 +414,10 @@ fn of_line(error: &anyhow::Error) -> Problem {
     }
 }
 
-/// Bytes of what a line prints that are kept, at most: the rest would be cut anyway.
+/// Largest part of a line's output that is kept, in bytes. The rest would be cut anyway.
 const MOST_KEPT: usize = 8 << 20;
 
-/// What a line printed.
+/// Output of a line.
 #[derive(Debug, Default)]
 struct Kept(Vec<u8>);
 
@@ -430,7 +432,7 @@ impl Write for Kept {
         let room = MOST_KEPT.saturating_sub(self.0.len()).min(bytes.len());
         self.0
             .extend_from_slice(bytes.get(..room).unwrap_or_default());
-        // The rest counts as written: an error would end the line, and its exit code with it.
+        // The rest counts as written: an error would end the line and change its exit code.
         Ok(bytes.len())
     }
 

@@ -1,5 +1,6 @@
-//! What an answer rests on: what was measured, what only goes together, what follows, what it does not prove,
-//! and what is missing. Tables come from the SQL of the question, what they are from their declarations.
+//! Evidence of an answer: measurements, correlations, conclusions, claims that it does not prove,
+//! and missing data. The tables come from the SQL of the question, and their limits from
+//! declarations.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +14,10 @@ use crate::reply;
 use crate::tool::Answer;
 use crate::traces::Trace;
 
-/// Sentences of each kind that an answer has, at most.
+/// Largest number of sentences of each kind in an answer.
 const MOST: usize = 12;
 
-/// Tables of samples and of what is computed from them.
+/// Tables of samples, and tables that are computed from samples.
 const OF_SAMPLES: [&str; 5] = [
     "cpu_sample",
     "cpu_process",
@@ -25,7 +26,7 @@ const OF_SAMPLES: [&str; 5] = [
     "cpu_tag",
 ];
 
-/// What an answer rests on.
+/// Evidence of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     measured: Vec<Value>,
@@ -43,7 +44,7 @@ fn add(all: &mut Vec<String>, sentence: impl Into<String>) {
 }
 
 impl Evidence {
-    /// Adds which tables a statement reads of a trace, and what these do not prove.
+    /// Adds the tables that a statement reads from a trace, and the limits of these tables.
     pub(crate) fn of_sql(&mut self, session: &Session, trace: &str, sql: &str) {
         let tables = data_tables(session, sql).unwrap_or_else(|| named_in(sql));
         for name in &tables {
@@ -83,8 +84,8 @@ impl Evidence {
             return;
         };
         let events = topics::of_table(name);
-        // No rows have two meanings, which only the recorded topics distinguish: nothing happened, or nobody
-        // looked.
+        // No rows have two meanings, which only the recorded topics distinguish: nothing happened,
+        // or it was not recorded.
         if session.has_rows(name) != Some(true) {
             let mut topics = session
                 .manifests()
@@ -120,7 +121,7 @@ impl Evidence {
         }
     }
 
-    /// Adds what a question does not prove, whatever its tables.
+    /// Adds the limits of a question, independent of its tables.
     pub(crate) fn of_question(&mut self, name: &str) {
         for (_, correlated, unproven) in OF_QUESTIONS.iter().filter(|(known, ..)| *known == name) {
             add(&mut self.correlated, *correlated);
@@ -128,9 +129,9 @@ impl Evidence {
         }
     }
 
-    /// Adds what is missing in a trace.
+    /// Adds the missing parts of a trace.
     pub(crate) fn gaps(&mut self, gaps: &Gaps) {
-        // Several statements may have read one trace; its gaps are said once.
+        // Several statements may have read one trace; its gaps are reported once.
         let missing = gaps.json();
         if self
             .incomplete
@@ -163,17 +164,17 @@ impl Evidence {
         self.incomplete.push(missing);
     }
 
-    /// Something that the answer says in a sentence.
+    /// Adds a conclusion of the answer, as a sentence.
     pub(crate) fn follows(&mut self, sentence: &str) {
         add(&mut self.follows, sentence.trim());
     }
 
-    /// Something that it does not prove.
+    /// Adds a claim that the answer does not prove.
     pub(crate) fn unproven(&mut self, sentence: impl Into<String>) {
         add(&mut self.unproven, sentence);
     }
 
-    /// Says that nothing was found, and why.
+    /// Reports that nothing was found, with the reason.
     pub(crate) fn nothing(&mut self, why: String) {
         add(&mut self.follows, why);
         add(
@@ -202,11 +203,11 @@ impl Evidence {
     }
 }
 
-/// The declared tables behind FROM and JOIN, in the order of their names: for several statements that stand
-/// one below the other.
+/// Returns the declared tables after FROM and JOIN, sorted by name. The text may contain several
+/// statements.
 fn named_in(sql: &str) -> Vec<String> {
-    // The parser of the engine takes one statement at a time. Words that are no table here are filtered out
-    // below, so that a comment or an alias does no harm.
+    // The parser of the engine takes one statement at a time. Words that are not tables are
+    // filtered out below, so a comment or an alias does no harm.
     let words: Vec<&str> = sql
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .collect();
@@ -225,7 +226,7 @@ fn named_in(sql: &str) -> Vec<String> {
         .collect()
 }
 
-/// The gaps of a trace under its handle.
+/// Returns the gaps of a trace under its handle.
 pub(crate) fn renamed(gaps: &Gaps, trace: &Trace) -> Gaps {
     gaps.clone().called(&trace.handle)
 }

@@ -1,4 +1,4 @@
-//! HTTP on the loopback address, behind the guard of the page.
+//! HTTP on the loopback address, protected by the same guard as the page.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use tokio::runtime::Runtime;
 use crate::handler::Handler;
 use crate::shared::Shared;
 
-/// The variable of the environment that has the token, for clients whose settings name a fixed one.
+/// Environment variable with the token, for clients whose settings name a fixed one.
 const TOKEN: &str = "ETWKIT_MCP_TOKEN";
 
-/// Characters of a token that somebody chose, at least.
+/// Smallest number of characters in a token that the user chooses.
 const LEAST: usize = 24;
 
-/// Largest message of a client.
+/// Largest message of a client, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// Answers from now on; returns where, and the token.
+/// Starts to answer. Returns the address and the token.
 pub(crate) fn start(
     runtime: &Runtime,
     shared: &Arc<Shared>,
@@ -39,8 +39,8 @@ pub(crate) fn start(
          read every trace of yours"
     );
     let token = token(std::env::var(TOKEN).ok())?;
-    // Bound before the address is printed: with port 0 the system chooses one, and a second server is refused
-    // here and not later.
+    // Bound before the address is printed: with port 0 the system chooses one, and a second server
+    // is rejected here and not later.
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
     let address = listener.local_addr()?;
@@ -57,7 +57,8 @@ fn token(chosen: Option<String>) -> Result<Token> {
     let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) else {
         return Ok(Token::new()?);
     };
-    // Visible characters alone: others cannot stand in a header, so that no request could ever have them.
+    // Visible characters only: others are not allowed in a header, so no request could ever contain
+    // them.
     let is_plain = chosen.len() >= LEAST && chosen.chars().all(|c| c.is_ascii_graphic());
     ensure!(
         is_plain,
@@ -77,9 +78,10 @@ fn router(shared: &Arc<Shared>, door: Door) -> Router {
         .layer(from_fn_with_state(Arc::new(door), guard))
 }
 
-/// Lets requests in that name this server, come from no page of another one, and know the token.
+/// Admits requests that name this server, do not come from another page, and present the token.
 async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    // In front of the protocol: who may not ask learns nothing of it, not even which tools there are.
+    // Checked before the protocol: a client without the token learns nothing, not even the names of
+    // the tools.
     let mut response = match door.check(request.headers(), true) {
         Ok(()) => next.run(request).await,
         Err(Refused::Token) => (

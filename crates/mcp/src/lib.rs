@@ -1,4 +1,4 @@
-//! Traces for agents: what an agent may ask, as tools of the Model Context Protocol.
+//! Traces for agents, as tools of the Model Context Protocol.
 //!
 //! ```text
 //! stdio / HTTP ─► handler: a call becomes work on a thread ─► tools ─► engine, SQL, diagnosis
@@ -7,9 +7,9 @@
 //!                                       what follows, what it does not prove, what is missing
 //! ```
 //!
-//! Schemas of tools come from the declarations of questions, and so do the tables that an answer was measured
-//! from. No number is computed here. Texts out of traces are data of strangers: control characters in them
-//! are written out before anything is sent.
+//! Schemas of tools come from the declarations of questions, and so do the tables that an answer
+//! was measured from. No number is computed here. Texts from traces are untrusted: control
+//! characters in them are escaped before anything is sent.
 
 #![forbid(unsafe_code)]
 

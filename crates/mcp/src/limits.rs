@@ -1,13 +1,13 @@
-//! What rows of tables only go together with, and what they do not prove. Each sentence is about how the
-//! quantity is defined; the page says more.
+//! Limits of tables: correlations in their rows, and claims that they do not prove. Each sentence
+//! follows from the definition of the quantity. The page of the quantity has more details.
 
-/// What is said of answers that were measured from some tables.
+/// Sentences for answers that were measured from these tables.
 pub(crate) struct Limit {
     /// Tables of rows and of their sums.
     pub(crate) tables: &'static [&'static str],
-    /// What goes together in time without being shown to be a cause.
+    /// Correlations in time that are not shown to be causes.
     pub(crate) correlated: &'static [&'static str],
-    /// What must not be concluded.
+    /// Conclusions that must not be drawn.
     pub(crate) unproven: &'static [&'static str],
     /// The page that defines the quantity.
     pub(crate) page: &'static str,
@@ -27,7 +27,7 @@ const fn limit(
     }
 }
 
-/// Limits of what is measured from tables.
+/// Limits by table.
 pub(crate) static LIMITS: &[Limit] = &[
     limit(
         &[
@@ -209,7 +209,7 @@ pub(crate) static LIMITS: &[Limit] = &[
     ),
 ];
 
-/// Limits of questions, whatever tables they read.
+/// Limits of questions, independent of the tables that they read.
 pub(crate) static OF_QUESTIONS: &[(&str, &str, &str)] = &[
     (
         "diff",

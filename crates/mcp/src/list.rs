@@ -1,4 +1,4 @@
-//! All tools, as a server lists them.
+//! The list of all tools of a server.
 
 use rmcp::model::Tool as Listed;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::tool::Tool;
 use crate::{etwanalyzer, tools};
 
-/// All tools of a server.
+/// Returns all tools of a server.
 pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {
     let guests = with_etwanalyzer.then(etwanalyzer::tools);
     tools::tools()
@@ -15,7 +15,8 @@ pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {
         .collect()
 }
 
-/// The tools as `tools/list` has them: for documents, and for whoever counts what they cost an agent.
+/// Returns the tools in the form of `tools/list`, for documents and for measuring their size in an
+/// agent's context.
 #[must_use]
 pub fn tools_as_json(with_etwanalyzer: bool) -> Value {
     let listed: Vec<Listed> = all(with_etwanalyzer).iter().map(Tool::listed).collect();

@@ -1,13 +1,13 @@
-//! What goes wrong, as a tool reports it to an agent.
+//! Errors, as a tool reports them to an agent.
 
 use etwkit_query::question::OptionError;
 use etwkit_server::{Unanswered, said};
 use serde_json::{Value, json};
 
-/// Result of whatever answers a call.
+/// Result of a call.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
-/// Why a call has no answer. The message says what was expected, and the hint what to do.
+/// Error of a call. The message names the expected value, and the hint names the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Problem {
@@ -25,17 +25,17 @@ impl Problem {
         }
     }
 
-    /// The arguments of the call are wrong.
+    /// Creates the error for wrong arguments of a call.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new("bad_arguments", message)
     }
 
-    /// It could be done, but not with what this machine or server has.
+    /// Creates the error for a valid request that this machine or server cannot carry out.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new("failed", message)
     }
 
-    /// The client has given the call up.
+    /// Creates the error for a call that the client has canceled.
     pub(crate) fn cancelled() -> Self {
         Self::new("cancelled", "the question was given up")
     }
@@ -54,7 +54,7 @@ impl Problem {
         }
     }
 
-    /// What is wrong with an option of a question.
+    /// Creates the error for an option of a question.
     pub(crate) fn of_option(error: &OptionError, question: &str) -> Self {
         Self::bad(said(error)).with_hint(format!(
             "`questions` with name {question:?} has the options"
@@ -73,8 +73,8 @@ impl Problem {
 impl From<etwkit_query::Error> for Problem {
     fn from(error: etwkit_query::Error) -> Self {
         use etwkit_query::Error as E;
-        // The code says who can do something about it: the agent with other arguments, the agent with a
-        // smaller question, or only the person whose machine this is.
+        // The code shows who can correct the problem: the agent with other arguments, the agent
+        // with a smaller question, or only the owner of the machine.
         let code = match &error {
             E::Cancelled => return Self::cancelled(),
             E::Memory { .. } | E::TooMuch { .. } => "limit",

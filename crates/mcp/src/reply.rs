@@ -1,28 +1,29 @@
-//! What an agent gets is small, exact and inert: rows are cut with a count of what was cut, numbers that JSON
-//! readers would round are texts, and characters that could hide something are written out.
+//! Replies are small, exact and inert: rows are cut with a count of the omitted ones, numbers that
+//! JSON readers would round are texts, and characters that could hide something are escaped.
 
 use etwkit_terminal::escape;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Page;
 
-/// Characters of a text of a row, at most.
+/// Largest number of characters in a text of a row.
 const TEXT: usize = 400;
 
-/// Bytes of all rows of an answer, about.
+/// Approximate limit of the bytes of all rows in an answer.
 pub(crate) const BYTES: usize = 24_000;
 
-/// Whole numbers from here on are rounded by readers of JSON that know floating point alone.
+/// JSON readers that only know floating point round whole numbers from here on.
 const TOO_LARGE: u64 = 1 << 53;
 
-/// Ends of the names of columns whose numbers are bit patterns.
+/// Endings of the names of columns with bit patterns.
 const PATTERNS: [&str; 4] = ["address", "hash", "object_id", "heap_handle"];
 
-/// A value of a column as an agent gets it.
+/// Converts a value of a column to the form for an agent.
 pub(crate) fn cell(column: &str, value: Value) -> Value {
     match value {
         Value::Number(number) => {
-            // A bit pattern is text whatever its size, so that a column has one type in all rows.
+            // A bit pattern is text regardless of its size, so that a column has one type in all
+            // rows.
             let is_pattern = PATTERNS.iter().any(|end| column.ends_with(end)) && !number.is_f64();
             let size = number
                 .as_i64()
@@ -41,7 +42,7 @@ pub(crate) fn cell(column: &str, value: Value) -> Value {
     }
 }
 
-/// A row as an agent gets it.
+/// Converts a row to the form for an agent.
 pub(crate) fn row(row: Map<String, Value>) -> Value {
     row.into_iter()
         .map(|(name, value)| (name.clone(), cell(&name, value)))
@@ -49,7 +50,7 @@ pub(crate) fn row(row: Map<String, Value>) -> Value {
         .into()
 }
 
-/// A text that is not too long, with how much is left out.
+/// Cuts a text that is too long, and appends the number of omitted characters.
 pub(crate) fn cut(text: &str) -> String {
     let count = text.chars().count();
     if count <= TEXT {
@@ -59,7 +60,8 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{begin}… ({} more characters)", count - TEXT)
 }
 
-/// The rows of a table that are wanted, as far as they fit, and what was cut.
+/// Returns the requested rows of a table that are within the size limit, and the number of omitted
+/// rows.
 pub(crate) fn rows(
     total: usize,
     page: Page,
@@ -71,7 +73,8 @@ pub(crate) fn rows(
     for at in page.skip..end {
         let row = row(at);
         let size = row.to_string().len();
-        // One row is shown whatever its size: those behind it could not be reached otherwise.
+        // One row is shown regardless of its size: otherwise an agent could not reach the rows
+        // after it.
         if size > left && !all.is_empty() {
             break;
         }
@@ -93,7 +96,7 @@ pub(crate) fn rows(
     table
 }
 
-/// The lines of a text that fit, and how many are left out.
+/// Returns the lines of a text that are within the size limit, and the number of omitted lines.
 pub(crate) fn lines(text: &str) -> String {
     if text.len() <= BYTES {
         return text.to_owned();
@@ -110,12 +113,13 @@ pub(crate) fn lines(text: &str) -> String {
     )
 }
 
-/// Writes out what could change how a text is shown, in everything that is sent. Ends of lines stay.
+/// Escapes characters that could change the display of a text, in everything that is sent. Line
+/// ends are kept.
 pub(crate) fn inert(value: Value) -> Value {
     match value {
         Value::String(text) => harmless(&text).into(),
         Value::Array(all) => all.into_iter().map(inert).collect(),
-        // Names of members, too: fields of events have names that come from the trace.
+        // Also names of members: fields of events have names that come from the trace.
         Value::Object(all) => all
             .into_iter()
             .map(|(name, value)| (harmless(&name), inert(value)))

@@ -1,4 +1,5 @@
-//! Serving over the standard input and output, or over HTTP, until the client goes or Ctrl-C is pressed.
+//! Serving over the standard input and output, or over HTTP, until the client disconnects or Ctrl-C
+//! is pressed.
 
 use std::io::{Read as _, Write};
 use std::sync::Arc;
@@ -18,20 +19,21 @@ use crate::http;
 use crate::list::all;
 use crate::shared::{RunLine, Shared};
 
-/// Bytes between the protocol and the standard output.
+/// Size of the pipe between the protocol and the standard output, in bytes.
 const PIPE: usize = 64 << 10;
 
-/// How often a server looks whether Ctrl-C was pressed.
+/// Polling interval for the Ctrl-C flag.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Serves until the client goes or the command is interrupted. What is printed goes to `out`: the messages of
-/// the protocol, or where the server listens.
+/// Serves until the client disconnects or the command is interrupted. Output goes to `out`: the
+/// messages of the protocol, or the address of the server.
 ///
 /// # Errors
-/// Nobody may listen at the address, the system starts no threads, or the answer cannot be written.
+/// The address cannot be listened on, the system starts no threads, or the answer cannot be
+/// written.
 pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Write) -> Result<Exit> {
     let shared = Shared::new(engine, all(args.etwanalyzer), run_line);
-    // Two threads pass messages on; each question has a thread of its own.
+    // Two threads pass messages on; each request has a thread of its own.
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("mcp")
@@ -41,15 +43,16 @@ pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Writ
         Some(address) => over_http(&runtime, &shared, address, out),
         None => over_stdio(&runtime, &shared, out),
     };
-    // The standard input may be waited for; nobody waits for what is still computed.
+    // A read of the standard input may still be blocked, and pending computations have no receiver
+    // any more.
     runtime.shutdown_background();
     exit
 }
 
-/// Messages go through a pipe: a thread reads the standard input, which blocks, and this one holds the
+/// Serves through a pipe: a thread reads the standard input, which blocks, and this thread has the
 /// standard output.
 fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> Result<Exit> {
-    // Answers go through a pipe to this thread, which alone may write to the output.
+    // Answers go through a pipe to this thread, the only one that may write to the output.
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let handler = Handler(shared.clone());
     let serving = runtime.spawn(async move {
@@ -61,8 +64,8 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
     });
     let (mut messages, requests) = tokio::io::split(theirs);
     let runtime_of_input = runtime.handle().clone();
-    // Reading the standard input cannot be broken off. The thread that does it is left behind when the
-    // program ends.
+    // A read of the standard input cannot be interrupted. Its thread is abandoned when the program
+    // ends.
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || hand_on(&runtime_of_input, requests))?;
@@ -92,12 +95,12 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
     }
 }
 
-/// Hands on what comes from the standard input until it ends, and says that it has ended.
+/// Forwards the bytes of the standard input until it ends, and then signals its end.
 fn hand_on(runtime: &Handle, mut requests: WriteHalf<DuplexStream>) {
     let (mut input, mut bytes) = (std::io::stdin().lock(), vec![0; PIPE]);
     while let Ok(count @ 1..) = input.read(&mut bytes) {
         let request = bytes.get(..count).unwrap_or_default();
-        // A server that has ended reads nothing any more.
+        // A server that has ended no longer reads.
         if runtime.block_on(requests.write_all(request)).is_err() {
             return;
         }

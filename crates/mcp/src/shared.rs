@@ -1,4 +1,4 @@
-//! What all calls share, and what belongs to one of them.
+//! State that all calls share, and state of a single call.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,21 +14,21 @@ use crate::problem::Result;
 use crate::tool::Tool;
 use crate::traces::{Trace, Traces};
 
-/// Longest time of a call that asks one question.
+/// Longest time of a call with one question.
 pub(crate) const QUESTION: Duration = Duration::from_secs(180);
 
-/// Longest time of a call that asks all rules.
+/// Longest time of a call that runs all rules.
 pub(crate) const DIAGNOSIS: Duration = Duration::from_secs(600);
 
 /// Longest time of a call that extracts a trace.
 pub(crate) const EXTRACTION: Duration = Duration::from_secs(3600);
 
-/// Runs the words of a command line of ETWAnalyzer, without the name of the program: asked with this, the
-/// answer into the first writer, notes and errors into the second one.
+/// Runs a command line of ETWAnalyzer, given as words without the name of the program. The answer
+/// goes to the first writer, notes and errors to the second one.
 pub type RunLine =
     Arc<dyn Fn(&[String], &Asking, &mut dyn Write, &mut dyn Write) -> Exit + Send + Sync>;
 
-/// What all calls share.
+/// State that all calls share.
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
     pub(crate) desk: Desk,
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     pub(crate) traces: Traces,
     /// Files that `etw_load` has loaded.
     pub(crate) loaded: Mutex<Vec<PathBuf>>,
-    /// The page, once somebody asked for a link.
+    /// The page, after the first request for a link.
     pub(crate) page: Mutex<Option<Running>>,
     pub(crate) run_line: RunLine,
 }
@@ -54,7 +54,7 @@ impl Shared {
         })
     }
 
-    /// Keeps open what is asked again and again.
+    /// Keeps extracts open, since they are queried again and again.
     pub(crate) fn keep_open(&self) {
         self.engine
             .pool()
@@ -70,7 +70,7 @@ pub(crate) struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// A session for one question.
+    /// Opens a session for one question.
     pub(crate) fn session(&self, trace: &Trace) -> Result<Session> {
         let extract = std::slice::from_ref(&trace.extract);
         Ok(self

@@ -1,4 +1,4 @@
-//! What a tool is: a name, a sentence, a schema, and what answers it.
+//! A tool: its name, sentence, schema, and function.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::arguments::Arguments;
 use crate::problem::{Problem, Result};
 use crate::shared::Call;
 
-/// What a call answers: values by name.
+/// Answer of a call: values by name.
 pub(crate) type Answer = Map<String, Value>;
 
 /// Answers a call of a tool.
@@ -20,19 +20,19 @@ pub(crate) type Work = fn(&Call<'_>, Arguments<'_>, &Tool) -> Result<Answer>;
 pub(crate) struct Tool {
     /// Its name.
     pub(crate) name: String,
-    /// What it does, for an agent that chooses among tools.
+    /// Its purpose, for an agent that chooses among tools.
     pub(crate) sentence: String,
     /// Schemas of its arguments, by name.
     pub(crate) arguments: Values,
-    /// Arguments that there have to be.
+    /// Names of the required arguments.
     pub(crate) required: &'static [&'static str],
     /// The longest time that it may take.
     pub(crate) most: Duration,
-    /// Whether it writes files beside the cache.
+    /// True if it writes files outside of the cache.
     pub(crate) writes: bool,
-    /// The declared question that it asks, where it is one.
+    /// The declared question that it runs, if it is one.
     pub(crate) question: Option<&'static dyn AnyQuestion>,
-    /// What answers it.
+    /// The function that answers it.
     pub(crate) work: Work,
 }
 
@@ -47,7 +47,7 @@ impl Tool {
         (self.work)(call, given, self)
     }
 
-    /// The question that it asks.
+    /// Returns the question that it runs.
     pub(crate) fn question(&self) -> Result<&'static dyn AnyQuestion> {
         self.question
             .ok_or_else(|| Problem::failed(format!("{} asks no question", self.name)))
@@ -65,7 +65,7 @@ impl Tool {
             Value::Object(schema) => schema,
             _ => Map::new(),
         };
-        // No tool changes a trace; what some write can be made again.
+        // No tool changes a trace, and every file that a tool writes can be reproduced.
         let says = ToolAnnotations::new()
             .read_only(!self.writes)
             .destructive(false)
@@ -74,8 +74,9 @@ impl Tool {
     }
 }
 
-/// Arguments from a declared question: its options but those that only change how text is printed, and those
-/// that name files. One that excludes others chooses what the rows are, for programs, too.
+/// Returns the arguments of a declared question: its options without the ones that only change the
+/// printed text and the ones that name files. An option that excludes others selects the kind of
+/// rows, which also matters to programs.
 pub(crate) fn options_of(question: &dyn AnyQuestion) -> Values {
     let options = question.options();
     let is_useful = |name: &str| {

@@ -1,4 +1,4 @@
-//! The tools, and those that need no file of their own.
+//! The tools, and the functions of the ones that need no file of their own.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -20,7 +20,7 @@ use crate::shared::{Call, DIAGNOSIS, EXTRACTION, QUESTION};
 use crate::tool::{Answer, Tool, Work, options_of};
 use crate::traces::Trace;
 
-/// The tools, in the order in which an investigation needs them.
+/// Returns the tools, in the order in which an investigation needs them.
 pub(crate) fn tools() -> Vec<Tool> {
     let wait = question("wait");
     vec![
@@ -125,7 +125,7 @@ const SQL: &str = "Asks one statement of SQL over the tables of a trace, which c
 const VIEW: &str = "A link that opens the trace in a browser of this machine (timeline, flame graph, tables), \
     for the person you work for, and the command line that does it.";
 
-/// A tool that asks one question at most.
+/// Creates a tool that runs at most one question.
 fn tool(
     name: &str,
     sentence: &str,
@@ -150,7 +150,8 @@ fn tool(
     }
 }
 
-/// A tool for one declared question, with its options but those that it decides itself.
+/// Creates a tool for one declared question, with its options except the ones that the tool decides
+/// itself.
 fn asking(
     name: &str,
     sentence: &str,
@@ -243,7 +244,7 @@ fn sql_arguments() -> Value {
 }
 
 fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
-    // A relative path has to find the handle that the absolute one got.
+    // A relative path has to find the handle of the absolute one.
     let path = given.required("path")?;
     let path = std::path::absolute(Path::new(path)).map_err(|error| Problem::bad(said(&error)))?;
     if !path.exists() {
@@ -255,12 +256,13 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = match traces.find(&path) {
         Some(open) => open,
         None => {
+            // Checked before the extraction, which may take minutes and would be in vain.
             traces.check_room()?;
             let extract = call
                 .shared
                 .engine
                 .extract_of(call.asking, &path, &mut notes)?;
-            // What cannot be asked gets no handle.
+            // A trace that cannot be queried gets no handle.
             let only = std::slice::from_ref(&extract);
             call.shared.engine.open(call.asking, only, &mut notes)?;
             traces.add(&path, extract)?
@@ -274,7 +276,7 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     Ok(answer)
 }
 
-/// What a trace is called.
+/// Returns the handle and the path of a trace.
 fn named(trace: &Trace) -> Answer {
     let path = trace.named.display().to_string();
     [
@@ -363,7 +365,7 @@ fn ask_question(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answe
     )
 }
 
-/// The options of a tool's question among the arguments.
+/// Returns the options of a tool's question among the arguments.
 fn options(given: Arguments<'_>, tool: &Tool) -> Result<Values> {
     let known = options_of(tool.question()?);
     let is_option = |(name, _): &(&String, &Value)| known.contains_key(*name);
@@ -449,7 +451,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
         rows.is_cut,
         table.get_mut("cut").and_then(Value::as_object_mut),
     ) {
-        // No more rows than the page needs were asked for: how many there are in all is not known.
+        // The query returned no more rows than the page needs, so the total is not known.
         cut.insert("of".into(), Value::Null);
     }
     answer.extend(table);
@@ -479,22 +481,23 @@ fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     answer.insert("command".into(), command.into());
     match link(call, &trace) {
         Ok(link) => answer.insert("link".into(), link.into()),
-        // A page that cannot be opened is no failure of the tool: the command line opens it as well.
+        // A page that cannot be opened is not a failure of the tool: the command line also opens
+        // it.
         Err(why) => answer.insert("no_link".into(), why.to_string().into()),
     };
     Ok(answer)
 }
 
-/// The link of a page that has the trace open; it ends with this server.
+/// Returns the link to a page with the open trace. The page ends with this server.
 fn link(call: &Call<'_>, trace: &Trace) -> Result<String> {
-    // The lock is held while the page starts, so that two calls at once do not start two.
+    // The lock is held while the page starts, so that two concurrent calls do not start two.
     let mut page = call
         .shared
         .page
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     if page.is_none() {
-        // One of its own: which extracts stay open is decided by each for itself.
+        // An engine of its own, since each of them decides which extracts stay open.
         let engine = Engine::new(call.shared.engine.settings().clone());
         let cache = engine.settings().cache.clone();
         let cache = cache

@@ -1,17 +1,17 @@
-//! Traces that are open, by handles that stay short and are never used again.
+//! Open traces, by handles that stay short and are never reused.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::problem::{Problem, Result};
 
-/// Traces that can be open at once: as many extracts stay open between questions.
+/// Largest number of open traces: the same number of extracts stays open between questions.
 const MOST: usize = 24;
 
-/// A trace that can be asked.
+/// A trace that is ready for queries.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    /// What it is called in calls: `t1`.
+    /// Its handle in calls, such as `t1`.
     pub(crate) handle: String,
     /// As it was named.
     pub(crate) named: PathBuf,
@@ -25,7 +25,7 @@ pub(crate) struct Traces(Mutex<All>);
 
 #[derive(Debug, Default)]
 struct All {
-    /// The last number that was given.
+    /// The last assigned number.
     last: u32,
     open: Vec<Arc<Trace>>,
 }
@@ -45,7 +45,7 @@ impl Traces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The trace of that name, if it is open.
+    /// Returns the open trace of that path.
     pub(crate) fn find(&self, named: &Path) -> Option<Arc<Trace>> {
         self.lock()
             .open
@@ -54,18 +54,18 @@ impl Traces {
             .cloned()
     }
 
-    /// Refuses one more than can be open, before a trace is extracted in vain.
+    /// Rejects a trace beyond the limit before it is extracted in vain.
     pub(crate) fn check_room(&self) -> Result<()> {
         self.lock().check_room()
     }
 
-    /// Opens a trace; two calls that open the same trace at once get the same handle.
+    /// Opens a trace. Two concurrent calls that open the same trace get the same handle.
     pub(crate) fn add(&self, named: &Path, extract: PathBuf) -> Result<Arc<Trace>> {
         let mut all = self.lock();
         if let Some(known) = all.open.iter().find(|trace| trace.named == named) {
             return Ok(known.clone());
         }
-        // While this call extracted its trace, others may have taken the last places.
+        // While this call extracted its trace, other calls may have taken the last places.
         all.check_room()?;
         all.last += 1;
         let handle = format!("t{}", all.last);
@@ -78,7 +78,7 @@ impl Traces {
         Ok(trace)
     }
 
-    /// The trace with this handle.
+    /// Returns the trace with this handle.
     pub(crate) fn get(&self, handle: &str) -> Result<Arc<Trace>> {
         let all = self.lock();
         let found = all
@@ -100,13 +100,13 @@ impl Traces {
 
     /// Closes the trace with this handle.
     pub(crate) fn close(&self, handle: &str) -> Result<Arc<Trace>> {
-        // Calls that still ask the trace hold it themselves, and end as they would have.
+        // Calls that still use the trace hold it themselves, and finish normally.
         let trace = self.get(handle)?;
         self.lock().open.retain(|open| open.handle != handle);
         Ok(trace)
     }
 
-    /// All open traces, in the order in which they were opened.
+    /// Returns all open traces, in the order in which they were opened.
     pub(crate) fn all(&self) -> Vec<Arc<Trace>> {
         self.lock().open.clone()
     }

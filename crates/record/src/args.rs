@@ -9,16 +9,16 @@ use clap::{Args, Subcommand};
 /// Record what a Windows machine does.
 #[derive(Debug, Clone, Args)]
 pub struct RecordArgs {
-    /// What to do
+    /// Command to run
     #[command(subcommand)]
     pub command: RecordCommand,
-    /// Print the lines of Windows that do it, with what each is for, instead of running them; so it is on
-    /// other systems
+    /// Print the lines of Windows that do it, with what each is for, instead of running them; so it
+    /// is on other systems
     #[arg(long, global = true)]
     pub script: bool,
 }
 
-/// What to do.
+/// Commands of `etwkit record`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RecordCommand {
     /// Begin to record with one profile or several at once
@@ -76,7 +76,7 @@ pub struct MarkArgs {
     pub word: String,
 }
 
-/// Where marks come from.
+/// Address and secret of the marks to accept.
 #[derive(Debug, Clone, Args)]
 pub struct ListenArgs {
     /// A word that both sides know: without it nobody marks. It is sent as it is
@@ -87,7 +87,7 @@ pub struct ListenArgs {
     pub address: SocketAddr,
 }
 
-/// What is recorded, and where to.
+/// Profiles to record, and the storage of the recording.
 #[derive(Debug, Clone, Args)]
 pub struct StartArgs {
     /// Profiles: names of `etwkit record profiles`, or FILE.wprp!NAME for others
@@ -102,11 +102,12 @@ pub struct StartArgs {
     /// Record the next start of Windows
     #[arg(long)]
     pub boot: bool,
-    /// Time between two CPU samples in milliseconds, 0.1221 to 1000; stop and cancel restore what was before
+    /// Time between two CPU samples in milliseconds, 0.1221 to 1000; stop and cancel restore what
+    /// was before
     #[arg(long, value_name = "MS", value_parser = interval)]
     pub sample_every: Option<u32>,
-    /// An earlier trace, recorded with the same profiles: show what it needed by second, and how long memory
-    /// and a disk would keep it
+    /// An earlier trace, recorded with the same profiles: show what it needed by second, and how
+    /// long memory and a disk would keep it
     #[arg(long, value_name = "TRACE")]
     pub like: Option<PathBuf>,
     /// Record all day: write a file after each such time (90s, 5m, 1h) and go on, until Ctrl-C
@@ -124,7 +125,7 @@ pub struct StartArgs {
 }
 
 impl StartArgs {
-    /// These profiles, the last events of which are kept in memory.
+    /// Returns the arguments for these profiles, with the last events kept in memory.
     #[must_use]
     pub fn of(profiles: Vec<String>) -> Self {
         let (file, to, boot, sample_every, like) = (false, None, false, None, None);
@@ -144,7 +145,7 @@ impl StartArgs {
     }
 }
 
-/// A number and its unit.
+/// Parses a number and its unit.
 fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..)?;
@@ -176,7 +177,7 @@ fn size(text: &str) -> Result<u64, String> {
     amount(text, &units).ok_or_else(|| "expected a size, as in 500MB or 40GB".to_owned())
 }
 
-/// Milliseconds as units of 100 ns, as Windows counts them.
+/// Parses milliseconds to units of 100 ns, as Windows counts them.
 fn interval(text: &str) -> Result<u32, String> {
     let ticks = text
         .parse::<f64>()
@@ -192,13 +193,13 @@ fn interval(text: &str) -> Result<u32, String> {
     Err("expected milliseconds between 0.1221 and 1000".to_owned())
 }
 
-/// Where the recording goes.
+/// Target of the recording.
 #[derive(Debug, Clone, Args)]
 pub struct StopArgs {
     /// A name, from which NAME_MACHINE.date.time.etl is made, or the path of an .etl file
     pub name: String,
-    /// Leave out symbol files of precompiled .NET code: making them takes 10 to 60 minutes after an update
-    /// of .NET
+    /// Leave out symbol files of precompiled .NET code: making them takes 10 to 60 minutes after an
+    /// update of .NET
     #[arg(long)]
     pub no_native_pdb: bool,
     /// Pack the recording, with its symbol files, into a .zip and remove the unpacked one
@@ -216,7 +217,7 @@ pub struct StopArgs {
 }
 
 impl StopArgs {
-    /// The end of a recording that others follow: nothing that takes long is done after it.
+    /// Returns the arguments for a recording that others follow: no slow step runs after it.
     #[must_use]
     pub fn quick(name: String) -> Self {
         Self {
@@ -230,7 +231,7 @@ impl StopArgs {
     }
 }
 
-/// Which recording.
+/// Choice between a recording and a boot recording.
 #[derive(Debug, Clone, Args)]
 pub struct BootArgs {
     /// The recording was started with --boot
@@ -238,7 +239,7 @@ pub struct BootArgs {
     pub boot: bool,
 }
 
-/// Which profiles.
+/// Selection of profiles.
 #[derive(Debug, Clone, Args)]
 pub struct ProfilesArgs {
     /// Only those that record this topic, as `etwkit info` calls it

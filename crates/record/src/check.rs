@@ -1,4 +1,4 @@
-//! What would make a recording fail, or lack what it is for: reported before it begins.
+//! Checks before a recording starts: conditions under which it would fail or lack its data.
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
@@ -8,20 +8,20 @@ use crate::profiles::{self, WPRP};
 use crate::recording::Machine;
 use crate::steps;
 
-/// The session of the kernel that one recorder at a time can have, as our profiles name it.
+/// The kernel session, which only one recorder at a time can have, by its name in our profiles.
 const KERNEL: &str = "NT Kernel Logger";
 
-/// The file of our profiles as it is used here, and what the user should know about it.
+/// The file of etwkit's profiles, adapted to this machine, and notes on it for the user.
 pub(crate) struct Profiles {
     pub(crate) text: String,
     pub(crate) warning: Option<String>,
 }
 
-/// Looks whether a recording can begin. Where another recorder has the session of the kernel, our profiles
-/// use another one: since Windows 8 there can be several.
+/// Checks that a recording can start. If another recorder has the kernel session, our profiles use
+/// another one: since Windows 8 there can be several.
 ///
 /// # Errors
-/// It cannot begin.
+/// It cannot start.
 pub(crate) fn check(
     machine: &mut Machine<'_>,
     args: &StartArgs,
@@ -61,14 +61,14 @@ pub(crate) fn check(
     })
 }
 
-/// Whether the processor has the counters that a profile needs.
+/// Checks that the processor has the counters that a profile needs.
 fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
     let own = args.profiles.iter().filter_map(|name| profiles::find(name));
     let Some(own) = own.into_iter().find(|own| own.needs_counters) else {
         return Ok(());
     };
     let outcome = machine.done(&steps::counters())?;
-    // A line of a counter begins with its number. The timer is among them even where the processor has no
+    // A line of a counter starts with its number. The timer is listed even if the processor has no
     // counters.
     let is_counter = |line: &str| {
         let mut words = line.split_whitespace();

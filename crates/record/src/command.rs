@@ -17,10 +17,11 @@ use crate::recording::Machine;
 use crate::step::Step;
 use crate::{pictures, rotate, script, steps};
 
-/// Does what the arguments say on that machine, and prints what became of it.
+/// Runs the command on a machine and prints its result.
 ///
 /// # Errors
-/// A name is wrong, a recorder cannot do it, or nothing can be printed. What is recorded by then is said.
+/// A name is wrong, a recorder cannot do it, or nothing can be printed. The error reports the
+/// recordings so far.
 pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
     let is_here = machine.is_windows && !args.script;
     match &args.command {
@@ -110,13 +111,14 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
     Ok(Exit::Answered)
 }
 
-/// What people do not expect of the end of a recording.
+/// Note about a part of `stop` that users do not expect.
 const SYMBOL_FILES: &str = "stop also makes symbol files of precompiled .NET code: 10 to 60 minutes after an \
     update of .NET, unless it has --no-native-pdb (-skipPdbGen)";
 
-/// Begins to record. Ctrl-C meanwhile ends what has begun: it would be recording on, and nobody would know.
+/// Starts a recording. Ctrl-C during the start stops a recording that has already begun, which
+/// would otherwise continue unnoticed.
 fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
-    // From here on it is asked for instead of ending this program.
+    // From here on Ctrl-C is polled and does not end this program.
     if !machine.clock.pause(Duration::ZERO) {
         return Ok(Exit::Interrupted);
     }
@@ -143,10 +145,10 @@ fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
     Ok(Exit::Answered)
 }
 
-/// Ends the recording, and puts beside it what belongs to it.
+/// Stops the recording and writes its additional files next to it.
 fn stop(args: &StopArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<()> {
     if !args.boot {
-        // Asked before the end: afterwards the sessions of the recording itself are gone.
+        // Queried before the stop: afterwards the sessions of the recording itself are gone.
         machine.see_sessions();
         if let Some(change) = machine.change() {
             lines.labelled(&format!("warning: {change}"))?;
@@ -155,7 +157,7 @@ fn stop(args: &StopArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     let file = machine.stop(args)?;
     machine.written = Some(file.clone());
     lines.line(&format!("Recorded {}", file.display()))?;
-    // The recording is complete, whatever becomes of the rest.
+    // The recording is complete, even if a later step fails.
     match machine.move_pictures(&facts::unpacked(&file)) {
         Ok(0) => {}
         Ok(count) => lines.line(&format!("Pictures of the screen beside it: {count}"))?,
@@ -175,7 +177,7 @@ fn stop(args: &StopArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     Ok(())
 }
 
-/// Runs a line and prints what the program says, or the line.
+/// Runs a line and prints the output of the program, or prints only the line.
 fn one(
     step: &Step,
     is_here: bool,
@@ -248,7 +250,8 @@ fn list(args: &ProfilesArgs, lines: &mut Lines<'_>) -> Result<Exit> {
     Ok(Exit::Answered)
 }
 
-/// No profile has it: either there is another way, or the name is wrong.
+/// Returns the error for a topic or question without a profile: either there is another way, or the
+/// name is wrong.
 fn unknown(args: &ProfilesArgs) -> anyhow::Error {
     if let Some(topic) = &args.topic {
         if let Some((_, how)) = ELSEWHERE.iter().find(|(name, _)| name == topic) {

@@ -14,15 +14,16 @@ use crate::recording::Machine;
 pub struct EachRun<'m, 'a> {
     machine: &'m mut Machine<'a>,
     start: StartArgs,
-    /// Where a recording goes that cannot be written where it should.
+    /// Folder for a recording that cannot be written to its target.
     aside: PathBuf,
-    /// What no event says about the machine. Asked for once: it takes seconds.
+    /// Facts about the machine that no event contains. Gathered once, since that takes seconds.
     facts: Option<Document>,
     notes: Vec<String>,
 }
 
 impl<'m, 'a> EachRun<'m, 'a> {
-    /// Begins nothing yet. `aside` is the folder for recordings that cannot be written where they should.
+    /// Creates the recorder without starting a recording. `aside` is the folder for recordings that
+    /// cannot be written to their targets.
     ///
     /// # Errors
     /// The machine has no recorder.
@@ -47,20 +48,21 @@ impl<'m, 'a> EachRun<'m, 'a> {
         })
     }
 
-    /// What the user should know of the recordings, and what to do about it.
+    /// Returns notes for the user about the recordings, with advice.
     #[must_use]
     pub fn notes(self) -> Vec<String> {
         self.notes
     }
 
-    /// Adds a note, each one once.
+    /// Adds a note, once.
     fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// Writes a recording that could not be written; the first reason stays the one that is reported.
+    /// Writes a recording again whose first write failed. The first error is the one that is
+    /// reported.
     fn write_aside(
         &mut self,
         file: &Path,
@@ -71,7 +73,8 @@ impl<'m, 'a> EachRun<'m, 'a> {
             return Err(reason);
         };
         let aside = self.aside.join(name);
-        // Nothing can be written anew if the recording is gone, and a file that is there is never replaced.
+        // Without the recording nothing can be written again, and an existing file is never
+        // replaced.
         if aside == file || !matches!(self.machine.is_recording(), Ok(true)) || aside.exists() {
             return Err(reason);
         }
@@ -87,9 +90,9 @@ impl<'m, 'a> EachRun<'m, 'a> {
         }
     }
 
-    /// Writes what no event says about the machine beside a recording. Without it the recording is as good.
+    /// Writes the facts file next to a recording. A failure does not affect the recording.
     fn write_facts(&mut self, recording: &Path) {
-        // Facts of the machine are gathered once: they are the same for all runs.
+        // Facts of the machine are gathered once, since they are the same for all runs.
         let facts = self.facts.take().unwrap_or_else(|| self.machine.facts());
         if let Err(error) = facts.write(recording) {
             self.note(format!(
@@ -109,7 +112,7 @@ impl Recorder for EachRun<'_, '_> {
     }
 
     fn stop(&mut self, file: &Path) -> Result<PathBuf> {
-        // Symbol files of precompiled .NET code would take 10 to 60 minutes behind the first run.
+        // Symbol files of precompiled .NET code would take 10 to 60 minutes after the first run.
         let stop = StopArgs::quick(file.display().to_string());
         let free = self.machine.free(&stop)?;
         if let Some(change) = self.machine.change() {
@@ -120,7 +123,7 @@ impl Recorder for EachRun<'_, '_> {
             Err(reason) => self.write_aside(&free, &stop, reason)?,
         };
         self.write_facts(&written);
-        // As it was named, where it is there.
+        // The path as named, if the file is there.
         Ok(if written == free {
             file.to_owned()
         } else {

@@ -1,7 +1,7 @@
-//! What no event says about the machine, in a file beside the recording that `etwkit extract` reads: power
-//! plan, minifilters, network interfaces, security products and what they leave out, disks and their
-//! caches, who else was recording, and what wpr said of the recording. A program that is missing or fails
-//! only takes its facts away.
+//! Facts about the machine that no event contains, in a file next to the recording that `etwkit
+//! extract` reads: power plan, minifilters, network interfaces, security products and their
+//! exclusions, disks and their caches, other recorders, and the status that wpr reported. If a
+//! program is missing or fails, only its own facts are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,23 @@ use crate::runner::Runner;
 use crate::step::Step;
 use crate::steps;
 
-/// What was seen of a recording, kept in a file until its facts are written.
+/// Observations of a recording, kept in a file until its facts are written.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Watch {
-    /// The sessions of the machine before the recording began.
+    /// The sessions of the machine before the start of the recording.
     pub(crate) before: Vec<String>,
-    /// The sessions of the machine when the recording was about to end.
+    /// The sessions of the machine before the end of the recording.
     pub(crate) during: Vec<String>,
-    /// What wpr said of the recording when it had begun, a line each.
+    /// Status of the recording after its start, as reported by wpr, one entry per line.
     pub(crate) began: Vec<String>,
-    /// What wpr said of the recording when it was about to end, a line each.
+    /// Status of the recording before its end, as reported by wpr, one entry per line.
     pub(crate) ended: Vec<String>,
 }
 
-/// How the file ends, behind the name of the recording.
+/// Suffix of the file's name, after the name of the recording.
 pub(crate) const ENDING: &str = ".facts.json";
 
-/// A fact, as docs/FORMAT.md describes it.
+/// A fact, as described in docs/FORMAT.md.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Fact {
     name: String,
@@ -46,7 +46,8 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Writes the file beside a recording. Beside an archive, too, it has the name of the recording.
+    /// Writes the file next to a recording. Next to an archive it also has the name of the
+    /// recording.
     ///
     /// # Errors
     /// It cannot be written.
@@ -57,13 +58,14 @@ impl Document {
     }
 }
 
-/// The path of a recording, which can be in an archive now.
+/// Returns the path of a recording, which may be in an archive by now.
 pub(crate) fn unpacked(recording: &Path) -> PathBuf {
     let is_packed = steps::ends_with(&recording.to_string_lossy(), ".zip");
     recording.with_extension(if is_packed { "" } else { "etl" })
 }
 
-/// Asks the programs of the machine. `watch` is what was seen of the recording.
+/// Runs the programs of the machine and collects their facts. `watch` has the observations of the
+/// recording.
 pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
     let mut facts = Vec::new();
     for (step, source, read) in SOURCES {
@@ -105,11 +107,11 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
     }
 }
 
-/// Names of the sessions that are running; none where they cannot be asked for.
+/// Returns the names of the running sessions; empty if they cannot be listed.
 pub(crate) fn sessions(runner: &mut dyn Runner) -> Vec<String> {
     let outcome = runner.run(&steps::sessions()).unwrap_or_default();
-    // Its columns are apart by two spaces at least, and names have single ones. The line that it closes with
-    // is a sentence without columns.
+    // Columns are separated by at least two spaces, and names contain single ones. The last line is
+    // a sentence without columns.
     let name = |line: &str| {
         line.split_once("  ")
             .map(|(name, _)| name.trim().to_owned())
@@ -122,7 +124,7 @@ pub(crate) fn sessions(runner: &mut dyn Runner) -> Vec<String> {
 
 type Facts = Vec<(String, String)>;
 
-/// A program with its arguments, what it is called as a source, and who reads what it prints.
+/// A program with its arguments, its name as a source, and the parser of its output.
 type Source = (
     (&'static str, &'static [&'static str]),
     &'static str,
@@ -151,7 +153,7 @@ const SOURCES: &[Source] = &[
     ),
 ];
 
-/// Prints lines `name=value`; what a machine does not have prints nothing.
+/// Script that prints lines `name=value`. A missing feature of the machine prints nothing.
 const ASK: &str = "$ErrorActionPreference = 'SilentlyContinue'; \
     Get-CimInstance -Namespace root/SecurityCenter2 -ClassName AntiVirusProduct \
     | ForEach-Object { 'security product=' + $_.displayName }; \
@@ -165,7 +167,7 @@ const ASK: &str = "$ErrorActionPreference = 'SilentlyContinue'; \
     Get-CimInstance Win32_VideoController \
     | ForEach-Object { 'graphics card=' + $_.Name + ', driver ' + $_.DriverVersion }";
 
-/// Lines below the first line of hyphens.
+/// Returns the lines below the first line of hyphens.
 fn below_rule(text: &str) -> impl Iterator<Item = &str> {
     let is_rule = |line: &&str| line.trim_start().starts_with("---");
     text.lines()
@@ -174,7 +176,8 @@ fn below_rule(text: &str) -> impl Iterator<Item = &str> {
         .filter(|line| !line.trim().is_empty())
 }
 
-/// `Power Scheme GUID: 381b4222-…  (Balanced)`: words in front of it are those of the language of Windows.
+/// Parses `Power Scheme GUID: 381b4222-…  (Balanced)`. The words before the GUID are in the
+/// language of Windows.
 fn power_scheme(text: &str) -> Facts {
     let name = text
         .rsplit_once('(')
@@ -184,7 +187,7 @@ fn power_scheme(text: &str) -> Facts {
         .collect()
 }
 
-/// Name, instances, altitude and frame, of which the first one may have spaces.
+/// Parses name, instances, altitude and frame. The name may contain spaces.
 fn minifilters(text: &str) -> Facts {
     let fact = |line: &str| {
         let (rest, _frame) = line.trim_end().rsplit_once(char::is_whitespace)?;
@@ -198,7 +201,7 @@ fn minifilters(text: &str) -> Facts {
     below_rule(text).filter_map(fact).collect()
 }
 
-/// Index, metric, largest packet, state, and a name that may have spaces.
+/// Parses index, metric, largest packet, state, and a name that may contain spaces.
 fn interfaces(text: &str) -> Facts {
     let fact = |line: &str| {
         let mut words = line.split_whitespace();

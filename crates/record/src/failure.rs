@@ -1,12 +1,12 @@
-//! What recorders fail with, and what to do about it.
+//! Known failures of recorders, and advice for each.
 
 use etwkit_terminal::errors::advised;
 
 use crate::runner::Outcome;
 use crate::step::Step;
 
-/// What a failure is known by: numbers as they are printed and returned, a part of its text, what it means
-/// and what to do.
+/// A known failure: its codes, as they are printed and returned, a part of its text, its meaning,
+/// and advice.
 struct KnownFailure {
     codes: &'static [u32],
     text: &'static str,
@@ -63,7 +63,7 @@ const KNOWN: &[KnownFailure] = &[
 fn known(outcome: &Outcome) -> Option<&'static KnownFailure> {
     let text = outcome.text.to_lowercase();
     let code = outcome.code.map(i32::cast_unsigned);
-    // Small codes are not looked for in texts: `0x5` begins many other numbers.
+    // Small codes are not searched in texts: many other numbers start with `0x5`.
     let is = |known: &&KnownFailure| {
         code.is_some_and(|code| known.codes.contains(&code))
             || known.codes.iter().any(|code| *code > 0xFFFF && text.contains(&format!("0x{code:x}")))
@@ -73,19 +73,19 @@ fn known(outcome: &Outcome) -> Option<&'static KnownFailure> {
     KNOWN.iter().find(is)
 }
 
-/// Whether rights are what is missing.
+/// True if the recorder failed because of missing rights.
 #[must_use]
 pub(crate) fn is_denied(outcome: &Outcome) -> bool {
     known(outcome).is_some_and(|known| known.codes.contains(&0x8007_0005))
 }
 
-/// Whether it says that nothing is recorded.
+/// True if the recorder reports that nothing is being recorded.
 #[must_use]
 pub(crate) fn is_idle(outcome: &Outcome) -> bool {
     known(outcome).is_some_and(|known| known.codes.contains(&0xC558_3000))
 }
 
-/// The error of a line that failed, with what the recorder said.
+/// Creates the error for a line that failed, with the recorder's output.
 #[must_use]
 pub(crate) fn error(step: &Step, outcome: &Outcome) -> anyhow::Error {
     let said = outcome.said().collect::<Vec<_>>().join(" ");
@@ -110,7 +110,7 @@ pub(crate) fn error(step: &Step, outcome: &Outcome) -> anyhow::Error {
     }
 }
 
-/// Whether it is one of the lines with which wpr and xperf introduce themselves. They have numbers in them.
+/// True for a line of the banner of wpr or xperf. The banner contains numbers.
 pub(crate) fn is_banner(line: &str) -> bool {
     let line = line.trim_start();
     [

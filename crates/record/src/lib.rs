@@ -1,7 +1,8 @@
-//! Recording with the recorders of Windows, `wpr.exe` and `xperf.exe`: [`profiles`] of our own, the lines
-//! that start and stop a recording, and what becomes of it when something fails.
+//! Recording with the recorders of Windows, `wpr.exe` and `xperf.exe`: [`profiles`] of etwkit, the
+//! command lines that start and stop a recording, and the handling of failures.
 //!
-//! Nothing here reads a trace. Elsewhere than on Windows lines are explained and printed as a script.
+//! This crate does not read traces. On other systems than Windows, the command lines are explained
+//! and printed as a script.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Lines of wpr and xperf as people have them: what they mean, and what is wrong with them.
+//! Command lines of wpr and xperf that a user already has: their meaning and their mistakes.
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
@@ -6,7 +6,7 @@ use etwkit_terminal::errors::advised;
 use crate::step::Step;
 use crate::steps::ends_with;
 
-/// Options and what they do, with the values behind them in mind.
+/// Options and their effects, phrased to include the values that follow.
 const WPR: &[(&str, &str)] = &[
     (
         "-start",
@@ -204,29 +204,30 @@ const XPERF: &[(&str, &str)] = &[
     ("-help", "describe options"),
 ];
 
-/// A line of a recorder, and what its parts mean.
+/// A command line of a recorder, and the meaning of its parts.
 #[derive(Debug)]
 pub(crate) struct RecorderLine {
-    /// What is run.
+    /// The program and arguments to run.
     pub(crate) step: Step,
-    /// Each option with its values, and what it does.
+    /// Each option with its values, and its effect.
     pub(crate) parts: Vec<(String, &'static str)>,
-    /// What was read otherwise than written.
+    /// Corrections that were made to the line.
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads a line. Typographic dashes and the doubled escapes of batch files are read as what they stand for.
-/// Options that are not known here are passed on: other versions have others, and so has each report of
-/// xperf.
+/// Reads a line. Typographic dashes and the doubled escapes of batch files are replaced by the
+/// intended characters. Unknown options are passed on, since other versions and the reports of
+/// xperf have options of their own.
 ///
 /// # Errors
-/// An option is a known one with a letter wrong, or the line is a known slip.
+/// An option is a misspelled known one, or the line is a known mistake.
 pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLine> {
     let table = if program == "wpr" { WPR } else { XPERF };
     let mut notes = Vec::new();
     let mut read = Vec::new();
     for arg in args {
-        // Word processors and web pages turn hyphens into dashes, and batch files escape `!` as `^^!`.
+        // Word processors and web pages turn hyphens into dashes, and batch files escape `!` as
+        // `^^!`.
         let plain = dashed(arg.replace("^^!", "!"), table);
         if plain != *arg {
             notes.push(format!("{arg} is read as {plain}"));
@@ -249,7 +250,7 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
         match (is_option, parts.last_mut()) {
             (true, _) => {
                 let known = meaning(table, arg);
-                // Behind `-a` stand options of the report, which the table does not list.
+                // Options after `-a` belong to the report, and the table does not list them.
                 if known.is_none() && !is_report {
                     check(program, table, arg)?;
                     notes.push(format!("{arg} is not known here and passed on as it is"));
@@ -286,8 +287,8 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
     })
 }
 
-/// An argument with a plain hyphen in front, where another dash or a slash stands for one. A slash does so in
-/// front of a known option only: elsewhere paths begin with it.
+/// Returns an argument with a plain hyphen in place of another dash or a slash. A slash is replaced
+/// only before a known option, since paths also start with one.
 fn dashed(arg: String, table: &[(&str, &str)]) -> String {
     let mut letters = arg.chars();
     let first = letters.next();
@@ -307,10 +308,11 @@ fn meaning<'t>(table: &[(&str, &'t str)], option: &str) -> Option<&'t str> {
         .map(|(_, meaning)| *meaning)
 }
 
-/// Refuses an option that is a known one with a letter too many, missing or wrong.
+/// Rejects an option that is a known one with an extra, missing or wrong letter.
 fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
     let lower = option.to_lowercase();
-    // Short options are not compared: nearly each word of three letters is one letter away from another one.
+    // Short options are not compared: nearly every word of three letters is one letter away from
+    // another one.
     match table
         .iter()
         .find(|(name, _)| name.len() > 4 && is_near(name, &lower))
@@ -323,10 +325,11 @@ fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
     }
 }
 
-/// Whether two words differ in one letter, which is too many, missing or wrong, or in two that are swapped.
+/// True if two words differ in one letter, which is extra, missing or wrong, or in two letters that
+/// are swapped.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    // What both have in front is cut off, so that the rest starts with the one letter that differs.
+    // The common start is cut off, so that the rest starts with the first different letter.
     let front = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     let (Some(one), Some(other)) = (one.get(front..), other.get(front..)) else {
         return false;
@@ -340,7 +343,7 @@ fn is_near(one: &str, other: &str) -> bool {
     }
 }
 
-/// Starting what is a recording is the slip that people make.
+/// Rejects the common mistake of starting `FILE.etl`, which is a recording and not a profile.
 fn slip(program: &str, args: &[String]) -> Result<()> {
     let mut pairs = args.iter().zip(args.iter().skip(1));
     let is_start = |option: &str| {

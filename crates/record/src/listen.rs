@@ -1,7 +1,9 @@
-//! One mark in the recordings of several machines: whoever marks sends the text to the others, which listen.
+//! One mark in the recordings of several machines: the marking machine sends the text to the
+//! others, which listen.
 //!
-//! A message is one datagram: a word that both sides know, a line break, the text. The answer repeats the
-//! text. Who does not know the word gets no answer. A mark is all that a message can do.
+//! A message is one datagram: a word that both sides know, a line break, the text. The answer
+//! repeats the text. A sender that does not know the word gets no answer. A message can do nothing
+//! but set a mark.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
@@ -15,17 +17,19 @@ use crate::args::{ListenArgs, MarkArgs};
 use crate::recording::Machine;
 use crate::steps;
 
-/// Bytes of a message, at most.
+/// Largest number of bytes in a message.
 const MOST: usize = 1024;
-/// How long whoever marks waits for an answer.
+/// Longest time that the marking machine waits for an answer.
 const ANSWER: Duration = Duration::from_secs(1);
-/// How often somebody looks whether the user wants no more.
+/// Polling interval for the stop flag.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Marks this recording and those of the machines that listen, and says how far apart the marks can be.
+/// Marks this recording and the recordings of the machines that listen, and prints the largest
+/// possible time between the marks.
 ///
 /// # Errors
-/// This machine cannot mark, or one of the others does not answer: those that answered have the mark.
+/// This machine cannot mark, or one of the others does not answer. The machines that answered have
+/// the mark.
 pub(crate) fn mark(
     args: &MarkArgs,
     machine: &mut Machine<'_>,
@@ -43,7 +47,7 @@ pub(crate) fn mark(
             "wpr would read it as a switch: begin it with a letter or a digit",
         ));
     }
-    // Sent first: the answers of the others come while this machine marks.
+    // Sent first: the answers of the others arrive while this machine marks.
     let others: Vec<Other> = args
         .also
         .iter()
@@ -51,7 +55,7 @@ pub(crate) fn mark(
         .collect::<Result<_>>()?;
     machine.done(&steps::mark(&args.text))?;
     lines.line(&format!("Marked: {}", args.text))?;
-    // The mark is there, whatever becomes of the picture.
+    // The mark is set, even if the picture fails.
     let picture = args.picture.then(|| machine.picture()).transpose();
     let mut silent = Vec::new();
     for other in others {
@@ -108,7 +112,7 @@ impl Other {
             ([0_u16; 8], 0).into()
         };
         let socket = UdpSocket::bind(any).with_context(cannot)?;
-        // Connected, so that only that machine can answer, and a refusal of its system is reported.
+        // Connected, so that only that machine can answer, and a refusal by its system is reported.
         socket.connect(to).with_context(cannot)?;
         socket.set_read_timeout(Some(ANSWER)).with_context(cannot)?;
         let sent = Instant::now();
@@ -122,14 +126,14 @@ impl Other {
         })
     }
 
-    /// How long it took until the mark was there for certain; nothing if nobody answers.
+    /// Returns the time until the mark was confirmed; `None` if there is no answer.
     fn answer(&self, text: &str) -> Result<Option<Duration>> {
         let mut bytes = [0; MOST];
         match self.socket.recv(&mut bytes) {
             Ok(count) if bytes.get(..count) == Some(text.as_bytes()) => {
                 Ok(Some(self.sent.elapsed()))
             }
-            // Refused is what a machine says on which nobody listens.
+            // A machine without a listener reports a refused connection.
             Ok(_) => Ok(None),
             Err(error) if is_silence(error.kind()) => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot hear {}", self.name)),
@@ -147,10 +151,11 @@ fn is_silence(kind: ErrorKind) -> bool {
     )
 }
 
-/// Marks the recording of this machine whenever somebody sends a mark, until the user wants no more.
+/// Marks the recording of this machine for each received mark, until the user stops it.
 ///
 /// # Errors
-/// The address is taken, or nothing can be printed. A mark that fails is reported, and listening goes on.
+/// The address is taken, or nothing can be printed. A mark that fails is reported, and listening
+/// goes on.
 pub(crate) fn listen(
     args: &ListenArgs,
     machine: &mut Machine<'_>,
@@ -166,7 +171,8 @@ pub(crate) fn listen(
     while machine.clock.pause(Duration::ZERO) {
         let (count, from) = match socket.recv_from(&mut bytes) {
             Ok(got) => got,
-            // Also what a system says of the answer before, whose receiver has gone.
+            // Includes the error that a system reports about the previous answer if its receiver
+            // has gone.
             Err(error) if is_silence(error.kind()) => continue,
             Err(error) => return Err(error).with_context(cannot),
         };
@@ -178,7 +184,7 @@ pub(crate) fn listen(
         };
         match machine.done(&steps::mark(text)) {
             Ok(_) => {
-                // Whoever has gone meanwhile needs no answer.
+                // A sender that has gone in the meantime needs no answer.
                 let _ = socket.send_to(text.as_bytes(), from);
                 lines.line(&format!("Marked: {text} (from {from})"))?;
             }
@@ -191,15 +197,15 @@ pub(crate) fn listen(
     Ok(Exit::Answered)
 }
 
-/// The text of a message with that word.
+/// Returns the text of a message with that word.
 fn text_of<'m>(message: &'m [u8], word: &str) -> Option<&'m str> {
     let (said, text) = std::str::from_utf8(message).ok()?.split_once('\n')?;
     let is_mark = !text.is_empty() && !text.contains(char::is_control) && !is_switch(text);
     (said == word && is_mark).then_some(text)
 }
 
-/// Whether wpr, which gets a mark as a word of its command line, would do something else with it: `-cancel`
-/// from another machine must not end a recording.
+/// True if wpr, which gets a mark as a word of its command line, would read it as a switch:
+/// `-cancel` from another machine must not end a recording.
 fn is_switch(text: &str) -> bool {
     text.trim_start().starts_with(['-', '/'])
 }

@@ -1,5 +1,5 @@
-//! Pictures of the screen with marks. They lie in a folder of their own while something is recorded, and
-//! beside the recording when it has ended, where `etwkit extract` finds them.
+//! Pictures of the screen with marks. They are in a folder of their own during a recording, and
+//! next to the recording after its end, where `etwkit extract` finds them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::recording::Machine;
 use crate::step::Step;
 
 impl Machine<'_> {
-    /// Takes a picture of all screens; its name is the time of the day.
+    /// Takes a picture of all screens; its name is the time of day.
     ///
     /// # Errors
-    /// There is no screen to be seen, or it cannot be written.
+    /// No screen is visible, or the picture cannot be written.
     pub(crate) fn picture(&mut self) -> Result<PathBuf> {
         let folder = self.pictures();
         fs::create_dir_all(&folder)
@@ -36,10 +36,10 @@ impl Machine<'_> {
         Ok(file)
     }
 
-    /// Moves the pictures beside a recording; how many there are.
+    /// Moves the pictures next to a recording and returns their number.
     ///
     /// # Errors
-    /// They cannot be moved. They stay where they were.
+    /// They cannot be moved and remain in their folder.
     pub(crate) fn move_pictures(&self, etl: &Path) -> Result<usize> {
         let from = self.pictures();
         let Ok(all) = fs::read_dir(&from) else {
@@ -57,7 +57,7 @@ impl Machine<'_> {
         for file in all {
             let file = file.with_context(cannot)?;
             fs::create_dir_all(&to).with_context(cannot)?;
-            // Another disk is no place to rename to.
+            // A rename to another disk fails.
             let target = to.join(file.file_name());
             fs::copy(file.path(), &target).with_context(cannot)?;
             count += 1;
@@ -66,7 +66,7 @@ impl Machine<'_> {
         Ok(count)
     }
 
-    /// Forgets pictures of a recording that was thrown away, or ended by other programs.
+    /// Deletes the pictures of a recording that was discarded, or ended by other programs.
     pub(crate) fn forget_pictures(&self) {
         let _ = fs::remove_dir_all(self.pictures());
     }
@@ -76,7 +76,7 @@ impl Machine<'_> {
     }
 }
 
-/// The line that writes a picture of all screens into that file.
+/// Returns the line that writes a picture of all screens into that file.
 pub(crate) fn step(file: &str) -> Step {
     let code = format!(
         "$ErrorActionPreference = 'Stop'; Add-Type -AssemblyName System.Windows.Forms, System.Drawing; \

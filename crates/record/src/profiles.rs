@@ -1,33 +1,33 @@
-//! The recording profiles of our own: what each of them answers. What they record is in
-//! `profiles/etwkit.wprp`.
+//! The recording profiles of etwkit, and the questions that each can answer. The recorded events
+//! are in `profiles/etwkit.wprp`.
 
 /// The file that has all of them.
 pub const WPRP: &str = include_str!("../profiles/etwkit.wprp");
 
-/// What that file is called where it is written.
+/// File name under which that file is written.
 pub const FILE_NAME: &str = "etwkit.wprp";
 
-/// A recording profile, and what can be asked of its recordings.
+/// A recording profile, and the questions that its recordings can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     /// Name, here and in the file.
     pub name: &'static str,
     /// Purpose in one sentence, here and in the file.
     pub sentence: &'static str,
-    /// The topics of extracts that it records, beside those of [`EVERY`].
+    /// The topics of extracts that it records, in addition to the topics of [`EVERY`].
     pub topics: &'static [&'static str],
     /// The questions that its recordings answer.
     pub questions: &'static [&'static str],
-    /// Whether it writes to a file only. Other profiles can also keep the last events in memory.
+    /// True if it can only write to a file. Other profiles can also keep the last events in memory.
     pub file_only: bool,
-    /// Whether it needs counters of the processor, which virtual machines have not.
+    /// True if it needs counters of the processor, which virtual machines do not have.
     pub needs_counters: bool,
 }
 
 /// The topics that every recording has.
 pub const EVERY: &[&str] = &["processes", "images", "image identities"];
 
-/// Topics that no profile records, and what does.
+/// Topics that no profile records, and their sources.
 pub const ELSEWHERE: &[(&str, &str)] = &[
     (
         "heaps",
@@ -55,7 +55,7 @@ macro_rules! profiles {
 }
 
 impl Profile {
-    /// What most profiles are.
+    /// Defaults for most profiles.
     const PLAIN: Self = Self {
         name: "",
         sentence: "",
@@ -120,7 +120,7 @@ profiles! {
         ["cpu", "wait", "disk", "start"], file_only;
 }
 
-/// The profile with that name, whatever its case.
+/// Finds a profile by its name, ignoring case.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES
@@ -128,28 +128,28 @@ pub fn find(name: &str) -> Option<&'static Profile> {
         .find(|profile| profile.name.eq_ignore_ascii_case(name))
 }
 
-/// The profiles that record a topic of extracts, the most used first.
+/// Returns the profiles that record a topic of extracts, the most used first.
 pub fn of_topic(topic: &str) -> impl Iterator<Item = &'static Profile> {
     PROFILES
         .iter()
         .filter(move |profile| profile.topics.contains(&topic) || EVERY.contains(&topic))
 }
 
-/// The profile to record with where a trace lacks what a question needs: `missing` is what it lacks, as a
-/// topic or in other words.
+/// Returns the profile to record with if a trace lacks data for a question. `missing` is the
+/// missing topic, or a description.
 #[must_use]
 pub fn to_answer(question: &str, missing: &str) -> Option<&'static Profile> {
     let has_topic = |profile: &&Profile| profile.topics.contains(&missing);
     let answers = || of_question(question);
-    // What is missing counts more than the question: a profile for it that lacks the topic would lack it
-    // again.
+    // The missing topic takes precedence over the question: a profile for the question without that
+    // topic would lack it again.
     answers()
         .find(has_topic)
         .or_else(|| PROFILES.iter().find(has_topic))
         .or_else(|| answers().next())
 }
 
-/// The profiles whose recordings answer a question, the most used first.
+/// Returns the profiles whose recordings answer a question, the most used first.
 pub fn of_question(question: &str) -> impl Iterator<Item = &'static Profile> {
     PROFILES
         .iter()

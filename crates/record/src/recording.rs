@@ -1,4 +1,4 @@
-//! Recording on this machine: what is checked before, done, and made good when it fails.
+//! Recording on this machine: checks, steps, and cleanup after failures.
 
 use std::fs;
 use std::io;
@@ -22,10 +22,10 @@ use crate::steps;
 
 /// The time of a machine.
 pub trait Clock {
-    /// What time it is, for the names of recordings.
+    /// Returns the current time, for the names of recordings.
     fn now(&self) -> NaiveDateTime;
 
-    /// Waits that long. False as soon as the user wants no more.
+    /// Waits for this time. Returns false as soon as the user stops the wait.
     fn pause(&self, time: Duration) -> bool;
 }
 
@@ -33,22 +33,22 @@ pub trait Clock {
 pub struct Machine<'a> {
     /// Runs its programs.
     pub runner: &'a mut dyn Runner,
-    /// Whether it is Windows: elsewhere only scripts are printed.
+    /// True on Windows; on other systems only scripts are printed.
     pub is_windows: bool,
     /// Its name, for the names of recordings.
     pub name: String,
-    /// What time it is there, and who waits.
+    /// Clock and interruptible pauses of the machine.
     pub clock: &'a dyn Clock,
-    /// What the last stop wrote.
+    /// File that the last stop wrote.
     pub written: Option<PathBuf>,
-    /// A folder for our profiles, and for what has to be restored when the recording ends.
+    /// Folder for the profiles of etwkit, and for the settings to restore when the recording ends.
     pub folder: PathBuf,
 }
 
-/// What has to be restored when the recording ends.
+/// Settings to restore when the recording ends.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Changed {
-    /// The interval of CPU samples that was before, in units of 100 ns; none if it could not be read.
+    /// The previous interval of CPU samples, in units of 100 ns; `None` if it could not be read.
     interval_before: Option<u32>,
 }
 
@@ -91,7 +91,8 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Whether wpr is recording; it says for how long, with words of the language of Windows.
+    /// True if wpr is recording. Its status then contains the recording time, with words in the
+    /// language of Windows.
     pub(crate) fn is_recording(&mut self) -> Result<bool> {
         let step = steps::status();
         let outcome = self.outcome(&step)?;
@@ -101,12 +102,13 @@ impl<'a> Machine<'a> {
         Ok(!failure::is_idle(&outcome) && outcome.said().any(has_time))
     }
 
-    /// Begins to record; what the user should know about it. Where something fails behind the start, nothing
-    /// stays recording.
+    /// Starts a recording and returns a note for the user. If a step after the start fails, the
+    /// recording is canceled.
     ///
     /// # Errors
     /// Something is being recorded already, a profile is not known, or wpr cannot do it.
     pub fn start(&mut self, args: &StartArgs) -> Result<Option<String>> {
+        // Built first, so that an unknown profile is rejected before anything is written.
         let steps = steps::start(args, &self.folder)?;
         let sessions = facts::sessions(self.runner);
         let profiles = check::check(self, args, &sessions)?;
@@ -115,7 +117,7 @@ impl<'a> Machine<'a> {
             .and_then(|()| fs::write(&file, &profiles.text))
             .with_context(|| format!("cannot write {}", file.display()))?;
         self.forget_pictures();
-        // Asked before the start: profiles of wpr set an interval of their own when they begin.
+        // Read before the start: profiles of wpr set an interval of their own when they start.
         let before = if args.sample_every.is_some() {
             self.interval()
         } else {
@@ -129,8 +131,8 @@ impl<'a> Machine<'a> {
             self.watch(sessions);
             return Ok(profiles.warning);
         };
-        // The recording is ended, since one with another interval than was asked for would give other numbers
-        // without a sign of it.
+        // The recording is canceled, since a recording with another interval than requested would
+        // silently give other numbers.
         let ended = self.done(&steps::cancel(&BootArgs { boot: args.boot }));
         let restored = self.restore();
         Err(match (ended, restored) {
@@ -153,8 +155,9 @@ impl<'a> Machine<'a> {
         let Some(wanted) = args.sample_every else {
             return Ok(());
         };
-        // Written first: who is interrupted in between restores too much rather than too little.
-        // What an earlier recording could not restore is still what was before.
+        // Written first: if this program is interrupted in between, too much is restored rather
+        // than too little. A value that an earlier recording could not restore is still the
+        // original one, so it is kept.
         if !self.changed().exists() {
             let text = serde_json::to_string(&Changed {
                 interval_before: before,
@@ -187,14 +190,15 @@ impl<'a> Machine<'a> {
         ticks(&outcome)
     }
 
-    /// Ends the recording; the path of what it became.
+    /// Stops the recording and returns the path of the written file.
     ///
     /// # Errors
-    /// The file exists already, or wpr cannot write it; the recording goes on where it can.
+    /// The file exists already, or wpr cannot write it; the recording continues if possible.
     pub fn stop(&mut self, args: &StopArgs) -> Result<PathBuf> {
         let file = self.free(args)?;
         let written = self.write(args, &file);
-        // What was recorded is lost only when somebody ends the recording: so that is left to the user.
+        // The recorded data is lost only when the recording is canceled, so that is left to the
+        // user.
         written.map_err(|error| match self.is_recording() {
             Ok(true) => error.context(
                 "the file could not be written; the recording goes on and nothing is lost",
@@ -203,7 +207,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Where a recording can be written.
+    /// Returns a path where a recording can be written.
     pub(crate) fn free(&self, args: &StopArgs) -> Result<PathBuf> {
         let file = self.file(&args.name)?;
         let zipped = file.with_added_extension("zip");
@@ -216,7 +220,8 @@ impl<'a> Machine<'a> {
         Ok(file)
     }
 
-    /// Writes what no event says about the machine beside a recording, if wanted; how many facts there are.
+    /// Writes the facts file next to a recording, unless it is turned off, and returns the number
+    /// of facts.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -234,18 +239,19 @@ impl<'a> Machine<'a> {
         Ok(Some(document.facts.len()))
     }
 
-    /// What no event says about the machine, and of the recording that has just ended.
+    /// Returns facts that no event contains, about the machine and the recording that has just
+    /// ended.
     pub(crate) fn facts(&mut self) -> Document {
         let watch = self.watched();
         self.unwatch();
         facts::gather(self.runner, &watch)
     }
 
-    /// Ends the recording and writes it into that file; the path of what it became.
+    /// Stops the recording, writes it into that file, and returns the path of the result.
     pub(crate) fn write(&mut self, args: &StopArgs, file: &Path) -> Result<PathBuf> {
         self.done(&steps::stop(args, &file.display().to_string()))?;
-        // Restored before the file is looked at, so that the interval is back whatever is wrong with the
-        // file.
+        // Restored before the file is checked, so that the interval is restored even if the file is
+        // bad.
         self.restore()
             .with_context(|| format!("wpr has written {}", file.display()))?;
         if !file.metadata().is_ok_and(|file| file.len() > 0) {
@@ -267,7 +273,7 @@ impl<'a> Machine<'a> {
         Ok(zipped)
     }
 
-    /// The path of a recording: a name gets the machine and the time.
+    /// Returns the path of a recording: a name gets the machine and the time.
     fn file(&self, name: &str) -> Result<PathBuf> {
         if steps::ends_with(name, ".etl") {
             return Ok(std::path::absolute(name)?);
@@ -279,7 +285,7 @@ impl<'a> Machine<'a> {
         ))?)
     }
 
-    /// Ends the recording and throws it away.
+    /// Stops the recording and discards it.
     ///
     /// # Errors
     /// wpr cannot do it, or the interval of CPU samples cannot be restored.
@@ -289,7 +295,7 @@ impl<'a> Machine<'a> {
         cancelled.map(|_| ())
     }
 
-    /// Ends a recording that nobody wants any more, if there is one.
+    /// Cancels an abandoned recording, if there is one.
     ///
     /// # Errors
     /// As for [`cancel`](Self::cancel).
@@ -298,7 +304,7 @@ impl<'a> Machine<'a> {
         let outcome = self.outcome(&step);
         self.restore()?;
         match outcome? {
-            // Somebody else was faster.
+            // The recording was already stopped by another program.
             outcome if outcome.is_done() || failure::is_idle(&outcome) => Ok(()),
             outcome => Err(failure::error(&step, &outcome)),
         }
@@ -310,6 +316,7 @@ impl<'a> Machine<'a> {
         let Ok(text) = fs::read_to_string(&path) else {
             return Ok(());
         };
+        // From an unreadable file the default interval is restored.
         let changed: Changed = serde_json::from_str(&text).unwrap_or_default();
         self.done(&steps::restore_interval(changed.interval_before))
             .context(
@@ -319,7 +326,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The first number that can be an interval of samples. The version of wpr is none.
+/// Returns the first number that can be an interval of samples. The version of wpr cannot be one.
 fn ticks(outcome: &Outcome) -> Option<u32> {
     let words = outcome
         .said()
@@ -328,7 +335,7 @@ fn ticks(outcome: &Outcome) -> Option<u32> {
     numbers.find(|ticks| (1221..=10_000_000).contains(ticks))
 }
 
-/// Whether there is a time in a line, as 00:00:07.
+/// True if a line contains a time, such as 00:00:07.
 fn has_time(line: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     let is_time = |word: &str| word.split(':').count() == 3 && word.split(':').all(is_number);

@@ -1,5 +1,5 @@
-//! Recording all day: one file after the other, and the oldest ones make room for the newest. Somebody who
-//! ends the recording from outside loses one file and not the day.
+//! Recording all day: one file after the other, and the oldest files are removed to make room for
+//! the newest. If another program ends the recording, only one file is lost, not the day.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -14,30 +14,31 @@ use crate::args::{StartArgs, StopArgs};
 use crate::recording::Machine;
 use crate::steps::ends_with;
 
-/// How often somebody looks whether it still records.
+/// Polling interval for the state of the recording.
 const LOOK: Duration = Duration::from_secs(5);
-/// Seconds between two looks whether somebody has changed it; each is a program that runs beside what is
-/// recorded.
+/// Seconds between two checks for changes by other programs. Each check starts a program next to
+/// the recording.
 const CHANGE: u64 = 60;
-/// So often in a row a recording may be lost before its first look: then somebody does not want it.
+/// Number of consecutive recordings that may be lost before their first check: after that, another
+/// program ends them on purpose.
 const LOST: u32 = 3;
 
-/// Why a part of the day ended.
+/// Reason for the end of a file's recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Its time is up.
     Time,
-    /// The user wants no more.
+    /// The user has stopped it.
     User,
-    /// Nothing is being recorded any more, after that time.
+    /// The recording has ended, after that time.
     Lost(Duration),
 }
 
-/// Records until the user wants no more.
+/// Records until the user stops it.
 ///
 /// # Errors
-/// A recording cannot be started, or not be written even after the oldest file was removed: then it goes on,
-/// and the user can stop it with another name.
+/// A recording cannot be started, or not be written even after the oldest file was removed: then it
+/// continues, and the user can stop it with another name.
 pub(crate) fn rotate(
     args: &StartArgs,
     machine: &mut Machine<'_>,
@@ -57,7 +58,8 @@ pub(crate) fn rotate(
         all: VecDeque::new(),
         keep: args.keep,
     };
-    // From here on Ctrl-C is asked for: it would end this program while wpr starts, which then records on.
+    // From here on Ctrl-C is polled: otherwise it would end this program while wpr starts, and wpr
+    // would continue to record.
     machine.clock.pause(Duration::ZERO);
     let mut lost = 0;
     loop {
@@ -71,19 +73,20 @@ pub(crate) fn rotate(
         lines.flush()?;
         let end = wait(every, machine, lines)?;
         if let End::Lost(after) = end {
-            // What was set for it would stay.
+            // Otherwise the changed settings would remain.
             machine.restore()?;
             let until = machine.clock.now().format("%H:%M:%S");
             lines.labelled(&format!(
                 "warning: somebody ended the recording: what happened from {since} to {until} is lost"
             ))?;
-            // Somebody who pressed Ctrl-C meanwhile wants no other recording, and there is no file to write.
+            // After Ctrl-C in the meantime, the user wants no other recording, and there is no file
+            // to write.
             if !machine.clock.pause(Duration::ZERO) {
                 machine.unwatch();
                 return Ok(Exit::Answered);
             }
-            // Somebody who ends it once may have a reason; if each new recording ends at once, another
-            // program does it, and going on would start one every few seconds.
+            // A single end may be intended. If each new recording ends at once, another program
+            // ends them, and continuing would start one every few seconds.
             lost = if after <= LOOK { lost + 1 } else { 0 };
             if lost == LOST {
                 let message = "the recording is ended by somebody as soon as it begins";
@@ -110,8 +113,8 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     while waited < every {
         let look = LOOK.min(every - waited);
         if !machine.clock.pause(look) {
-            // Ctrl-C and an end from outside may come together: only if something is still recorded there is
-            // a file to write.
+            // Ctrl-C and an end by another program may come together: there is a file to write only
+            // if the recording is still running.
             return Ok(if machine.is_recording()? {
                 End::User
             } else {
@@ -122,7 +125,8 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
         if !machine.is_recording()? {
             return Ok(End::Lost(waited));
         }
-        // Asking for changes runs a program, so it is done less often than looking whether it still records.
+        // Checking for changes runs a program, so it is done less often than checking that the
+        // recording still runs.
         let is_time = waited.as_secs().is_multiple_of(CHANGE) || waited >= every;
         if let Some(change) = is_time.then(|| machine.change()).flatten() {
             lines.labelled(&format!("warning: {change}"))?;
@@ -132,7 +136,7 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     Ok(End::Time)
 }
 
-/// Ends one part; where that fails as on a full disk, the oldest one goes first.
+/// Stops one part. If this fails, as on a full disk, the oldest file is removed first.
 fn write(
     args: &StartArgs,
     machine: &mut Machine<'_>,
@@ -141,8 +145,8 @@ fn write(
 ) -> Result<PathBuf> {
     let stop = StopArgs::quick(args.into.join(&args.name).display().to_string());
     match machine.stop(&stop) {
-        // The disk may be full, so the oldest file makes room. Without --keep no file may go, and what is not
-        // recorded any more cannot be written anyway.
+        // The disk may be full, so the oldest file makes room. Without --keep no file may be
+        // removed, and a recording that has already ended cannot be written anyway.
         Err(error)
             if files.keep.is_some() && !files.all.is_empty() && machine.is_recording()? =>
         {
@@ -154,14 +158,14 @@ fn write(
     }
 }
 
-/// What was recorded by now, oldest first.
+/// Recordings so far, oldest first.
 struct Files {
     all: VecDeque<(PathBuf, u64)>,
     keep: Option<u64>,
 }
 
 impl Files {
-    /// For errors behind the first file.
+    /// Returns the context of errors after the first file.
     fn so_far(&self) -> String {
         format!(
             "the recording of the day ended behind {} files, which are complete",
@@ -169,7 +173,8 @@ impl Files {
         )
     }
 
-    /// Adds one, and removes the oldest ones where all need more space than they may. The newest one stays.
+    /// Adds a file, and removes the oldest ones if all of them exceed the limit. The newest one
+    /// stays.
     fn add(&mut self, file: PathBuf, lines: &mut Lines<'_>) -> Result<()> {
         let bytes = file
             .metadata()
@@ -183,7 +188,7 @@ impl Files {
         self.all.push_back((file, bytes));
         let is_too_much = |files: &Self| {
             let all: u64 = files.all.iter().map(|(_, bytes)| bytes).sum();
-            // The newest file always stays, even if it alone is more than may be kept.
+            // The newest file always stays, even if it alone exceeds the limit.
             files.keep.is_some_and(|keep| all > keep) && files.all.len() > 1
         };
         while is_too_much(self) {

@@ -1,4 +1,4 @@
-//! Running programs, so that tests can have a stand-in.
+//! Execution of programs, replaceable by a stand-in in tests.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -6,24 +6,23 @@ use std::process::{Command, Stdio};
 use crate::failure;
 use crate::step::Step;
 
-/// How a program ended.
+/// Outcome of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its exit code; none where a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// The text that it printed, the error stream after the output.
     pub text: String,
 }
 
 impl Outcome {
-    /// Whether it did what it should.
+    /// True if it succeeded.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.code == Some(0)
     }
 
-    /// The lines that say something: without empty ones, and without those with which a recorder introduces
-    /// itself.
+    /// Returns the lines with content: without empty lines and without the banner of a recorder.
     pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
         let says = |line: &&str| !line.is_empty() && !failure::is_banner(line);
         self.text.lines().map(str::trim).filter(says)
@@ -49,8 +48,8 @@ impl Runner for Programs {
     }
 }
 
-/// Waits for a program that Ctrl-C does not end: a recorder that is stopped while it writes its file would
-/// leave neither a file nor a recording. It goes on when whoever waits here is ended.
+/// Waits for a program that Ctrl-C does not end: a recorder that is stopped while it writes its
+/// file would leave neither a file nor a recording. It continues if the waiting program is killed.
 ///
 /// # Errors
 /// It cannot be started.

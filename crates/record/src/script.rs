@@ -1,4 +1,4 @@
-//! Lines of Windows as a script that explains itself.
+//! Command lines of Windows as a script with explanations.
 
 use anyhow::Result;
 use etwkit_terminal::Lines;
@@ -6,7 +6,7 @@ use etwkit_terminal::Lines;
 use crate::line::RecorderLine;
 use crate::step::Step;
 
-/// Prints lines as a `.cmd` file; each one ends the script if it fails.
+/// Prints command lines as a `.cmd` file. Each one ends the script if it fails.
 pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Result<()> {
     lines.line("@echo off")?;
     lines.line("rem For Windows, in a terminal of an administrator.")?;
@@ -16,13 +16,13 @@ pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Re
     for step in steps {
         lines.line("")?;
         lines.line(&format!("rem {}", step.why))?;
-        // A later line makes no sense without the one before it.
+        // A later line makes no sense without the previous one.
         lines.line(&format!("{step} || exit /b 1"))?;
     }
     Ok(())
 }
 
-/// Prints a line of a recorder with what each part of it does.
+/// Prints a line of a recorder with the effect of each part.
 pub(crate) fn explain(line: &RecorderLine, lines: &mut Lines<'_>) -> Result<()> {
     lines.line("@echo off")?;
     lines.line("rem For Windows, in a terminal of an administrator.")?;

@@ -1,4 +1,4 @@
-//! Command lines of Windows, and why they are run.
+//! Command lines of Windows, and their reasons.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A line of `wpr`.
+    /// Creates a command line of `wpr`.
     pub fn wpr<A: Into<String>>(args: impl IntoIterator<Item = A>, why: impl Into<String>) -> Self {
         Self {
             program: "wpr",
@@ -23,14 +23,14 @@ impl Step {
         }
     }
 
-    /// Whether one of its arguments is that option, whatever its case.
+    /// True if one of its arguments is that option, ignoring case.
     #[must_use]
     pub fn has(&self, option: &str) -> bool {
         self.args.iter().any(|arg| arg.eq_ignore_ascii_case(option))
     }
 }
 
-/// What ends an argument, or a line, for `cmd.exe` unless it is quoted.
+/// Characters that end an argument or a line for `cmd.exe` unless they are quoted.
 const SPECIAL: &[char] = &[' ', '\t', '"', '&', '|', '<', '>', '^', '(', ')', ';', ','];
 
 /// Quoted as `cmd.exe` reads it.
@@ -38,7 +38,8 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.program)?;
         for arg in &self.args {
-            // Doubled quotes are one for the program, and leave what follows quoted for cmd.exe.
+            // Doubled quotes are one quote for the program, and keep the following text quoted for
+            // cmd.exe.
             let is_plain = !arg.is_empty() && !arg.contains(SPECIAL);
             if is_plain {
                 write!(f, " {arg}")?

@@ -1,4 +1,4 @@
-//! What our commands are in lines of Windows.
+//! Windows command lines of our commands.
 
 use std::path::Path;
 
@@ -9,14 +9,15 @@ use crate::args::{BootArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
 use crate::step::Step;
 
-/// Profiles that wpr has itself.
+/// Profiles that are built into wpr.
 const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap Pool VirtualAllocation Audio \
     Video Power InternetExplorer EdgeBrowser Minifilter GPU Handle XAMLActivity HTMLActivity \
     DesktopComposition \
     XAMLAppResponsiveness HTMLResponsiveness ReferenceSet ResidentSet XAMLHTMLAppMemoryAnalysis UTC DotNET \
     WdfTraceLoggingProvider HeapSnapshot";
 
-/// The profile as the command line of wpr names it. Ours come first; `folder` is where their file lies.
+/// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence;
+/// `folder` contains their file.
 fn profile(name: &str, folder: &Path) -> Result<String> {
     if let Some(own) = profiles::find(name) {
         return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
@@ -34,7 +35,7 @@ fn profile(name: &str, folder: &Path) -> Result<String> {
         }
         None => {}
     }
-    // wpr takes a level of detail behind the name: `CPU.Light`, `CPU.Verbose`.
+    // wpr accepts a level of detail after the name: `CPU.Light`, `CPU.Verbose`.
     let bare = name.split('.').next().unwrap_or_default();
     if BUILT_IN
         .split_whitespace()
@@ -61,10 +62,11 @@ pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
     text.to_ascii_lowercase().ends_with(ending)
 }
 
-/// Lines that start a recording. The interval of samples is set behind the start, since wpr sets its own.
+/// Returns the lines that start a recording. The interval of samples is set after the start, since
+/// wpr sets its own.
 ///
 /// # Errors
-/// A profile does not exist or cannot be recorded so.
+/// A profile does not exist or cannot be recorded in this way.
 pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
     let names: Vec<String> = args
         .profiles
@@ -124,7 +126,7 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The line that ends a recording and writes it into that file.
+/// Returns the line that stops a recording and writes it into that file.
 pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
     let mut line: Vec<&str> = if args.boot {
         vec!["-boottrace", "-stopboot", file]
@@ -145,7 +147,7 @@ pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
     Step::wpr(line, why)
 }
 
-/// The line that throws a recording away.
+/// Returns the line that discards a recording.
 pub(crate) fn cancel(args: &BootArgs) -> Step {
     let line: &[&str] = if args.boot {
         &["-boottrace", "-cancelboot"]
@@ -158,7 +160,7 @@ pub(crate) fn cancel(args: &BootArgs) -> Step {
     )
 }
 
-/// The line that shows whether something is being recorded.
+/// Returns the line that shows if a recording is running.
 pub(crate) fn status() -> Step {
     Step::wpr(
         ["-status", "profiles", "collectors"],
@@ -166,7 +168,7 @@ pub(crate) fn status() -> Step {
     )
 }
 
-/// The line that puts a mark into a recording.
+/// Returns the line that puts a mark into a recording.
 pub(crate) fn mark(text: &str) -> Step {
     Step::wpr(
         ["-marker", text],
@@ -174,7 +176,7 @@ pub(crate) fn mark(text: &str) -> Step {
     )
 }
 
-/// The line that lists the counters of the processor.
+/// Returns the line that lists the counters of the processor.
 pub(crate) fn counters() -> Step {
     Step::wpr(
         ["-pmcsources"],
@@ -182,7 +184,7 @@ pub(crate) fn counters() -> Step {
     )
 }
 
-/// The line that lists all sessions.
+/// Returns the line that lists all sessions.
 pub(crate) fn sessions() -> Step {
     Step {
         program: "logman",
@@ -192,7 +194,8 @@ pub(crate) fn sessions() -> Step {
     }
 }
 
-/// The line that restores the interval of CPU samples, or the default where it is not known.
+/// Returns the line that restores the interval of CPU samples, or the default where it is not
+/// known.
 pub(crate) fn restore_interval(before: Option<u32>) -> Step {
     match before {
         Some(ticks) => Step::wpr(

@@ -1,5 +1,5 @@
-//! What is running while something is recorded, and whether somebody changes it: another recorder can take
-//! keywords away from the session, or end it.
+//! Sessions during a recording, and changes by other programs: another recorder can remove keywords
+//! from the session, or end it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::recording::Machine;
 use crate::steps;
 
 impl Machine<'_> {
-    /// Keeps what was running before, and what has begun.
+    /// Stores the sessions before the recording and its status after the start.
     pub(crate) fn watch(&mut self, before: Vec<String>) {
         let watch = Watch {
             before,
@@ -18,25 +18,26 @@ impl Machine<'_> {
         self.keep(&watch);
     }
 
-    /// What somebody has changed since the recording began, or since this was asked before; said once.
+    /// Returns the change by another program since the start of the recording or the previous call.
+    /// Each change is reported once.
     pub(crate) fn change(&mut self) -> Option<String> {
         let mut watch = self.watched();
         watch.ended = self.state();
         let change = {
             let (was, is) = (lasting(&watch.began), lasting(&watch.ended));
-            // Where wpr said nothing, nothing can be compared.
+            // Without any status from wpr there is nothing to compare.
             let has_changed = !was.is_empty() && !is.is_empty() && was != is;
             has_changed.then(|| described(&missing(&was, &is), &missing(&is, &was)))
         };
         if change.is_some() {
-            // What was reported is the state from now on, so that one change is reported once.
+            // The reported state becomes the reference, so that one change is reported once.
             watch.began.clone_from(&watch.ended);
         }
         self.keep(&watch);
         change.map(|change| format!("somebody has changed the recording: {change}"))
     }
 
-    /// Keeps who else is recording while this recording still runs.
+    /// Stores the sessions of other recorders while this recording still runs.
     pub(crate) fn see_sessions(&mut self) {
         let during = facts::sessions(self.runner);
         self.keep(&Watch {
@@ -45,24 +46,25 @@ impl Machine<'_> {
         });
     }
 
-    /// What was kept of the recording that runs or has just ended.
+    /// Returns the observations of the recording that is running or has just ended.
     pub(crate) fn watched(&self) -> Watch {
         let text = fs::read_to_string(self.watch_file()).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// Forgets what was seen of a recording that has ended: the next one may be started by others.
+    /// Deletes the observations of a recording that has ended: the next one may be started by other
+    /// programs.
     pub(crate) fn unwatch(&self) {
         let _ = fs::remove_file(self.watch_file());
     }
 
-    /// What wpr says of the recording, a line each; nothing where it cannot be asked.
+    /// Returns the status of the recording, one entry per line; empty if wpr fails.
     fn state(&mut self) -> Vec<String> {
         let outcome = self.runner.run(&steps::status()).unwrap_or_default();
         if !outcome.is_done() {
             return Vec::new();
         }
-        // Two columns that blanks keep apart.
+        // Two columns, separated by blanks.
         let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         outcome
             .said()
@@ -71,7 +73,8 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// Without it a recording is as good: facts and the alarm are missing.
+    /// Stores the observations. A failure does not affect the recording: only facts and the warning
+    /// are missing.
     fn keep(&self, watch: &Watch) {
         if let Ok(text) = serde_json::to_string(watch) {
             let _ = fs::write(self.watch_file(), text);
@@ -83,10 +86,11 @@ impl Machine<'_> {
     }
 }
 
-/// The lines that stay the same as long as nobody changes anything: those with times and counts do not.
+/// Returns the lines that change only if another program changes the session: not lines with times
+/// and counts.
 fn lasting(state: &[String]) -> Vec<&str> {
-    // Counts of events and buffers change by themselves; only lines with something else in them say what is
-    // recorded.
+    // Counts of events and buffers change by themselves. Only lines with other content describe the
+    // recorded events.
     let is_count = |value: &str| {
         value
             .chars()
@@ -99,7 +103,7 @@ fn lasting(state: &[String]) -> Vec<&str> {
     state.iter().map(String::as_str).filter(lasts).collect()
 }
 
-/// Lines of one that the other one has not.
+/// Returns the lines that the other state does not have.
 fn missing<'l>(of: &[&'l str], other: &[&str]) -> Vec<&'l str> {
     of.iter()
         .filter(|line| !other.contains(line))

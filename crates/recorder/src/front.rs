@@ -1,4 +1,4 @@
-//! What a program gives its commands.
+//! The environment that a program provides to its commands: output, notes, JSON, and files.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::Result;
 use etwkit_terminal::Table;
 use serde_json::Value;
 
-/// Where a command prints, and what it needs of its program.
+/// Output of a command, and the services that it needs from the surrounding program.
 pub trait Front {
     /// Prints a line of the answer.
     ///
@@ -24,7 +24,7 @@ pub trait Front {
     /// Keeps a note for the error stream.
     fn note(&mut self, text: &str);
 
-    /// Says which command prints the JSON that follows.
+    /// Sets the command that prints the JSON that follows.
     fn json_start(&mut self, command: &str);
 
     /// Prints an object of JSON.
@@ -33,22 +33,22 @@ pub trait Front {
     /// It cannot be written.
     fn json(&mut self, value: &Value) -> Result<()>;
 
-    /// Writes what is buffered.
+    /// Flushes buffered output.
     ///
     /// # Errors
     /// It cannot be written.
     fn flush(&mut self) -> Result<()>;
 
-    /// Whether somebody other than Ctrl-C has given the command up.
+    /// True if the command was cancelled by anything other than Ctrl-C.
     fn is_given_up(&self) -> bool;
 
-    /// Refuses to write a file that exists already.
+    /// Rejects a file that already exists.
     ///
     /// # Errors
     /// The file exists already.
     fn check_new(&self, file: &Path) -> Result<()>;
 
-    /// Writes a new file: it is whole or not there.
+    /// Writes a new file, which is either complete or absent.
     ///
     /// # Errors
     /// The file exists already, or cannot be written.
@@ -58,13 +58,13 @@ pub trait Front {
         write: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
     ) -> Result<()>;
 
-    /// Extracts these recordings and says where to.
+    /// Extracts these recordings and reports the extracts.
     ///
     /// # Errors
     /// One of them cannot be read, or this program reads no traces.
     fn extract(&mut self, recordings: &[&str]) -> Result<()>;
 
-    /// Prints what goes with the slow ones of these recordings.
+    /// Prints what the slow recordings have in common.
     ///
     /// # Errors
     /// They cannot be read, or this program reads no traces.

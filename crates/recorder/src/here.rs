@@ -8,7 +8,7 @@ use chrono::{Local, NaiveDateTime};
 use etwkit_record::{Clock, Machine, Programs};
 use etwkit_terminal::interrupt::Stoppable;
 
-/// How often somebody looks whether Ctrl-C was pressed.
+/// Polling interval for the Ctrl-C flag.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// This machine: its programs and its time.
@@ -19,8 +19,9 @@ pub struct Here {
 }
 
 impl Here {
-    /// The machine. `cache` is the folder in which programs of the project keep what they need again: there
-    /// is written what has to be restored when the recording ends, whichever of them ends it.
+    /// Returns the machine. `cache` is the cache folder that the programs of this project share.
+    /// The settings to restore at the end of a recording are stored there, so either program can
+    /// end it.
     pub fn machine(&mut self, cache: Option<PathBuf>) -> Machine<'_> {
         let folder = cache.unwrap_or_else(std::env::temp_dir).join("record");
         Machine::here(

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::Front;
 
-/// Runs a workload and prints what it measured.
+/// Runs a workload and prints its measurements.
 ///
 /// # Errors
 /// The system refuses something, or nothing can be printed.
@@ -17,7 +17,7 @@ pub fn lab(args: &LabArgs, front: &mut dyn Front) -> Result<Exit> {
     let program = std::env::current_exe().context("cannot find this program, to start it again")?;
     let stoppable = Stoppable::begin();
     let is_stopped = || stoppable.is_asked_to_stop() || front.is_given_up();
-    // Nothing is drawn where nobody looks.
+    // Without a terminal, no progress bar is drawn.
     let bar = ProgressBar::new(0).with_style(style());
     let progress = |done, all| {
         bar.set_length(all);

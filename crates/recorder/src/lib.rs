@@ -1,11 +1,11 @@
-//! The commands that need no trace: `record`, `run` and `lab`, for every program that has them.
+//! The commands that need no trace: `record`, `run` and `lab`, for every program that offers them.
 //!
 //! ```text
 //! arguments ─► record / run / lab of their crates ─► Front: lines, notes, JSON, files of the program
 //! ```
 //!
-//! They are those of `etwkit` and of `etwkit-recorder`, a small program for the machine that is recorded: it
-//! has no query engine, so that it is built and copied quickly.
+//! Both `etwkit` and `etwkit-recorder` use them. The latter is a small program for the recorded
+//! machine: it has no query engine, so it can be built and copied quickly.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The small program: `record`, `run` and `lab` without a query engine, for the machine that is recorded.
+//! The small program: `record`, `run` and `lab` without a query engine, for the recorded machine.
 
 #![forbid(unsafe_code)]
 
@@ -17,8 +17,8 @@ use etwkit_terminal::errors::{Advised, Errors, advised, hint_of_system};
 use etwkit_terminal::style::{Colors, When};
 use etwkit_terminal::{Exit, Lines};
 
-/// Record Windows machines, run test cases and provoke what makes machines slow. `etwkit` reads what is
-/// recorded.
+/// Record Windows machines, run test cases and provoke what makes machines slow. `etwkit` reads
+/// what is recorded.
 #[derive(Debug, Parser)]
 #[command(
     name = "etwkit-recorder",
@@ -49,7 +49,8 @@ enum Command {
     /// Record what a Windows machine does; on other systems print the lines that do it
     #[command(arg_required_else_help = true)]
     Record(Box<RecordArgs>),
-    /// Run a command again and again and report how long it took, for each combination of parameters
+    /// Run a command again and again and report how long it took, for each combination of
+    /// parameters
     #[command(arg_required_else_help = true)]
     Run(Box<RunArgs>),
     /// Do what made machines slow in case studies, and measure it
@@ -62,7 +63,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => {
-            // Where it cannot be printed, nobody reads it.
+            // If help cannot be printed, there is no reader left to report that to.
             let _ = usage.print();
             return if usage.use_stderr() {
                 Exit::Error.into()
@@ -84,7 +85,7 @@ fn main() -> ExitCode {
     let lines = Lines::new(&mut out).on(None, colors, cli.color);
     let mut front = Plain::new(lines);
     let ended = answer(&cli.command, &mut front);
-    // An error of printing comes first: an answer that nobody got is no success.
+    // An error while printing takes precedence: a command whose output was lost has not succeeded.
     let ended = front.lines.flush().map_err(Into::into).and(ended);
     let (notes, is_colored) = (std::mem::take(&mut front.notes), front.lines.colors().err);
     let mut err = Errors {
@@ -110,7 +111,7 @@ fn answer(command: &Command, front: &mut Plain<'_>) -> Result<Exit> {
     }
 }
 
-/// Whether it has to read a trace.
+/// True if the command reads a trace.
 fn reads(args: &RecordArgs) -> bool {
     match &args.command {
         RecordCommand::Start(start) => start.like.is_some(),
@@ -119,7 +120,8 @@ fn reads(args: &RecordArgs) -> bool {
     }
 }
 
-/// The cache of `etwkit`, so that either program restores what the other one has changed.
+/// Returns the cache folder of `etwkit`, so that either program can restore the settings that the
+/// other changed.
 fn cache() -> Option<PathBuf> {
     let folder = |name: &str| {
         std::env::var_os(name)

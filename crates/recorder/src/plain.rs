@@ -1,4 +1,4 @@
-//! What the commands print with where no other program is around them: lines, and files of the system.
+//! Front end of the stand-alone recorder: prints lines, and writes files of the file system.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,16 +13,16 @@ use crate::Front;
 
 /// Lines, and notes for the error stream.
 pub struct Plain<'w> {
-    /// Where the answer is printed.
+    /// Output of the command.
     pub lines: Lines<'w>,
-    /// What the user should know, for the error stream.
+    /// Notes for the user, printed on the error stream.
     pub notes: Vec<String>,
-    /// The first line of JSON, printed with the one behind it.
+    /// The first line of JSON, held back until the next one is printed.
     started: Option<Value>,
 }
 
 impl<'w> Plain<'w> {
-    /// Nothing is printed yet.
+    /// Creates a front end without any output yet.
     #[must_use]
     pub fn new(lines: Lines<'w>) -> Self {
         Self {
@@ -48,7 +48,8 @@ impl Front for Plain<'_> {
     }
 
     fn json_start(&mut self, command: &str) {
-        // Printed with the first object only: a command that fails before that prints no JSON at all.
+        // Printed with the first object only: a command that fails before that prints no JSON at
+        // all.
         self.started = Some(json!({"command": command, "format_version": FORMAT_VERSION}));
     }
 
@@ -90,7 +91,7 @@ impl Front for Plain<'_> {
             .with_context(cannot)?;
         let written = write(&mut out).and_then(|()| Ok(out.sync_all()?));
         if written.is_err() {
-            // Half of it would look like all of it.
+            // A half-written file would look complete.
             let _ = fs::remove_file(file);
         }
         written.with_context(cannot)

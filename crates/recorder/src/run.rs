@@ -1,4 +1,4 @@
-//! `run`: a command is run again and again, and how long it took is reported.
+//! `run`: runs a command repeatedly and reports its durations.
 
 use anyhow::{Context as _, Result};
 use etwkit_record::{EachRun, Machine};
@@ -12,8 +12,8 @@ use crate::Front;
 /// Runs a test case on that machine, and prints each run and the sums.
 ///
 /// # Errors
-/// The arguments contradict each other, a hook or the recorder fails, or nothing can be printed. Rows that
-/// were measured by then are printed and written all the same.
+/// The arguments contradict each other, a hook or the recorder fails, or nothing can be printed.
+/// The rows measured by then are still printed and written.
 pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> Result<Exit> {
     let mut plan = args.plan()?;
     plan.restore_file = Some(machine.folder.join("power.txt"));
@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
         [] => None,
         profiles => {
             let recorder = EachRun::new(machine, profiles.to_vec(), std::env::temp_dir())?;
-            // Asked for now: the first run can take long.
+            // Created now, since the first run can take long:
             let cannot = || format!("cannot make the folder {}", args.to.display());
             std::fs::create_dir_all(&args.to).with_context(cannot)?;
             Some(recorder)
@@ -36,7 +36,7 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
     let stoppable = Stoppable::begin();
     let mut rows: Vec<Row> = Vec::new();
     let outcome = {
-        // The runs get both closures at the same time, and each of them needs the front.
+        // The runs use both closures at the same time, and each of them needs the front.
         let shared = std::cell::RefCell::new(&mut *front);
         let is_stopped = || stoppable.is_asked_to_stop() || shared.borrow().is_given_up();
         let mut on_row = |row: &Row| {
@@ -58,7 +58,7 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
         .into_iter()
         .flat_map(EachRun::notes)
         .for_each(|note| front.note(&note));
-    // Rows of a plan that broke off are measured all the same.
+    // Rows of an aborted plan are still measurements.
     if let Some(file) = args.csv.as_ref().filter(|_| !rows.is_empty()) {
         front.write_new(file, &mut |csv| write_csv(&rows, &args.parameters(), csv))?;
     }

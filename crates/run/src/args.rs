@@ -12,7 +12,7 @@ use crate::name::plain;
 use crate::plan::Plan;
 use crate::timing::Timing;
 
-/// What is run, and how often.
+/// The command, its parameters, and the number of runs.
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
     /// The test case, as recordings and rows are called
@@ -21,17 +21,17 @@ pub struct RunArgs {
     /// The command with its arguments; {name} stands for a parameter of --matrix
     #[arg(value_name = "COMMAND", last = true, required = true)]
     pub command: Vec<String>,
-    /// How often each combination of parameters is run
+    /// Number of runs of each combination of parameters
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeat: u32,
     /// A parameter with its values, as threads=1,2,4; every combination of several is run
     #[arg(long, value_name = "NAME=VALUES")]
     pub matrix: Vec<String>,
-    /// What the duration of a run is
+    /// Source of the duration of a run
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub timing: Timing,
-    /// A line of the shell in front of each run, such as one that empties a folder; what it takes is not
-    /// measured
+    /// A line of the shell in front of each run, such as one that empties a folder; what it takes
+    /// is not measured
     #[arg(long, value_name = "LINE")]
     pub before: Vec<String>,
     /// A line of the shell behind each run, also where the run failed
@@ -43,12 +43,12 @@ pub struct RunArgs {
     /// End a command that takes longer, with all that it has started; its run counts as failed
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
-    /// Power setting of the processor with its values, as HETEROPOLICY=0,4: a parameter as those of --matrix,
-    /// set by powercfg for mains power and restored at the end; on Windows
+    /// Power setting of the processor with its values, as HETEROPOLICY=0,4: a parameter as those of
+    /// --matrix, set by powercfg for mains power and restored at the end; on Windows
     #[arg(long, value_name = "SETTING=VALUES")]
     pub power: Vec<String>,
-    /// Record each run with this profile of `etwkit record profiles`, or FILE.wprp!NAME; several are recorded
-    /// together. The file is named by the case, the duration, the machine and the time
+    /// Record each run with this profile of `etwkit record profiles`, or FILE.wprp!NAME; several
+    /// are recorded together. The file is named by the case, the duration, the machine and the time
     #[arg(long, value_name = "PROFILE")]
     pub record: Vec<String>,
     /// Record nothing and only measure, as without --record
@@ -57,10 +57,10 @@ pub struct RunArgs {
     /// Folder of the recordings
     #[arg(long, value_name = "FOLDER", requires = "record", default_value = ".")]
     pub to: PathBuf,
-    /// When all runs are done, extract their recordings, as `etwkit extract` does
+    /// Extract the recordings after all runs, as `etwkit extract` does
     #[arg(long, requires = "record", conflicts_with = "json")]
     pub extract: bool,
-    /// When all runs are done, show what goes with the slow ones, as `etwkit explain` does
+    /// Show what the slow runs have in common after all runs, as `etwkit explain` does
     #[arg(long, requires = "record")]
     pub explain: bool,
     /// Write a row for each run as CSV into this file
@@ -72,7 +72,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The names of its parameters, in their order.
+    /// Returns the names of its parameters, in order.
     #[must_use]
     pub fn parameters(&self) -> Vec<String> {
         let name = |text: &String| text.split_once('=').map(|(name, _)| name.to_owned());
@@ -83,10 +83,10 @@ impl RunArgs {
             .collect()
     }
 
-    /// The plan that the arguments stand for. What commands print is heard.
+    /// Returns the plan of these arguments. The output of commands goes to the error stream.
     ///
     /// # Errors
-    /// A name, a parameter or a time makes no sense.
+    /// A name, a parameter or a time is invalid.
     pub fn plan(&self) -> Result<Plan> {
         let mut axes: Vec<Axis> = self
             .matrix
@@ -100,6 +100,7 @@ impl RunArgs {
             .chain(&self.after)
             .cloned()
             .collect();
+        // Runs that differ only in an unused parameter would be repetitions under different names.
         if let Some(unused) = axes
             .iter()
             .find(|axis| !texts.contains(&format!("{{{}}}", axis.name)))
@@ -110,6 +111,7 @@ impl RunArgs {
                 format!("write {{{}}} where its value belongs", unused.name),
             ));
         }
+        // Power settings do not occur in the command, so they are added after the check above.
         let power: Vec<Axis> = self
             .power
             .iter()
@@ -140,6 +142,7 @@ impl RunArgs {
             command: self.command.clone(),
             cells: cells(&axes)?,
             power: names,
+            // Set by the caller, which knows the folder of the machine.
             restore_file: None,
             repeat: self.repeat,
             before: self.before.clone(),

@@ -1,4 +1,4 @@
-//! Commands as processes: started, watched, and ended with all that they have started.
+//! Commands as processes: started, watched, and killed with all of their child processes.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,46 +9,47 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use etwkit_terminal::errors::advised;
 
-/// How often a process is asked whether it has ended. Its end is noted that much too late at most, so that
-/// short commands are asked more often.
+/// Polling intervals for the end of a process: the end is detected at most this much late, so short
+/// commands are polled more often.
 const SHORT: Duration = Duration::from_micros(200);
 const LONG: Duration = Duration::from_millis(5);
 
-/// Characters of the output that are kept, from its end.
+/// Largest number of characters of the output that are kept, from its end.
 const MAX_OUTPUT: usize = 1 << 16;
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// Time from the start until the end was seen.
+    /// Time from the start until the end was detected.
     pub(crate) wall: Duration,
-    /// The code, if it ended by itself with one.
+    /// The exit code, if it ended by itself with one.
     pub(crate) exit_code: Option<i32>,
-    /// The end of what it printed.
+    /// The end of its output.
     pub(crate) printed: String,
-    /// Why we ended it, if we did.
+    /// Reason for which it was killed, if it was.
     pub(crate) killed: Option<Killed>,
 }
 
-/// Why a command was ended.
+/// Reason for which a command was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Killed {
-    /// The user wants no more.
+    /// The user has stopped it.
     Stopped,
-    /// The command took longer than it may.
+    /// The command exceeded its time limit.
     TooLong,
 }
 
-/// When a command is ended before it has ended by itself.
+/// Conditions under which a command is killed.
 pub(crate) struct Limits<'l> {
-    /// Asked all the time.
+    /// Polled while the command runs.
     pub(crate) is_stopped: &'l dyn Fn() -> bool,
     pub(crate) timeout: Option<Duration>,
-    /// Whether its output goes to our error stream.
+    /// True if its output goes to our error stream.
     pub(crate) is_heard: bool,
 }
 
-/// Runs a program with its arguments. What it prints is kept for [`Timing::Printed`](crate::Timing::Printed).
+/// Runs a program with its arguments. Its output is kept for
+/// [`Timing::Printed`](crate::Timing::Printed).
 ///
 /// # Errors
 /// It cannot be started.
@@ -65,7 +66,7 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit());
-    // Ctrl-C reaches us alone: we end the command when its recording is safe.
+    // Only this program receives Ctrl-C: it ends the command when its recording is safe.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let begun = Instant::now();
@@ -76,6 +77,8 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     let printed = Arc::new(Mutex::new(Vec::new()));
     let is_heard = limits.is_heard;
     let to = printed.clone();
+    // Read on a thread of its own, so that the command never blocks on a full pipe while this
+    // thread watches it.
     let reader = std::thread::spawn(move || output.map(|output| keep(output, is_heard, &to)));
     let watched = watch(&mut child, begun, limits);
     if watched.as_ref().is_ok_and(|(.., killed)| killed.is_none()) {
@@ -83,8 +86,8 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     }
     if !reader.is_finished() {
         kill(&mut child);
-        // Nobody reaches a process that has left the group. Its reader is left behind with it, and what is
-        // there is enough.
+        // A process that has left the group cannot be killed. Its reader thread is abandoned with
+        // it, and the output so far is enough.
         wait_for(&reader);
     }
     let (status, wall, killed) = watched.with_context(|| format!("cannot wait for {program}"))?;
@@ -98,7 +101,8 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     })
 }
 
-/// Gives a reader time to end: a process that the command left behind may hold the other end open for ever.
+/// Gives a reader time to end: a background process of the command may keep the other end open
+/// forever.
 fn wait_for<T>(reader: &JoinHandle<T>) {
     let end = Instant::now() + Duration::from_secs(1);
     while !reader.is_finished() && Instant::now() < end {
@@ -106,7 +110,7 @@ fn wait_for<T>(reader: &JoinHandle<T>) {
     }
 }
 
-/// Runs a line of the system's shell, for hooks; its duration is of no interest.
+/// Runs a line of the system's shell, for hooks; its duration is not measured.
 ///
 /// # Errors
 /// It cannot be started, or it failed.
@@ -167,8 +171,8 @@ fn watch(
             kill(child);
             return Ok((child.wait()?, begun.elapsed(), killed));
         }
-        // Short at first, since the pause is the error of the measurement; a command that takes long can bear
-        // a longer one, which takes less CPU from it.
+        // Short at first, since the pause is the error of the measurement. A long command tolerates
+        // a longer pause, which takes less CPU time from it.
         std::thread::sleep(if elapsed < Duration::from_millis(100) {
             SHORT
         } else {
@@ -177,7 +181,7 @@ fn watch(
     }
 }
 
-/// Ends a process and all of its group. What has ended already is no error.
+/// Kills a process and all of its group. A process that has already ended is not an error.
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = i32::try_from(child.id()) {
@@ -198,7 +202,7 @@ fn kill(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// Passes the output on as it comes and keeps its end.
+/// Passes the output on as it arrives and keeps its end.
 fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
     let mut bytes = vec![0; 8192];
     while let Ok(count) = output.read(&mut bytes) {
@@ -206,12 +210,12 @@ fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
             return;
         };
         if is_heard {
-            // A closed error stream changes nothing of the run.
+            // A closed error stream does not affect the run.
             let _ = std::io::stderr().write_all(new);
         }
         let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(new);
-        // The end of what was printed is kept: durations and errors stand there.
+        // The end of the output is kept, since it has durations and errors.
         let over = kept.len().saturating_sub(MAX_OUTPUT);
         kept.drain(..over);
     }
@@ -276,7 +280,7 @@ mod tests {
             (Some(0), "done\n")
         );
         assert!(begun.elapsed() < Duration::from_secs(10));
-        // In a group of its own, where it is not ended with the command.
+        // In a group of its own, where it is not killed with the command.
         let begun = Instant::now();
         let ended = run(&shell("setsid sleep 20 & echo done"), &FREE).unwrap();
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Runs of a test case: a command is run again and again, for each combination of parameters, and how long it
-//! took is reported in numbers and in the names of its recordings.
+//! Runs of a test case: a command runs repeatedly, for each combination of parameters. Its
+//! durations are reported in numbers and in the names of its recordings.
 //!
 //! ```text
 //! args ─► plan: cells of a matrix × repetitions ─► runs: before, start recording, command, stop, after
@@ -7,7 +7,7 @@
 //!                                                     └─► report: rows, medians by cell, CSV
 //! ```
 //!
-//! Whoever records implements [`Recorder`]; without one ([`NoRecorder`]) this is a stopwatch that works on
+//! Recorders implement [`Recorder`]; without one ([`NoRecorder`]) this is a stopwatch that works on
 //! every system.
 
 #![forbid(unsafe_code)]

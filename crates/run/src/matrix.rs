@@ -3,13 +3,13 @@
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
 
-/// Cells of a matrix, at most: a matrix that is larger is a slip of the keyboard.
+/// Largest number of cells: a larger matrix is a typing error.
 const MAX_CELLS: usize = 10_000;
 
 /// A parameter with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// The name, which stands in the command as `{name}`.
+    /// The name, which the command refers to as `{name}`.
     pub name: String,
     /// The values, in the order of the command line.
     pub values: Vec<String>,
@@ -19,7 +19,7 @@ impl Axis {
     /// Reads `threads=1,2,4`.
     ///
     /// # Errors
-    /// The text has another form, or a name that cannot stand in a file name.
+    /// The text has another form, or a name that is not allowed in a file name.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |why: &str| {
             advised(
@@ -54,13 +54,15 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A text in which each `{name}` of a parameter is replaced by its value. Other braces stay.
+    /// Returns a text in which each `{name}` of a parameter is replaced by its value. Other braces
+    /// stay.
     #[must_use]
     pub fn fill(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, behind)) = rest.split_once('{') {
-            // Braces that name no parameter stay as they are: command lines of scripts have many.
+            // Braces that name no parameter stay unchanged: command lines of scripts have many of
+            // them.
             filled.push_str(before);
             let value = behind.split_once('}').and_then(|(name, end)| {
                 let (_, value) = self.values.iter().find(|(own, _)| own == name)?;
@@ -77,7 +79,8 @@ impl Cell {
         filled + rest
     }
 
-    /// Name of a test case with these values: `Copy+threads=4`. Without parameters it is the plain name.
+    /// Returns the name of a test case with these values: `Copy+threads=4`. Without parameters it
+    /// is the plain name.
     #[must_use]
     pub fn case(&self, case: &str) -> String {
         let values = self
@@ -88,10 +91,11 @@ impl Cell {
     }
 }
 
-/// All combinations, the last parameter changing fastest. Without parameters there is one cell.
+/// Returns all combinations. The last parameter changes fastest. Without parameters there is one
+/// cell.
 ///
 /// # Errors
-/// A name is there twice, or there are more than 10,000 combinations.
+/// A name occurs twice, or there are more than 10,000 combinations.
 pub(crate) fn cells(axes: &[Axis]) -> Result<Vec<Cell>> {
     let mut cells = vec![Cell::default()];
     for (place, axis) in axes.iter().enumerate() {
@@ -101,7 +105,7 @@ pub(crate) fn cells(axes: &[Axis]) -> Result<Vec<Cell>> {
                 "give all of its values at once",
             ));
         }
-        // Looked at before the product is made, which could take all memory.
+        // Checked before the product is built, which could take all memory.
         if cells.len().saturating_mul(axis.values.len()) > MAX_CELLS {
             let message = format!("--matrix has more than {MAX_CELLS} combinations");
             return Err(advised(message, "run parts of it, one after the other"));

@@ -1,17 +1,17 @@
-//! What recordings are called.
+//! Names of recordings.
 
 use chrono::NaiveDateTime;
 
 use crate::report::Status;
 
-/// The name of this machine in capital letters, as Windows writes it. `MACHINE` where the system has none
-/// that can stand in a file name.
+/// Returns the name of this machine in capital letters, as Windows writes it, or `MACHINE` if the
+/// system has no name that is allowed in a file name.
 #[must_use]
 pub fn machine() -> String {
     let name = gethostname::gethostname()
         .to_string_lossy()
         .to_ascii_uppercase();
-    // What stands behind the first dot is the domain.
+    // The domain follows the first dot.
     let name = plain(name.split('.').next().unwrap_or_default());
     if name.is_empty() {
         "MACHINE".to_owned()
@@ -20,8 +20,8 @@ pub fn machine() -> String {
     }
 }
 
-/// A text as a part of a file name: what file systems refuse, what separates the parts of such a name (`_`
-/// and `.`), and blanks become hyphens.
+/// Returns a text as a part of a file name: blanks, characters that file systems reject, and the
+/// separators of these names (`_` and `.`) become hyphens.
 pub(crate) fn plain(text: &str) -> String {
     let keeps = |c: char| c.is_alphanumeric() || matches!(c, '-' | '+' | '=' | ',' | '#');
     text.chars()
@@ -29,9 +29,9 @@ pub(crate) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// The name of a recording without its ending, as tests name recordings that only file names distinguish:
-/// `Case_1234msMACHINE.20200717-124447`. One that failed says so:
-/// `Case_1234ms_MACHINE_SINGLE_TestStatus-Failed_20200717-124447`.
+/// Returns the name of a recording without its extension, in the scheme of tests that distinguish
+/// recordings by file name: `Case_1234msMACHINE.20200717-124447`. The name of a failed one contains
+/// that: `Case_1234ms_MACHINE_SINGLE_TestStatus-Failed_20200717-124447`.
 #[must_use]
 pub fn recording_name(
     case: &str,

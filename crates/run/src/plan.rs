@@ -1,4 +1,4 @@
-//! What is run, how often, and what goes with it.
+//! The plan of a test: commands, repetitions, and conditions.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,31 +9,33 @@ use crate::timing::Timing;
 /// A plan of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The test case, as recordings are called.
+    /// The test case, in the names of recordings.
     pub case: String,
-    /// Program and arguments; `{name}` stands for a parameter of the matrix.
+    /// Program and arguments; `{name}` is replaced by a parameter of the matrix.
     pub command: Vec<String>,
     /// Combinations of parameters, each of which is run; at least one.
     pub cells: Vec<Cell>,
-    /// Parameters that are power settings of the processor, which are set in front of each run.
+    /// Parameters that are power settings of the processor. They are set before each run.
     pub power: Vec<String>,
-    /// Where is kept what these settings were before, until they are that again; none keeps nothing. What an
-    /// earlier plan left there, since its process was ended, is restored first.
+    /// File for the original values of these settings until they are restored; `None` keeps no
+    /// file. Values that an earlier plan left there, because its process was killed, are restored
+    /// first.
     pub restore_file: Option<PathBuf>,
-    /// How often each is run.
+    /// Number of runs of each.
     pub repeat: u32,
-    /// Lines of the shell in front of each run, outside of what is measured.
+    /// Lines of the shell before each run, which are not measured.
     pub before: Vec<String>,
-    /// Lines of the shell behind each run, whatever came of it.
+    /// Lines of the shell after each run, regardless of its outcome.
     pub after: Vec<String>,
     /// Pause between two runs.
     pub cool_down: Duration,
-    /// The longest that a command or a hook may take.
+    /// Time limit of a command or a hook.
     pub timeout: Option<Duration>,
-    /// What the duration is.
+    /// Source of the duration.
     pub timing: Timing,
-    /// What commands print goes to our error stream, so that our answer stays readable for other programs.
+    /// True if the output of commands goes to our error stream, so that our own output stays
+    /// readable for other programs.
     pub is_heard: bool,
-    /// Where recordings go.
+    /// Folder for recordings.
     pub out: PathBuf,
 }

@@ -1,5 +1,5 @@
-//! Power settings of the processor as parameters: which cores a thread gets, and how fast they are, is
-//! decided by the power plan of Windows.
+//! Power settings of the processor as parameters: the power plan of Windows decides the cores of a
+//! thread and their speed.
 
 use std::fs;
 use std::path::Path;
@@ -10,36 +10,36 @@ use etwkit_terminal::errors::advised;
 
 use crate::matrix::Cell;
 
-/// Runs `powercfg` with arguments and gives what it printed.
+/// Runs `powercfg` with arguments and returns its output.
 pub(crate) type Powercfg<'p> = &'p mut dyn FnMut(&[&str]) -> Result<String>;
 
 /// The scheme and the group of settings in each line.
 const OF_PROCESSOR: [&str; 2] = ["SCHEME_CURRENT", "SUB_PROCESSOR"];
 
-/// Settings that are changed, and what they were before.
+/// Settings that are changed, and their original values.
 pub(crate) struct Power<'p> {
     powercfg: Powercfg<'p>,
-    /// Where `before` is kept, for a process that is ended in between.
+    /// File with the values in `before`, in case the process is killed before it restores them.
     file: Option<&'p Path>,
     before: Vec<(String, u32)>,
-    /// What is set now, so that nothing is set twice.
+    /// The current values, so that nothing is set twice.
     now: Vec<(String, String)>,
 }
 
 impl<'p> Power<'p> {
-    /// Reads what these settings are, with mains power. What an earlier process has left in the file is
-    /// restored first.
+    /// Reads the values of these settings for mains power. Values that an earlier process left in
+    /// the file are restored first.
     ///
     /// # Errors
-    /// There is no such setting, `powercfg` cannot be asked, or the file cannot be written.
+    /// A setting does not exist, `powercfg` fails, or the file cannot be written.
     pub(crate) fn of(
         names: &[String],
         file: Option<&'p Path>,
         powercfg: Powercfg<'p>,
     ) -> Result<Self> {
         let mut before = Vec::new();
-        // What an earlier run left changed is restored first; otherwise its settings would be taken for those
-        // of the user.
+        // Settings that an earlier run left changed are restored first. Otherwise they would be
+        // taken for the settings of the user.
         if let Some(left) = file.and_then(|file| fs::read_to_string(file).ok()) {
             let left = Power {
                 before: read(&left),
@@ -91,7 +91,7 @@ impl<'p> Power<'p> {
             .filter(|(name, _)| is_ours(name))
             .cloned()
             .collect();
-        // Neighbouring runs may have the same settings, which need not be set again.
+        // Consecutive runs may have the same settings, which do not have to be set again.
         if wanted == self.now {
             return Ok(());
         }
@@ -110,18 +110,18 @@ impl<'p> Power<'p> {
             .map(|_| ())
     }
 
-    /// Settings count from here on.
+    /// Puts the settings into force.
     fn activate(&mut self) -> Result<()> {
         (self.powercfg)(&["/SETACTIVE", "SCHEME_CURRENT"]).map(|_| ())
     }
 
-    /// Restores the values from before.
+    /// Restores the original values.
     ///
     /// # Errors
-    /// A setting is not what it was; the message says what sets it.
+    /// A setting could not be restored; the message has the command that sets it.
     pub(crate) fn restore(mut self) -> Result<()> {
         let before = std::mem::take(&mut self.before);
-        // All of them are tried, even if one fails: what can be restored is.
+        // All of them are tried even if one fails, so that as many as possible are restored.
         let written = before
             .iter()
             .map(|(name, value)| self.write(name, &value.to_string()));
@@ -133,7 +133,7 @@ impl<'p> Power<'p> {
         };
         let restored = written.into_iter().chain([all]).collect::<Result<()>>();
         if let Some(file) = self.file.filter(|_| restored.is_ok() && !before.is_empty()) {
-            // Who restores it twice does no harm.
+            // Restoring it twice does no harm.
             let _ = fs::remove_file(file);
         }
         restored.map_err(|error| {
@@ -149,7 +149,7 @@ impl<'p> Power<'p> {
     }
 }
 
-/// Lines of a name and a value.
+/// Parses lines of a name and a value.
 fn read(text: &str) -> Vec<(String, u32)> {
     let setting = |line: &str| {
         let (name, value) = line.split_once(' ')?;
@@ -158,11 +158,11 @@ fn read(text: &str) -> Vec<(String, u32)> {
     text.lines().filter_map(setting).collect()
 }
 
-/// The value with mains power: of the last two numbers, which are hexadecimal, the first one. The words
-/// around them are those of the language of Windows.
+/// Parses the value for mains power: the first of the last two numbers, which are hexadecimal. The
+/// words around them are in the language of Windows.
 fn index(text: &str) -> Option<u32> {
-    // The last two numbers are the values in force for mains and for battery, in whatever language the words
-    // around them are; recordings are made on mains.
+    // The last two numbers are the current values for mains and battery, independent of the
+    // language of the words around them. Recordings are made on mains.
     let numbers = text.lines().filter_map(|line| line.rsplit_once("0x"));
     let numbers: Vec<u32> = numbers
         .filter_map(|(_, digits)| u32::from_str_radix(digits.trim(), 16).ok())
@@ -181,10 +181,10 @@ fn unknown(name: &str) -> anyhow::Error {
     )
 }
 
-/// `powercfg` of this system.
+/// Runs `powercfg` of this system.
 ///
 /// # Errors
-/// It cannot be started, or says that it failed.
+/// It cannot be started, or it fails.
 pub(crate) fn powercfg(args: &[&str]) -> Result<String> {
     let output = Command::new("powercfg")
         .args(args)
@@ -203,7 +203,7 @@ pub(crate) fn powercfg(args: &[&str]) -> Result<String> {
 mod tests {
     use super::*;
 
-    /// What Windows prints of a setting.
+    /// Output of Windows for a setting.
     const QUERY: &str = "Power Scheme GUID: 381b4222-f694-41f0-9685-ff5bb260df2e  (Balanced)\n\
         Minimum Possible Setting: 0x00000000\nMaximum Possible Setting: 0x00000064\n\
         Possible Settings increment: 0x00000001\nPossible Settings units: %\n\
@@ -235,7 +235,7 @@ mod tests {
         };
         let active = || "/SETACTIVE SCHEME_CURRENT".to_owned();
         let query = "/QUERY SCHEME_CURRENT SUB_PROCESSOR PROCTHROTTLEMAX".to_owned();
-        // 0x50 is what it was.
+        // 0x50 is the original value.
         assert_eq!(
             lines,
             [
@@ -261,7 +261,7 @@ mod tests {
         };
         let mut power = Power::of(&["PROCTHROTTLEMAX".into()], Some(&file), &mut powercfg).unwrap();
         power.set(&cell("50")).unwrap();
-        // The process is ended here. The next one has no power settings of its own.
+        // Like a process that is killed here. The next one has no power settings of its own.
         drop(power);
         let power = Power::of(&[], Some(&file), &mut powercfg).unwrap();
         power.restore().unwrap();

@@ -1,34 +1,34 @@
-//! Whoever records while a command runs.
+//! Recorders, which record while a command runs.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-/// Records one run at a time. After an error of [`start`](Recorder::start) nothing is recording; after one of
-/// [`stop`](Recorder::stop) [`cancel`](Recorder::cancel) is called.
+/// Records one run at a time. After an error of [`start`](Recorder::start) nothing is recording.
+/// After an error of [`stop`](Recorder::stop) the caller calls [`cancel`](Recorder::cancel).
 pub trait Recorder {
-    /// Begins to record.
+    /// Starts a recording.
     ///
     /// # Errors
-    /// It cannot begin.
+    /// It cannot be started.
     fn start(&mut self) -> Result<()>;
 
-    /// Ends the recording and writes it to a file; the file that it is in, which is another one where this
-    /// one could not be written.
+    /// Stops the recording and writes it to a file. Returns the actual file, which is another one
+    /// if this one could not be written.
     ///
     /// # Errors
     /// It cannot be written.
     fn stop(&mut self, file: &Path) -> Result<PathBuf>;
 
-    /// Ends the recording and throws it away. Never fails: the recorder itself reports to the user what
-    /// could not be ended.
+    /// Stops the recording and discards it. Never fails: the recorder itself reports to the user if
+    /// a recording could not be stopped.
     fn cancel(&mut self);
 
-    /// Ending of the files that it writes, with the dot; nothing where it writes none.
+    /// Returns the extension of the files that it writes, with the dot; `None` if it writes none.
     fn ending(&self) -> Option<&str>;
 }
 
-/// Records nothing: runs are measured alone.
+/// Records nothing: runs are only measured.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRecorder;
 

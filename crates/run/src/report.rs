@@ -1,4 +1,4 @@
-//! What came of the runs.
+//! Results of the runs.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::matrix::Cell;
 
 impl Row {
-    /// The run in one line.
+    /// Returns the run in one line.
     #[must_use]
     pub fn line(&self) -> String {
         let duration = self
@@ -38,13 +38,13 @@ impl Row {
     }
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// The command ended by itself and said that all is well.
+    /// The command ended by itself and reported success.
     Passed,
-    /// The command said that something is wrong, took too long, or reported no duration.
+    /// The command reported a failure, exceeded its time limit, or reported no duration.
     Failed,
     /// The user ended it.
     Stopped,
@@ -60,20 +60,20 @@ pub struct Row {
     /// Its parameters.
     #[serde(serialize_with = "as_map")]
     pub parameters: Cell,
-    /// How it ended.
+    /// Its outcome.
     pub status: Status,
-    /// How long it took, in milliseconds, as `--timing` says; nothing where that is not known.
+    /// Its duration in milliseconds, by `--timing`; `None` if it is not known.
     pub duration_ms: Option<u64>,
-    /// How long it took by the clock, in milliseconds.
+    /// Its wall-clock time in milliseconds.
     pub wall_ms: f64,
     /// Exit code of the command.
     pub exit_code: Option<i32>,
-    /// When it began, on the clock of the wall.
+    /// Its start, by the wall clock.
     #[serde(serialize_with = "as_time")]
     pub started: NaiveDateTime,
     /// The file of the recording, if there is one.
     pub recording: Option<String>,
-    /// What went wrong, if anything did.
+    /// The problem, if there was one.
     pub problem: Option<String>,
 }
 
@@ -92,7 +92,7 @@ fn as_time<S: serde::Serializer>(
     to.serialize_str(&time(*at))
 }
 
-/// Durations of the runs of a cell that passed.
+/// Durations of the passed runs of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The test case with its parameters.
@@ -103,13 +103,13 @@ pub struct Summary {
     pub failed: usize,
     /// The shortest, in milliseconds.
     pub min_ms: Option<u64>,
-    /// The median: the middle one, of an even number the mean of the two in the middle.
+    /// The median: the middle duration, or the mean of the two middle ones.
     pub median_ms: Option<f64>,
     /// The longest.
     pub max_ms: Option<u64>,
 }
 
-/// Sums as a table.
+/// Returns the sums as a table.
 #[must_use]
 pub fn table(summaries: &[Summary]) -> Table {
     let whole = |ms: Option<u64>| ms.map(|ms| ms.to_string()).unwrap_or_default();
@@ -137,7 +137,7 @@ pub fn table(summaries: &[Summary]) -> Table {
 /// Sums up the runs of each cell, in the order in which the cells were run.
 pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     let mut cases: Vec<&str> = Vec::new();
-    // Runs that were stopped say nothing of how long the command takes.
+    // Stopped runs do not show the duration of the command.
     for row in rows.iter().filter(|row| row.status != Status::Stopped) {
         if !cases.contains(&row.case.as_str()) {
             cases.push(&row.case);

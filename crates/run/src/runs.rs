@@ -17,21 +17,21 @@ use crate::report::{Row, Status, Summary, summaries};
 /// Result of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The runs that were begun.
+    /// The runs that were started.
     pub rows: Vec<Row>,
     /// Sums of each cell.
     pub summaries: Vec<Summary>,
-    /// The user ended it before all was run.
+    /// The user ended it before all runs were finished.
     pub is_stopped: bool,
 }
 
-/// Runs a plan: each cell, then the next repetition of all, so that what changes slowly on a machine (its
-/// temperature, its cache) touches all cells alike. A run that fails does not end the others.
+/// Runs a plan: each cell, then the next repetition of all, so that slow changes of a machine (its
+/// temperature, its cache) affect all cells alike. A run that fails does not end the others.
 ///
 /// # Errors
-/// A recording cannot be begun or written, a power setting cannot be set or restored, or a hook in front of
-/// a run fails: then nothing that follows would be comparable. Whatever was recording is ended, and what
-/// was run until then is given to `on_row`.
+/// A recording cannot be begun or written, a power setting cannot be set or restored, or a hook
+/// before a run fails: then no later run would be comparable. A running recording is stopped, and
+/// earlier runs have been passed to `on_row`.
 pub fn run(
     plan: &Plan,
     recorder: &mut dyn Recorder,
@@ -41,8 +41,9 @@ pub fn run(
     let mut powercfg = power::powercfg;
     let mut power = Power::of(&plan.power, plan.restore_file.as_deref(), &mut powercfg)?;
     let rows = all(plan, recorder, &mut power, is_stopped, on_row);
-    // Whatever came of the runs.
+    // Regardless of the outcome of the runs.
     let restored = power.restore();
+    // An error of the runs takes precedence over an error of the restore.
     let rows = rows?;
     restored?;
     let planned = plan
@@ -66,15 +67,16 @@ fn all(
     on_row: &mut dyn FnMut(&Row) -> Result<()>,
 ) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
-    // All combinations once before the first one again: what changes slowly, such as the temperature, then
-    // falls on all of them alike.
+    // All combinations run once before the first one repeats: slow changes, such as the
+    // temperature, then affect all of them alike.
     'runs: for repetition in 1..=plan.repeat {
         for cell in &plan.cells {
             let is_first = rows.is_empty();
             if is_stopped() || (!is_first && !pause(plan.cool_down, is_stopped)) {
                 break 'runs;
             }
-            // Names of recordings have whole seconds; two runs in one second would have the same name.
+            // Names of recordings have whole seconds; two runs in one second would have the same
+            // name.
             if let Some(before) = rows.last()
                 && recorder.ending().is_some()
                 && !pause(
@@ -86,7 +88,7 @@ fn all(
             }
             power.set(cell)?;
             let done = one(plan, cell, repetition, recorder, is_stopped)?;
-            // What was measured is reported, whatever became of its recording.
+            // The measurement is reported even if its recording failed.
             on_row(&done.row)?;
             if let Some(broken) = done.broken {
                 return Err(broken);
@@ -101,8 +103,9 @@ fn all(
     Ok(rows)
 }
 
-/// How long to wait until a run does not begin in the same second as the one before it: names of recordings
-/// have no more than seconds, and two short runs may take equally many milliseconds.
+/// Returns the time to wait so that a run does not start in the same second as the previous one.
+/// Names of recordings have a resolution of one second, and two short runs may have the same
+/// duration in milliseconds.
 fn until_next_second(before: NaiveDateTime, now: NaiveDateTime) -> Duration {
     if before.and_utc().timestamp() != now.and_utc().timestamp() {
         return Duration::ZERO;
@@ -111,7 +114,7 @@ fn until_next_second(before: NaiveDateTime, now: NaiveDateTime) -> Duration {
     Duration::from_secs(1).saturating_sub(passed)
 }
 
-/// Waits; `false` if the user does not want to.
+/// Waits; returns `false` if the user stops the wait.
 fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < time {
@@ -119,6 +122,7 @@ fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
             return false;
         }
         std::thread::sleep(
+            // In slices, so that a stop is noticed soon.
             time.saturating_sub(begun.elapsed())
                 .min(Duration::from_millis(20)),
         );
@@ -126,14 +130,14 @@ fn pause(time: Duration, is_stopped: &dyn Fn() -> bool) -> bool {
     !is_stopped()
 }
 
-/// A run that was measured.
+/// A measured run.
 struct Done {
     row: Row,
-    /// Why its recording is missing; then no other run follows.
+    /// Reason why its recording is missing; then no other run follows.
     broken: Option<anyhow::Error>,
 }
 
-/// One run with its hooks. The hook after the run is run in any case.
+/// Executes one run with its hooks. The hook after the run is always executed.
 fn one(
     plan: &Plan,
     cell: &Cell,
@@ -150,7 +154,7 @@ fn one(
         child::run_hook(&cell.fill(line), &limits)?;
     }
     let result = recorded(plan, cell, repetition, recorder, &limits);
-    // Somebody who stops wants what hooks clean up to be clean.
+    // A user who stops the runs still expects the hooks to clean up.
     let limits = Limits {
         is_stopped: &|| false,
         ..limits
@@ -187,8 +191,8 @@ fn recorded(
             return Err(error);
         }
     };
-    // Judged from the command alone, before the recording is written: writing takes long and is no part of
-    // the run.
+    // Judged from the command alone, before the recording is written: writing takes long and is not
+    // part of the run.
     let (status, duration_ms, problem) = judged(plan, &ended);
     let case = cell.case(&plan.case);
     let mut row = Row {
@@ -236,7 +240,7 @@ fn recorded(
     Ok(Done { row, broken })
 }
 
-/// How a command ended, how long it took, and what is wrong with it.
+/// Returns the outcome of a command, its duration, and its problem.
 fn judged(plan: &Plan, ended: &Ended) -> (Status, Option<u64>, Option<String>) {
     match ended.killed {
         Some(Killed::Stopped) => return (Status::Stopped, None, None),

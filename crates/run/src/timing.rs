@@ -1,4 +1,4 @@
-//! How long a run took: by the clock, or as the command itself says.
+//! Duration of a run: by the wall clock, or as the command itself reports it.
 
 use std::time::Duration;
 
@@ -7,23 +7,24 @@ use clap::ValueEnum;
 use etwkit_terminal::errors::advised;
 use regex_lite::Regex;
 
-/// How the duration of a run is taken.
+/// Source of a run's duration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Timing {
     /// From the start of the command until it has ended, by the clock
     #[default]
     Wall,
-    /// The exit code of the command, in milliseconds, as test programs report what they measured themselves
+    /// The exit code of the command, in milliseconds, as test programs report what they measured
+    /// themselves
     ExitCode,
     /// The last duration that the command prints: a number with ms or s behind it
     Printed,
 }
 
 impl Timing {
-    /// The duration in milliseconds.
+    /// Returns the duration in milliseconds.
     ///
     /// # Errors
-    /// The command did not say one.
+    /// The command did not report one.
     pub(crate) fn duration_ms(
         self,
         wall: Duration,
@@ -44,24 +45,24 @@ impl Timing {
         }
     }
 
-    /// Whether an exit code other than 0 says that the command failed.
+    /// True if an exit code other than 0 means that the command failed.
     pub(crate) const fn is_code_a_failure(self) -> bool {
         !matches!(self, Self::ExitCode)
     }
 }
 
-/// The last duration of a text, in milliseconds, rounded to the nearest.
+/// Returns the last duration in a text, in milliseconds, rounded to the nearest.
 fn last_duration(text: &str) -> Option<u64> {
     let duration = Regex::new(
         r"(?i)(?:^|[^\w.,])(\d+(?:[.,]\d+)?) ?(ms|s|sec|seconds|milliseconds)(?:$|[^\w])",
     )
     .ok()?;
-    // The last one: programs print steps first and the whole at the end.
+    // The last one: programs print steps first and the total at the end.
     let found = duration.captures_iter(text).last()?;
     let number: f64 = found.get(1)?.as_str().replace(',', ".").parse().ok()?;
     let is_ms = found.get(2)?.as_str().to_ascii_lowercase().starts_with('m');
     let ms = (if is_ms { number } else { number * 1000.0 }).round();
-    // What does not fit is no duration of a run.
+    // A number out of range is not the duration of a run.
     (ms < 1e15).then_some(ms as u64)
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a trace that is ready.
+//! Description of a trace that is ready.
 
 use etwkit_engine::{has_something, questions};
 use etwkit_extract::manifest::Detail;
@@ -10,7 +10,7 @@ use crate::cells::{asked, whole};
 use crate::problem::{Problem, Result};
 use crate::wire::{Opening, Range, TableCount, TopicInfo};
 
-/// What is known of the one trace of a session.
+/// Returns the description of the one trace of a session.
 pub(crate) fn about(session: &Session) -> Result<Opening> {
     let (_, manifest) = session
         .manifests()
@@ -39,7 +39,8 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
         computer: manifest.machine.computer.clone(),
         os: manifest.machine.os_version.clone(),
         processors: u32::try_from(manifest.machine.processors).unwrap_or_default(),
-        // A summary has sums of the whole trace, of which no part can be asked: the page says so.
+        // A summary has sums of the whole trace and cannot be queried for a part of it. The page
+        // shows this.
         is_summary: manifest.detail != Detail::Full,
         tables: tables(session),
         topics: topics
@@ -56,7 +57,7 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
     })
 }
 
-/// Tables that have rows, as the manifests say.
+/// Returns the tables that have rows, according to the manifests.
 fn tables(session: &Session) -> Vec<TableCount> {
     let count = |table: &Table| TableCount {
         name: table.name.to_owned(),

@@ -1,4 +1,4 @@
-//! From requests to answers: JSON is read, a thread answers, JSON is written.
+//! Handling of requests: JSON is read, a thread answers, JSON is written.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,10 +21,10 @@ use crate::wire::Source;
 /// Longest request.
 const MAX_BODY: usize = 1 << 20;
 
-/// How long a request may take to arrive.
+/// Longest time in which the body of a request has to arrive.
 const BODY_TIME: Duration = Duration::from_secs(15);
 
-/// What answers a request, on a thread of its own.
+/// Context of a request that is answered on its own thread.
 pub(crate) struct Call<'c> {
     pub(crate) shared: &'c Shared,
     pub(crate) asking: &'c Asking,
@@ -32,7 +32,7 @@ pub(crate) struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// The trace of a request.
+    /// Returns the trace of a request.
     pub(crate) fn ready(&self, trace: u32) -> Result<Arc<Ready>> {
         self.shared.ready(trace)
     }
@@ -41,7 +41,7 @@ impl Call<'_> {
         ready.session(&self.shared.engine, self.asking)
     }
 
-    /// How an answer came about that one statement gives.
+    /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
         let command = format!("etwkit sql {} {}", word(&path), word(&sql));
@@ -54,24 +54,24 @@ impl Call<'_> {
         }
     }
 
-    /// Milliseconds since the request was there.
+    /// Returns the milliseconds since the request arrived.
     pub(crate) fn took_ms(&self) -> f64 {
         self.begun.elapsed().as_secs_f64() * 1e3
     }
 }
 
-/// A word of a command line.
+/// Quotes a word for a command line.
 #[must_use]
 pub fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
-    // Between single quotes a shell takes everything as it is, but for a single quote itself.
+    // Between single quotes a shell takes every character literally, except a single quote.
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// What work answers on a thread of its own, in so much time at most.
+/// Runs `work` on its own thread and returns its answer, in at most the time `most`.
 pub(crate) async fn answered_by<T: Send + 'static>(
     shared: &Shared,
     most: Duration,
@@ -80,7 +80,7 @@ pub(crate) async fn answered_by<T: Send + 'static>(
     shared.desk.answer(Asking::default(), most, work).await?
 }
 
-/// A question whose request and answer are JSON.
+/// Routes a request with JSON in both directions.
 pub(crate) fn ask<Q, A>(answer: fn(&Call<'_>, &Q) -> Result<A>) -> MethodRouter<Arc<Shared>>
 where
     Q: DeserializeOwned + Send + 'static,
@@ -93,7 +93,7 @@ where
     )
 }
 
-/// A question that asks much, and has the time of a diagnosis.
+/// Routes an expensive request, which has the time limit of a diagnosis.
 pub(crate) fn ask_at_length<Q, A>(
     answer: fn(&Call<'_>, &Q) -> Result<A>,
 ) -> MethodRouter<Arc<Shared>>
@@ -108,7 +108,7 @@ where
     )
 }
 
-/// A question whose request is JSON and whose answer is an Arrow stream.
+/// Routes a request in JSON with an Arrow stream as its answer.
 pub(crate) fn ask_arrow<Q>(
     answer: fn(&Call<'_>, &Q) -> Result<Vec<u8>>,
 ) -> MethodRouter<Arc<Shared>>
@@ -136,7 +136,7 @@ where
 {
     post(
         async move |State(shared): State<Arc<Shared>>, request: Request| -> Response {
-            // Measured from here on, so that the time of an answer has its wait in the line, too.
+            // Measured from here on, so that the reported time includes the wait in the queue.
             let begun = Instant::now();
             let answered = async {
                 let request: Q = parse(&body(request.into_body()).await?)?;
@@ -159,29 +159,29 @@ where
     )
 }
 
-/// Answers with what the server knows by itself, without asking an extract.
+/// Answers with data that the server holds itself, without querying an extract.
 pub(crate) fn known<A: Serialize + Send + 'static>(
     answer: fn(&Shared) -> A,
 ) -> MethodRouter<Arc<Shared>> {
     get(async move |State(shared): State<Arc<Shared>>| json(&answer(&shared)))
 }
 
-/// The body of a request.
+/// Reads the body of a request.
 pub(crate) async fn body(body: Body) -> Result<Bytes> {
-    // A body that says that it is too long is refused without reading any of it.
+    // A body that declares an excessive length is rejected without reading any of it.
     let is_long = usize::try_from(body.size_hint().lower()).map_or(true, |bytes| bytes > MAX_BODY);
     if is_long {
         return Err(Problem::too_large(format!(
             "a request has at most {MAX_BODY} bytes"
         )));
     }
-    // A client that sends byte by byte holds a connection for this long at most.
+    // A client that sends byte by byte holds a connection for at most this long.
     let read = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, MAX_BODY)).await;
     let read = read.map_err(|_| Problem::slow())?;
     read.map_err(|_| Problem::too_large(format!("a request has at most {MAX_BODY} bytes")))
 }
 
-/// A request.
+/// Parses a request.
 pub(crate) fn parse<Q: DeserializeOwned>(body: &[u8]) -> Result<Q> {
     serde_json::from_slice(body)
         .map_err(|error| Problem::bad(format!("the request is not understood: {error}")))

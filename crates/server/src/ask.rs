@@ -10,7 +10,7 @@ use crate::lines;
 use crate::problem::{Problem, Result};
 use crate::wire::{Answer, AnswerColumn, AnswerTable, AskRequest, Cell, Source};
 
-/// Rows of a table of an answer, at most.
+/// Largest number of rows in a table of an answer.
 const MOST_ROWS: usize = 10_000;
 
 pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
@@ -19,7 +19,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
             .with_hint("`schema` lists them")
     })?;
     let ready = call.ready(request.trace)?;
-    // The page names no files of this machine.
+    // The page does not name files of this machine.
     for option in known.options() {
         if matches!(option.kind, declared::Kind::Files) && request.options.contains_key(option.name)
         {
@@ -49,7 +49,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
     all.extend(answer.heading.iter().map(|line| text.line(line)));
     for part in &answer.parts {
         all.extend(part.head.iter().map(|line| text.line(line)));
-        // What stands in the place of rows is said only where there are none, as on the command line.
+        // The text in place of rows is printed only if there are none, as on the command line.
         all.extend(
             part.instead
                 .iter()
@@ -81,7 +81,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         not_applied: Vec::new(),
         notes: answer.notes,
     };
-    // Empty lines part paragraphs in a terminal; the page has its own distances.
+    // Empty lines separate paragraphs in a terminal; the page has its own spacing.
     all.retain(|line| !line.trim().is_empty());
     Ok(Answer {
         tables,
@@ -122,7 +122,7 @@ fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerT
     }
 }
 
-/// What stands above a column, without what depends on the format of times.
+/// Returns the title of a column that does not depend on the format of times.
 fn heading(heading: &Heading, text: &Text) -> String {
     match heading {
         Heading::Words(words) => words.clone(),
@@ -132,7 +132,7 @@ fn heading(heading: &Heading, text: &Text) -> String {
     }
 }
 
-/// The command line that asks the same of the traces at these paths.
+/// Returns the command line that runs the same question on the traces at these paths.
 #[must_use]
 pub fn command_line(
     options: &[declared::Opt],

@@ -1,4 +1,4 @@
-//! Values of columns as the page gets them.
+//! Values of columns, in the form for the page.
 
 use etwkit_query::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
@@ -7,13 +7,13 @@ use etwkit_query::{Held, Result, Session};
 
 use crate::wire::Cell;
 
-/// Numbers from here on cannot be held exactly by a page.
+/// A page cannot hold numbers from here on exactly.
 const TOO_LARGE: u64 = 1 << 53;
 
-/// Longest text of a cell; what is longer is cut.
+/// Longest text of a cell, in bytes. Longer texts are cut.
 const MAX_TEXT: usize = 64 << 10;
 
-/// Texts of an answer together, at most; rows behind them are cut.
+/// Largest total size of the texts of an answer, in bytes. Rows after it are cut.
 const MAX_TEXTS: usize = 32 << 20;
 
 /// Rows of an answer.
@@ -27,20 +27,21 @@ pub struct Rows {
     pub is_cut: bool,
 }
 
-/// Asks, and keeps so many rows, and no more texts than a page can use.
+/// Runs a query and keeps at most `most` rows, and no more text than a page can use.
 ///
 /// # Errors
-/// The statement is wrong, changes something, or is given up.
+/// The statement is wrong, changes something, or is canceled.
 pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
-    // Rows are taken as they come, so that an answer of millions of rows is never held as a whole.
+    // Rows are taken as they arrive, so that an answer of millions of rows is never held as a
+    // whole.
     let mut answer = session.sql(sql)?;
     let schema = answer.schema().clone();
     let (mut rows, mut texts) = (Vec::new(), 0_usize);
     for batch in &mut answer {
         let batch = batch?;
         for row in 0..batch.num_rows() {
-            // Texts are bounded together as well as each: rows of many long texts would otherwise be an
-            // answer that no browser holds.
+            // Texts are bounded together as well as each: rows of many long texts would otherwise
+            // be an answer that no browser holds.
             if rows.len() >= most || texts > MAX_TEXTS {
                 return Ok(Rows {
                     schema,
@@ -64,7 +65,7 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     })
 }
 
-/// Asks for all rows, as columns.
+/// Runs a query and returns all rows, as columns.
 pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> {
     let (mut all, mut held) = (Vec::new(), Held::default());
     for batch in session.sql(sql)? {
@@ -83,7 +84,7 @@ fn cells(batch: &RecordBatch, row: usize) -> Vec<Cell> {
         .collect()
 }
 
-/// The value of a column in a row.
+/// Returns the value of a column in a row.
 pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
     if column.is_null(row) {
         return Cell::Missing(());
@@ -100,7 +101,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
             let text = ArrayFormatter::try_new(column.as_ref(), &options)
                 .map(|formatter| formatter.value(row).to_string())
                 .unwrap_or_default();
-            // Other types of whole numbers travel as numbers too, as far as they fit.
+            // Other types of whole numbers are also sent as numbers, if they are in range.
             let small = if other.is_integer() {
                 text.parse().ok()
             } else {
@@ -111,7 +112,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
     }
 }
 
-/// A whole number, as text where a page could not hold it.
+/// Returns a whole number, as text if a page could not hold it exactly.
 pub(crate) fn exact(number: i64) -> Cell {
     if number.unsigned_abs() < TOO_LARGE {
         Cell::Whole(number)
@@ -120,7 +121,7 @@ pub(crate) fn exact(number: i64) -> Cell {
     }
 }
 
-/// A number with a fraction; what JSON does not have is text.
+/// Returns a number with a fraction. A value that JSON cannot represent becomes text.
 fn number(number: f64) -> Cell {
     if number.is_finite() {
         Cell::Number(number)
@@ -133,12 +134,12 @@ fn cut(text: &str) -> String {
     if text.len() <= MAX_TEXT {
         return text.to_owned();
     }
-    // Cut in front of a character that does not fit whole.
+    // Cut before a character that would cross the limit.
     let end = text.floor_char_boundary(MAX_TEXT);
     format!("{}…", text.get(..end).unwrap_or_default())
 }
 
-/// A whole number of a cell, however it travels.
+/// Returns the whole number in a cell, as a number or as text.
 pub(crate) fn whole(cell: &Cell) -> Option<i64> {
     match cell {
         Cell::Whole(number) => Some(*number),
@@ -147,12 +148,12 @@ pub(crate) fn whole(cell: &Cell) -> Option<i64> {
     }
 }
 
-/// A key of a cell.
+/// Returns the key in a cell.
 pub(crate) fn key(cell: &Cell) -> Option<i32> {
     whole(cell).and_then(|key| i32::try_from(key).ok())
 }
 
-/// The keys that the first column of an answer has, at most so many.
+/// Returns the keys in the first column of an answer, at most `most`.
 pub(crate) fn keys(session: &Session, sql: &str, most: usize) -> Result<Vec<i32>> {
     let rows = asked(session, sql, most)?.rows;
     Ok(rows
@@ -161,7 +162,7 @@ pub(crate) fn keys(session: &Session, sql: &str, most: usize) -> Result<Vec<i32>
         .collect())
 }
 
-/// A text of a cell.
+/// Returns the text in a cell.
 pub(crate) fn text(cell: &Cell) -> Option<&str> {
     match cell {
         Cell::Text(text) => Some(text),

@@ -1,4 +1,4 @@
-//! The connection of a client, which has to take what it asked for.
+//! The connection of a client, with a time limit for receiving an answer.
 
 use std::io;
 use std::pin::Pin;
@@ -10,10 +10,11 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// A connection that ends when its client does not take an answer within some time.
+/// A connection that ends when its client does not receive an answer in time.
 ///
-/// The time begins when the system keeps no more of the answer for the client, and ends when it has all of
-/// it: whoever takes a byte a second holds a connection as little as whoever takes none.
+/// The time starts when the system buffers no more of the answer for the client, and ends when it
+/// has all of it. So a client that takes one byte per second cannot hold a connection longer than a
+/// client that takes none.
 pub(crate) struct Client {
     stream: TokioIo<TcpStream>,
     limit: Duration,
@@ -29,7 +30,7 @@ impl Client {
         }
     }
 
-    /// What was written, or that it took too long.
+    /// Returns the result of a write, or an error when the client has taken too long.
     fn in_time(
         &mut self,
         context: &mut Context<'_>,
@@ -81,7 +82,8 @@ impl Write for Client {
         self.stream.is_write_vectored()
     }
 
-    /// Comes when all of an answer was written: answers are given to the connection as a whole.
+    /// Ready when all of an answer has been written: answers are passed to the connection as a
+    /// whole.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.until = None;
         Pin::new(&mut self.stream).poll_flush(context)

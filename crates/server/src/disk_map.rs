@@ -1,7 +1,7 @@
-//! Where on a disk operations were, over time; and what those of a part of this picture were.
+//! Positions of disk operations over time, and the operations in one part of this picture.
 //!
-//! Both count operations that were complete in a range, at the position where they begin: each once, whatever
-//! the size of the picture.
+//! Both count operations that were complete in a range, at the position where they begin. Each
+//! operation counts once, regardless of the size of the picture.
 
 use etwkit_query::Session;
 use etwkit_trace::table::Table;
@@ -17,11 +17,11 @@ use crate::wire::{
     Range, Selection, Source,
 };
 
-/// Cells of a picture, at most: with two counts each, an answer stays below 200 kB.
+/// Largest number of cells in a picture: with two counts each, an answer stays below 200 kB.
 const MOST_CELLS: u32 = 10_000;
-/// Disks that are listed, at most.
+/// Largest number of listed disks.
 const MOST_DISKS: usize = 64;
-/// Files of a part, at most.
+/// Largest number of files for a part.
 const MOST_FILES: u32 = 20;
 
 /// A disk of the trace.
@@ -32,7 +32,7 @@ struct Disk {
     ends: Option<(i64, i64)>,
 }
 
-/// A number of an answer that has a row.
+/// Returns the number at a position of a row.
 fn number(row: &[Cell], place: usize) -> i64 {
     row.get(place).and_then(whole).unwrap_or_default()
 }
@@ -45,7 +45,7 @@ fn small(row: &[Cell], place: usize) -> u32 {
     u32::try_from(number(row, place)).unwrap_or_default()
 }
 
-/// The disks of the trace, those with most operations first.
+/// Returns the disks of the trace, those with most operations first.
 fn disks(session: &Session) -> Result<Vec<Disk>> {
     let sql = "SELECT disk, count(*) AS operations, min(offset_bytes), max(offset_bytes) FROM disk_io \
                GROUP BY disk \
@@ -65,7 +65,7 @@ fn disks(session: &Session) -> Result<Vec<Disk>> {
         .collect())
 }
 
-/// The operations of a disk that were complete in a range.
+/// Returns the operations of a disk that were complete in a range.
 fn operations(
     session: &Session,
     chips: &Selection,
@@ -73,8 +73,8 @@ fn operations(
     range: Range,
 ) -> Result<(Selected, &'static Table)> {
     let table = tables::table("disk_io")?;
-    // The range is that of the picture, by when operations were complete. That of the selection is not
-    // applied as well: it counts everything that touches it.
+    // The range is the range of the picture and compares completion times. The range of the
+    // selection is not applied as well: it counts every operation that touches it.
     let selection = Selection {
         range: None,
         chips: chips.chips.clone(),
@@ -102,7 +102,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
     let session = call.session(&ready)?;
     let disks = disks(&session)?;
     let wanted = |one: &&Disk| request.disk.is_none_or(|disk| disk == one.number);
-    // Without a choice the disk with most operations is shown, which stands first.
+    // By default the disk with most operations is shown, which is the first one.
     let disk = disks
         .iter()
         .find(wanted)
@@ -113,7 +113,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
             _ => Problem::not_recorded("no disk operations were recorded"),
         })?;
     let (lowest, highest) = disk.ends.unwrap_or_default();
-    // One byte more, so that the last position lies in a row and not at the end behind it.
+    // One byte more, so that the last position is inside a row and not at its end.
     let positions = Range {
         from_ns: lowest,
         to_ns: highest.saturating_add(1),
@@ -132,7 +132,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         .next()
         .unwrap_or_default();
     let sql = format!(
-        // Cells are numbered row by row, so that one number says where a cell is.
+        // Cells are numbered row by row, so that one number identifies a cell.
         "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
          count(*) FILTER (WHERE t.kind = 'read') AS reads, count(*) FILTER (WHERE t.kind = 'write') AS \
          writes \
@@ -150,8 +150,8 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         usize::try_from(MOST_CELLS).unwrap_or_default(),
     )?
     .rows;
-    // Operations without a position are in no cell, but they are counted for whoever compares the picture
-    // with other sums.
+    // Operations without a position are in no cell. They are counted so that the picture can be
+    // compared with other sums.
     let without_offset = count(&of_all, 0).saturating_sub(count(&of_all, 1));
     let source = Source {
         not_applied: selected.not_applied,
@@ -221,9 +221,10 @@ pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCel
     })
 }
 
-/// What the operations of a part of a disk add up to, and how far each was from the one before it.
+/// Returns SQL for the sums of the operations in a part of a disk, and the distance of each
+/// operation from the previous one.
 fn sums_sql(disk: i32, range: Range, selected: &Selected) -> String {
-    // The operation before the first one of the range is where that one's way begins.
+    // The operation before the first one of the range is the start of its seek.
     let before = format!(
         "SELECT max(complete_ns) FROM disk_io WHERE disk = {disk} AND complete_ns < {} AND offset_bytes \
          IS NOT NULL",
@@ -246,7 +247,7 @@ fn sums_sql(disk: i32, range: Range, selected: &Selected) -> String {
     )
 }
 
-/// Processes and files of operations, and how many of them there are.
+/// Returns the processes and files of operations, and their number.
 fn files(
     session: &Session,
     table: &Table,
@@ -310,7 +311,7 @@ mod tests {
             )
         };
         assert_eq!(sums(0, 61), (3, 160, 1, 1, Some(150)));
-        // The one before the first of a part counts, whatever the part is.
+        // The operation before the first one of a part counts for any part.
         assert_eq!(sums(20, 61), (2, 110, 1, 1, Some(150)));
         assert_eq!(sums(36, 61), (1, 10, 1, 0, None));
         assert_eq!(sums(0, 15), (1, 50, 0, 0, None));

@@ -1,4 +1,4 @@
-//! What made a trace slow: findings of the rules, with what the page needs to go to their moments.
+//! Findings of the rules, with the keys and times that the page needs to go to them.
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow, RuleRow, words};
 use etwkit_query::Session;
@@ -8,7 +8,7 @@ use crate::cells::{asked, whole};
 use crate::problem::Result;
 use crate::wire::{Evidence, Finding, FindingsAnswer, FindingsRequest, Range, RuleState, Source};
 
-/// Processes that one id names, at most: Windows uses ids again.
+/// Largest number of processes for one id: Windows reuses ids.
 const MOST_PROCESSES: usize = 50;
 
 pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<FindingsAnswer> {
@@ -18,7 +18,7 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
     }
     let session = call.session(&ready)?;
     let path = ready.named.display().to_string();
-    // Asked without a range or selection: findings are of the trace as a whole, so that one answer serves all
+    // Without a range or selection: findings are for the whole trace, so that one answer serves all
     // pages.
     let diagnosis = DiagnoseRequest::default().ask(&session)?;
     let rows_read = u64::try_from(diagnosis.findings.len()).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
             ..Source::default()
         },
     };
-    // Two pages may have asked at once: both have found the same.
+    // Two pages may have run the rules at once: both results are equal.
     Ok(ready.findings.get_or_init(|| answer).clone())
 }
 
@@ -99,12 +99,13 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
         .nth(1)
         .and_then(|pid| pid.parse().ok());
     let processes = match (pid, row.process_key) {
-        // Windows uses ids again, but if it is the id of the victim, it is known which process is meant.
+        // Windows reuses ids, but the id of the victim identifies its process.
         (Some(pid), Some(victim)) if row.pid == Some(pid) => vec![victim],
         (Some(pid), _) => processes_of(pid, session)?,
         (None, _) => Vec::new(),
     };
-    // Names out of the trace stand in the line: each word is quoted anew, so that a shell runs none of them.
+    // The line contains names from the trace: each word is quoted anew, so that a shell runs none
+    // of them.
     let quoted: Vec<String> = words.iter().map(|one| word(one)).collect();
     let command = format!("etwkit {} {}", quoted.join(" "), word(path));
     Ok(Evidence {
@@ -114,7 +115,7 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
     })
 }
 
-/// Keys of the processes that had an id.
+/// Returns the keys of the processes that had an id.
 fn processes_of(pid: i64, session: &Session) -> Result<Vec<i64>> {
     let sql = format!("SELECT process_key FROM process WHERE pid = {pid} ORDER BY process_key");
     let rows = asked(session, &sql, MOST_PROCESSES)?.rows;

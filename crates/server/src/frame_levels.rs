@@ -1,9 +1,9 @@
-//! Levels of groups: a column for each level, or the frames of stacks from the outermost inward, however many
-//! there are.
+//! Levels of groups: a column for each level, or the frames of stacks from the outermost inward, to
+//! any depth.
 //!
-//! A group of frames is a way from the outermost method, which its number names as a whole. So an outer
-//! level of frames is followed by the next frame, however deep it is; where both have the same number, the
-//! group is of the rows whose stacks end there.
+//! A group of frames is a path from the outermost method, and its number identifies the whole path.
+//! So an outer level of frames is followed by the next frame, at any depth. If both have the same
+//! number, the group has the rows whose stacks end there.
 
 use etwkit_query::Session;
 use etwkit_query::frames::TraceFrames;
@@ -17,16 +17,16 @@ use crate::stack;
 use crate::tables::{self, Shown};
 use crate::wire::{Cell, PivotRow};
 
-/// The level that is asked for.
+/// The requested level.
 pub(crate) struct Asked {
     pub(crate) shown: Shown,
-    /// What groups are made by, in terms of the table `t`.
+    /// The grouping key, as an expression on the table `t`.
     pub(crate) value: String,
-    /// The frames in front of it.
+    /// The outer frames, from earlier levels.
     outer: Option<i32>,
 }
 
-/// Narrows rows to those of the outer groups.
+/// Restricts rows to the outer groups.
 pub(crate) fn levels(
     session: &Session,
     table: &'static Table,
@@ -36,20 +36,21 @@ pub(crate) fn levels(
     let mut outer: Option<(&str, Way)> = None;
     for (name, value) in names.iter().zip(path) {
         let column = tables::column(table, name)?;
-        // Only a level of the same frames right in front of this one goes on with its way; any other column
-        // begins one.
+        // Only a level of the same frames directly before this one continues its path. Any other
+        // column starts a new one.
         let before = outer
             .take()
             .filter(|(before, _)| column.is_frames() && before == name);
-        // A missing stack is a group like that of any other column, below which there are no frames.
+        // A missing stack is a group like any other value, without frames below it.
         if !column.is_frames() || *value == Cell::Missing(()) {
             selected.and(equals(&column.group(), column.kind(), value)?);
             continue;
         }
         let way = Way::of(session, value)?;
         let is_end = before.is_some_and(|(_, before)| before.number == way.number);
-        // The group "itself" has the number of the group above: one frame more distinguishes the rows that
-        // end there from those that go on, since a stack that is too short keeps its number.
+        // The group "itself" has the number of the group above: one frame more distinguishes the
+        // rows that end there from those that go on, since a stack that is too short keeps its
+        // number.
         let frames = way.frames.saturating_add(u32::from(is_end));
         selected.and(format!("{} = {}", column.root(frames), way.number));
         outer = Some((name, way));
@@ -62,7 +63,7 @@ pub(crate) fn levels(
     let outer = outer
         .filter(|(outer, _)| shown.is_frames() && *outer == name)
         .map(|(_, way)| way);
-    // One frame more than the outer level has, so that its group falls apart by the next frame.
+    // One frame more than the outer level, so that its group is split by the next frame.
     let value = outer.map_or_else(
         || shown.group(),
         |way| shown.root(way.frames.saturating_add(1)),
@@ -74,7 +75,7 @@ pub(crate) fn levels(
     })
 }
 
-/// A way from the outermost method.
+/// A path from the outermost method.
 #[derive(Clone, Copy)]
 struct Way {
     number: i32,
@@ -93,7 +94,7 @@ impl Way {
 }
 
 impl Asked {
-    /// Groups of stacks are called by their innermost frames, those of frames by their last one.
+    /// Names groups: stacks by their innermost frames, groups of frames by their last frame.
     pub(crate) fn name(&self, session: &Session, rows: &mut [PivotRow]) -> Result<()> {
         name_stacks(session, &self.shown, self.outer, rows)
     }
@@ -130,7 +131,8 @@ pub(crate) fn name_stacks(
     Ok(())
 }
 
-/// What the innermost frame of a way is called: as everywhere, as the first frame of its method.
+/// Returns the label of the innermost frame of a path. As everywhere, this is the text of its
+/// method's first frame.
 fn last_frame(frames: &TraceFrames, first: &[i32], way: i32) -> String {
     let frame = frames.node(way).map_or(-1, |(_, frame)| frame);
     frames.text(representative(frames, first, frame))

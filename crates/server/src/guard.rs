@@ -1,4 +1,4 @@
-//! Who may ask, and what every answer says to the browser.
+//! Access control, and the security headers of every answer.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::problem::Problem;
 use crate::state::Shared;
 use crate::token::Token;
 
-/// Scripts, styles and answers come from here alone, and nothing frames the page.
+/// Scripts, styles and answers come only from this server, and no page may frame this one.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// What every answer says.
+/// Headers of every answer.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -30,7 +30,7 @@ const HEADERS: [(HeaderName, &str); 4] = [
 /// Paths below this need the token.
 const API: &str = "/api/";
 
-/// Lets requests in that came through a link of this server.
+/// Admits requests that came through a link of this server.
 pub(crate) async fn guard(
     State(shared): State<Arc<Shared>>,
     request: Request,
@@ -45,24 +45,24 @@ pub(crate) async fn guard(
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Answers of the interface are of traces and must not stay in a cache of the browser; files of the page
-    // say themselves how long they may.
+    // Answers of the interface contain trace data and must not stay in a cache of the browser;
+    // files of the page set their own lifetime.
     if is_api || !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     response
 }
 
-/// What lets requests to a server of the loopback address in.
+/// Access control for requests to a server on the loopback address.
 #[derive(Debug, Clone)]
 pub struct Door {
-    /// What they have to know.
+    /// The token that requests have to present.
     pub token: Token,
-    /// Where it listens.
+    /// The port that the server listens on.
     pub port: u16,
 }
 
-/// Why a request is not let in.
+/// Reason for refusing a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It names another server.
@@ -71,31 +71,32 @@ pub enum Refused {
     /// A page of another server sent it.
     #[error("this server answers to its own page alone")]
     Origin,
-    /// It does not know the token.
+    /// It does not present the token.
     #[error("the token is missing or wrong")]
     Token,
 }
 
 impl Door {
-    /// Whether a request comes in: it names this server, no page of another one sent it, and it knows the
-    /// token, where that is needed.
+    /// Checks that a request names this server, was not sent by a page of another server, and
+    /// presents the token if one is needed.
     ///
     /// # Errors
-    /// It does not.
+    /// The first check that fails.
     pub fn check(&self, headers: &HeaderMap, needs_token: bool) -> Result<(), Refused> {
-        // Any name can be made to lead to the loopback address: only those that the link can have are
-        // answered.
+        // Any name can be made to resolve to the loopback address, so only the names that the link
+        // can have are accepted.
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port));
         let mut named = headers.get_all(header::HOST).iter();
         let is_known = named
             .next()
             .is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
-        // Two names of a host are refused: a proxy and this server could each believe another one.
+        // A request with two host names is rejected: a proxy and this server could each trust a
+        // different one.
         if !is_known || named.next().is_some() {
             return Err(Refused::Host);
         }
-        // Browsers leave the header out where a page asks its own server, so that a missing one is no reason
-        // to refuse; the token is needed all the same.
+        // Browsers omit the header if a page calls its own server, so a missing one is no reason
+        // for rejection; the token is needed anyway.
         if let Some(origin) = headers.get(header::ORIGIN) {
             let is_own = hosts
                 .iter()

@@ -1,13 +1,13 @@
-//! Shows traces in a browser: the page, and the HTTP interface that it asks.
+//! Shows traces in a browser: the page, and the HTTP interface that it calls.
 //!
-//! A [`Server`] listens on the loopback address alone and opens traces by an
-//! [`Engine`](etwkit_engine::Engine). The page and anything else that asks has to know the token of the link,
-//! so that no other program or web site can ask. What is said is declared in [`wire`]. How numbers are
-//! computed is the business of the engine, of SQL and of the pyramids: here requests become their questions,
-//! and answers become JSON.
+//! A [`Server`] listens on the loopback address alone and opens traces with an
+//! [`Engine`](etwkit_engine::Engine). Every client has to present the token of the link, so no
+//! other program or web site can send requests. The messages are declared in [`wire`]. The engine,
+//! SQL and the pyramids compute the numbers: this crate turns requests into their queries, and
+//! answers into JSON.
 //!
-//! Other servers of the loopback address use the same guard ([`Door`]), the same threads ([`Desk`]) and the
-//! same bounds of SQL ([`asked`]).
+//! Other servers of the loopback address use the same guard ([`Door`]), the same threads ([`Desk`])
+//! and the same limits for SQL ([`asked`]).
 
 #![forbid(unsafe_code)]
 

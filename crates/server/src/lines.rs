@@ -11,10 +11,10 @@ use crate::wire::Cell;
 /// Digits of a second in sentences.
 const DIGITS: u8 = 6;
 
-/// Units of titles, which the page writes itself.
+/// Units at the end of titles, which the page formats itself.
 const UNITS: [&str; 9] = ["ms", "us", "µs", "s", "MB", "kB", "MiB", "bytes", "MB/s"];
 
-/// The unit of the cells of a column.
+/// Returns the unit of the cells of a column.
 pub(crate) const fn unit(format: Format) -> &'static str {
     match format {
         Format::Whole => "count",
@@ -26,7 +26,7 @@ pub(crate) const fn unit(format: Format) -> &'static str {
         | Format::AmongMicroseconds
         | Format::Seconds(_)
         | Format::Length => "ns",
-        // A rate has the bytes that are moved in a second; the title says so.
+        // The value of a rate is its bytes in one second; the title names the second.
         Format::Megabytes
         | Format::Kilobytes
         | Format::Mebibytes
@@ -42,7 +42,7 @@ pub(crate) const fn unit(format: Format) -> &'static str {
     }
 }
 
-/// A title without the unit that it ends in.
+/// Returns a title without the unit at its end.
 pub(crate) fn title(words: &str, format: Format) -> String {
     let plain = match words.rsplit_once(' ') {
         Some((front, last)) if UNITS.contains(&last.trim_matches(['[', ']', '(', ')'])) => front,
@@ -55,7 +55,7 @@ pub(crate) fn title(words: &str, format: Format) -> String {
     }
 }
 
-/// A value as it is; the page writes it by its unit.
+/// Returns a value unformatted; the page formats it by its unit.
 pub(crate) fn cell(text: &Text, format: Format, value: &Value) -> Cell {
     match value {
         Value::Missing => Cell::Missing(()),

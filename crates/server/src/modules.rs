@@ -1,4 +1,4 @@
-//! Which modules processes have, level by level.
+//! Modules of processes, level by level.
 
 use etwkit_query::dump::sql::quoted;
 
@@ -11,9 +11,9 @@ use crate::wire::{
     Cell, Chip, Field, ModuleOn, ModulesAnswer, ModulesOf, ModulesRequest, Selection, Source,
 };
 
-/// Rows of an answer, at most.
+/// Largest number of rows in an answer.
 const MOST_ROWS: u32 = 1_000;
-/// Longest text that is looked for.
+/// Longest search text.
 const LONGEST_FIND: usize = 200;
 
 pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<ModulesAnswer> {
@@ -24,7 +24,7 @@ pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<Modul
     }
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
-    // A module is compared with itself here, and not with frames of a stack.
+    // Here a module is compared with the module itself, not with frames of a stack.
     let (own, chips) = request
         .selection
         .chips
@@ -71,7 +71,8 @@ pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<Modul
     })
 }
 
-/// Only modules that were there in the range, fit the text, and are of the process that is asked for.
+/// Restricts rows to modules that were loaded in the range, match the text, and belong to the
+/// requested process.
 fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
     for chip in own {
         let names: Vec<String> = chip
@@ -85,10 +86,10 @@ fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
             names.join(", ")
         };
         let not = if chip.exclude { "NOT " } else { "" };
-        // Names of modules are equal in any case, as names of files are on Windows.
+        // Names of modules are compared regardless of case, like names of files on Windows.
         selected.and(format!("lower(t.name) {not}IN ({names})"));
     }
-    // A module without a time of loading was there from the beginning, one without a time of unloading to the
+    // A module without a load time was loaded from the start, one without an unload time until the
     // end.
     if let Some(range) = request.selection.range {
         let (a, b) = (range.from_ns, range.to_ns);
@@ -111,7 +112,7 @@ fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
 
 fn owners_sql(selected: &Selected, limit: u32) -> String {
     format!(
-        // Grouped before names are joined: modules are many, processes few.
+        // Grouped before names are joined: there are many modules and few processes.
         "WITH g AS (SELECT t.process_key, count(*) AS modules, sum(t.size) AS size_bytes, \
          count(t.function_count) AS with_symbols FROM module t{} GROUP BY t.process_key) \
          SELECT count(*) OVER () AS total, g.process_key, \

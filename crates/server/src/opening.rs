@@ -16,11 +16,11 @@ use crate::state::{Ready, Shared, Stage, Trace, lock};
 /// Planning recurses.
 const STACK_BYTES: usize = 16 << 20;
 
-/// What to do about a file of which nothing better is known.
+/// Advice for a file that has no more specific hint.
 const HINT: &str =
     "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
 
-/// Begins to open a path, unless it is open. `info` says how far it is.
+/// Starts to open a path, unless it is open. `info` reports the progress.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
     let Some(trace) = shared.add(path)? else {
         return Ok(());
@@ -31,8 +31,8 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
         .stack_size(STACK_BYTES);
     thread.spawn(move || {
         let mut opened = None;
-        // One trace at a time: an extraction takes all processors and much memory by itself. The next one
-        // begins when this one is ready, since it keeps those open that are.
+        // One trace at a time: an extraction takes all processors and much memory by itself. The
+        // next one starts when this one is ready, since opening keeps the open ones open.
         let one = lock(&shared.opening);
         let stage = open(&shared, &trace);
         *lock(&trace.stage) = match stage {
@@ -46,8 +46,8 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
             }
         };
         drop(one);
-        // The first picture is drawn from small files; those of finer ones are read meanwhile. What fails
-        // here fails again for whoever asks, and is reported there.
+        // The first picture is drawn from small files; larger files are read in the background. A
+        // failure here repeats at the next request and is reported there.
         if let Some(Ok(pyramid)) = opened.as_ref().map(|ready| ready.pyramid()) {
             let _ = pyramid.open_files(&|| !shared.ending.is_asked());
         }
@@ -72,7 +72,7 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     }
     let mut notes = Vec::new();
     let extract = shared.engine.extract_of(&asking, &trace.path, &mut notes)?;
-    // From now on it stays open between questions.
+    // From now on it stays open between requests.
     let mut open: Vec<_> = shared.extracts();
     open.push(extract.clone());
     shared.engine.pool().want(open);
@@ -83,14 +83,15 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     let opening = about(&session)?;
     set_step(trace, "building the timeline", None);
     let pyramid = pyramid(shared, trace, &extract)?;
-    // A trace that was sent lies in a folder that goes with the server, so it could not be opened again.
+    // An uploaded trace is in a folder that is removed with the server, so it could not be opened
+    // again.
     if !trace.path.starts_with(&shared.uploads) {
         recent::add(&shared.cache_folder, &trace.path);
     }
     Ok(Ready::new(trace.path.clone(), extract, opening, pyramid))
 }
 
-/// Without what timelines are drawn from, everything else can be asked all the same.
+/// Without the pyramid only timelines are missing. Every other request still works.
 fn pyramid(
     shared: &Shared,
     trace: &Trace,
@@ -108,7 +109,7 @@ fn pyramid(
     }))
 }
 
-/// Part of a whole that is done.
+/// Returns the completed share of a whole.
 fn share(done: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| (done as f64 / of as f64).clamp(0.0, 1.0))
 }
@@ -120,7 +121,7 @@ fn set_step(trace: &Trace, step: &str, done: Option<f64>) {
     };
 }
 
-/// Reports how far the extraction of a trace is.
+/// Reports the progress of extracting a trace.
 struct Reporter {
     trace: Arc<Trace>,
     shared: Arc<Shared>,

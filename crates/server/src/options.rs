@@ -1,4 +1,4 @@
-//! What a server needs, and what it grants.
+//! Options and limits of a server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,30 +9,31 @@ use etwkit_engine::Engine;
 /// Writes the trace of the demonstration and returns its path.
 pub type Demo = Arc<dyn Fn() -> std::io::Result<PathBuf> + Send + Sync>;
 
-/// What a server needs.
+/// Options of a server.
 pub struct ServerOptions {
-    /// What opens and asks traces.
+    /// The engine that opens and queries traces.
     pub engine: Engine,
-    /// Port on the loopback address; a free one without it.
+    /// Port on the loopback address; `None` for a free one.
     pub port: Option<u16>,
-    /// Folder for the list of traces that were opened, and for those that the page sends.
+    /// Folder for the list of opened traces, and for uploaded ones.
     pub cache_folder: PathBuf,
-    /// Makes the trace of the demonstration, if there is one.
+    /// Creates the trace of the demonstration, if it is available.
     pub demo: Option<Demo>,
-    /// What one who asks may cost.
+    /// Limits on the cost of a request.
     pub limits: Limits,
 }
 
-/// What one who asks may cost. The defaults are those that `docs/view.md` says.
+/// Limits on the cost of a request. The defaults are documented in `docs/view.md`.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Longest time of an answer.
     pub question_time: Duration,
-    /// Longest time of a diagnosis, which asks all rules.
+    /// Longest time of a diagnosis, which runs all rules.
     pub diagnosis_time: Duration,
     /// Bytes of one question for sorting, grouping and joining.
     pub question_bytes: usize,
-    /// How long a client may take to receive an answer, once the system keeps no more of it for the client.
+    /// Longest time in which a client has to receive an answer, once the system buffers no more of
+    /// it.
     pub receiving_time: Duration,
 }
 

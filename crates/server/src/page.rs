@@ -13,13 +13,13 @@ struct File {
     packed: Option<&'static [u8]>,
 }
 
-/// The files; without any the program was built without the page.
+/// The files; empty if the program was built without the page.
 static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// The page itself.
 const INDEX: &str = "index.html";
 
-/// What stands in place of the page.
+/// Page that is shown if the program was built without one.
 const NO_PAGE: &str = "<!doctype html>
 <html lang=\"en\">
 <head><meta charset=\"utf-8\"><title>etwkit</title></head>
@@ -36,16 +36,16 @@ cargo build --release</pre>
 </html>
 ";
 
-/// The note for whoever starts a server without the page.
+/// Note for a user who starts a server without the page.
 const NO_PAGE_NOTE: &str = "this program was built without the page: docs/view.md says how to build it; \
     the server answers programs";
 
-/// Whether the program has the page.
+/// True if the program contains the page.
 pub(crate) fn is_there() -> bool {
     has_index(FILES)
 }
 
-/// What is to be said where the program lacks the page.
+/// Returns the note to show if the program lacks the page.
 pub(crate) fn note() -> Option<&'static str> {
     note_of(FILES)
 }
@@ -67,7 +67,7 @@ fn answer(files: &'static [File], method: &Method, uri: &Uri, headers: &HeaderMa
     if method != Method::GET && method != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    // Names are compared as they are: no path leads anywhere else.
+    // Names are compared literally: no path leads to another file.
     let name = match uri.path() {
         "/" => INDEX,
         path => path.strip_prefix('/').unwrap_or(path),
@@ -87,7 +87,8 @@ impl File {
     fn answer(&self, headers: &HeaderMap) -> Response {
         let packed = self.packed.filter(|_| takes(headers, "br"));
         let bytes = packed.unwrap_or(self.bytes);
-        // Of the bytes that are sent: the packed form and the plain one are different answers for a cache.
+        // Hash of the sent bytes: the compressed form and the plain one are different answers for a
+        // cache.
         let tag = format!("\"{}\"", digest(&[bytes]));
         let common = [
             (header::ETAG, tag.as_str()),
@@ -110,8 +111,10 @@ impl File {
         response
     }
 
-    /// Files with a hash in their name never change; the page names the ones of its version.
+    /// Returns the caching rule: files with a hash in their name never change, and the page names
+    /// the files of its version.
     fn caching(&self) -> &'static str {
+        // The start page names the files of its version, so browsers have to check it each time.
         if self.name == INDEX {
             "no-cache"
         } else {
@@ -133,7 +136,7 @@ impl File {
     }
 }
 
-/// Whether the browser unpacks what is packed in that way.
+/// True if the browser accepts this content encoding.
 pub(crate) fn takes(headers: &HeaderMap, encoding: &str) -> bool {
     let accepted = headers
         .get_all(header::ACCEPT_ENCODING)
@@ -154,7 +157,7 @@ mod tests {
         packed: None,
     }];
 
-    /// Status, type and text of what is answered.
+    /// Returns the status, type and text of an answer.
     fn asked(files: &'static [File], method: &Method, path: &str) -> (u16, String, String) {
         let response = answer(files, method, &path.parse().unwrap(), &HeaderMap::new());
         let kind = response.headers().get(header::CONTENT_TYPE);

@@ -10,9 +10,9 @@ use crate::select::{Selected, select};
 use crate::tables;
 use crate::wire::{Cell, Measure, PivotAnswer, PivotRequest, PivotRow, Source};
 
-/// Groups of an answer, at most.
+/// Largest number of groups in an answer.
 const MOST_ROWS: u32 = 1_000;
-/// Levels, at most; one of frames counts for up to two outer ones.
+/// Largest number of levels; a level of frames counts for up to two outer ones.
 const MOST_LEVELS: usize = 16;
 /// Measures, at most.
 const MOST_MEASURES: usize = 16;
@@ -48,8 +48,8 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
         .map(split)
         .collect::<Vec<_>>();
     level.asked.name(&session, &mut rows)?;
-    // Totals are asked for and not added up from groups: averages and distinct values cannot be added up, and
-    // groups behind the limit are missing.
+    // Totals come from a query and are not added up from groups: averages and distinct counts
+    // cannot be added up, and groups after the limit are missing.
     let of_all = asked(&session, &level.total_sql(), 1)?
         .rows
         .into_iter()
@@ -135,7 +135,8 @@ impl<'r> Level<'r> {
             columns.extend(column);
             measures.push(format!("{computed} AS m{number}"));
         }
-        // Groups, totals and others begin with the same text, so that all three are about the same rows.
+        // Groups, totals and others start with the same text, so that all three cover the same
+        // rows.
         let with = format!(
             "WITH r AS (SELECT {} FROM {} t{}), g AS (SELECT value, {} FROM r GROUP BY value)",
             columns.join(", "),
@@ -151,10 +152,10 @@ impl<'r> Level<'r> {
         })
     }
 
-    /// The order of groups: those that are equal in it by their value.
+    /// Returns the order of groups; equal ones are ordered by their value.
     fn order(&self, label: &str) -> String {
-        // Equal groups are ordered by their value, so that the groups above the limit and the others below it
-        // are the same in each statement.
+        // Equal groups are ordered by their value, so that the groups above the limit and the
+        // others below it are the same in each statement.
         let direction = if self.request.sort.descending {
             "DESC"
         } else {
@@ -183,7 +184,7 @@ impl<'r> Level<'r> {
         )
     }
 
-    /// Rows, groups, and the measures of all rows together.
+    /// Returns SQL for the number of rows and groups, and the measures of all rows together.
     fn total_sql(&self) -> String {
         let names: Vec<String> = (0..self.measures.len())
             .map(|number| format!("a.m{number}"))
@@ -197,7 +198,7 @@ impl<'r> Level<'r> {
         )
     }
 
-    /// The measures of all rows whose groups are left out.
+    /// Returns SQL for the measures of all rows whose groups are left out.
     fn others_sql(&self) -> String {
         let (label, joins) = self.asked.shown.label("g.value", 0);
         format!(
@@ -210,7 +211,8 @@ impl<'r> Level<'r> {
     }
 }
 
-/// What a measure needs of each row, and how it is computed.
+/// Returns the value that a measure needs from each row, if any, and the expression that computes
+/// the measure.
 pub(crate) fn computed(
     table: &'static Table,
     selected: &Selected,
@@ -243,7 +245,7 @@ pub(crate) fn computed(
     Ok((Some(format!("{value} AS c{number}")), call))
 }
 
-/// A row of groups: value, label, measures.
+/// Splits a row of groups into value, label, and measures.
 pub(crate) fn split(row: Vec<Cell>) -> PivotRow {
     let mut cells = row.into_iter();
     let value = cells.next().unwrap_or(Cell::Missing(()));

@@ -1,7 +1,8 @@
 //! A measure of a table's groups over time.
 //!
-//! The sum of a length of time is spread over the buckets in which it passed, so that a wait of a second is
-//! not a peak at its end. Everything else stands at one moment of its row, see [`Times::moment`].
+//! The sum of a length of time is spread over the buckets in which it passed, so that a wait of a
+//! second is not a peak at its end. Every other value counts at one moment of its row, see
+//! [`Times::moment`].
 
 use std::fmt::Write as _;
 
@@ -19,12 +20,12 @@ use crate::wire::{
     Cell, PivotRow, PivotSeries, PivotSeriesAnswer, PivotSeriesRequest, Range, Selection, Source,
 };
 
-/// Buckets of an answer, at most.
+/// Largest number of buckets in an answer.
 const MOST_BUCKETS: u32 = 600;
-/// Series of an answer, at most, without that of the others.
+/// Largest number of series in an answer, without the series of the others.
 const MOST_SERIES: u32 = 12;
 
-/// Buckets of a whole number of nanoseconds.
+/// Buckets with a whole number of nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Buckets {
     pub(crate) range: Range,
@@ -33,7 +34,7 @@ pub(crate) struct Buckets {
 }
 
 impl Buckets {
-    /// A range in at most so many buckets; the last one may end behind it.
+    /// Divides a range into at most `most` buckets. The last one may end after the range.
     pub(crate) fn of(range: Range, most: u32) -> Result<Self> {
         let length = range.to_ns.saturating_sub(range.from_ns);
         if length <= 0 {
@@ -57,7 +58,7 @@ impl Buckets {
     }
 }
 
-/// What is asked, as SQL.
+/// A request, translated to SQL.
 struct Question {
     shown: Shown,
     buckets: Buckets,
@@ -86,7 +87,7 @@ pub(crate) fn pivot_series(
     let table = tables::table(&request.table)?;
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
-    // The range is that of the buckets, which may end behind what was asked.
+    // The range is the range of the buckets, which may end after the requested one.
     let selection = Selection {
         range: None,
         chips: request.selection.chips.clone(),
@@ -95,7 +96,7 @@ pub(crate) fn pivot_series(
     let (not_applied, notes) = (selected.not_applied.clone(), selected.notes.clone());
     let question = Question::new(request, table, selected)?;
     let (mut series, rows, groups) = question.top(&session)?;
-    // Without other groups there is no such series: an empty one would look like something that is 0.
+    // Without other groups, this series is omitted: an empty one would look like a value of 0.
     if groups > u64::from(request.top) {
         series.push(question.others(&session)?);
     }
@@ -158,7 +159,7 @@ impl Question {
         let (mut columns, mut call) = (vec![format!("{} AS value", shown.group())], computed);
         if let Some((begin, end)) = &stretch {
             selected.and(format!("t.{} IS NOT NULL", request.measure.column));
-            // What lies outside of the picture is cut off before it is put into buckets.
+            // Everything outside of the picture is cut off before it is put into buckets.
             selected.and(format!("{begin} < {z} AND {end} > {a} AND {end} > {begin}"));
             columns.push(format!(
                 "greatest({begin}, {a}) AS s, least({end}, {z}) AS e"
@@ -192,7 +193,7 @@ impl Question {
         })
     }
 
-    /// Rows `r` with the places of their groups, 0 for all others.
+    /// Returns SQL for the rows `r` with the places of their groups, 0 for all others.
     fn placed(&self, columns: &str) -> String {
         format!(
             "SELECT coalesce(k.place, 0) AS place, {columns} FROM r LEFT JOIN \
@@ -201,7 +202,7 @@ impl Question {
         )
     }
 
-    /// The groups that have a series, how many rows there are, and how many groups.
+    /// Returns the groups with a series, the number of rows, and the number of groups.
     fn top(&self, session: &Session) -> Result<(Vec<PivotSeries>, u64, u64)> {
         let (label, joins) = self.shown.label("g.value", 0);
         let sql = format!(
@@ -239,7 +240,7 @@ impl Question {
         Ok((series.collect(), sums.0, sums.1))
     }
 
-    /// All other groups together, without values.
+    /// Returns all other groups together, without values.
     fn others(&self, session: &Session) -> Result<PivotSeries> {
         let sql = format!(
             "{}, k AS ({}) SELECT {} FROM k WHERE place = 0",
@@ -258,11 +259,13 @@ impl Question {
     }
 
     fn nothing(&self) -> Vec<Cell> {
-        // Buckets without rows have no value, which is not the same as 0 for a mean or a smallest value.
+        // Buckets without rows have no value, which is not the same as 0 for a mean or a smallest
+        // value.
         vec![Cell::Missing(()); usize::try_from(self.buckets.count).unwrap_or_default()]
     }
 
-    /// Place of the group (0 for others), number of the bucket, and the measure.
+    /// Returns SQL for the place of the group (0 for others), the number of the bucket, and the
+    /// measure.
     fn series_sql(&self) -> String {
         let Self { with, call, .. } = self;
         if !self.is_spread {
@@ -277,8 +280,8 @@ impl Question {
             width: w,
             count,
         } = self.buckets;
-        // A length has a part in its first bucket and one in its last; those between are full, which one
-        // step up and one step down say of however many.
+        // A length covers a part of its first bucket and a part of its last one. The buckets
+        // between are full, and one step up and one step down describe any number of them.
         let mut sql = format!(
             "{with}, k AS ({}), ",
             self.placed(&format!(
@@ -305,7 +308,7 @@ impl Question {
     }
 }
 
-/// Asks for the values of the series.
+/// Queries the values of the series.
 fn fill(
     session: &Session,
     sql: &str,
@@ -349,7 +352,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::wire::Measure;
 
-    /// A session over operations of disks.
+    /// Returns a session over operations of disks.
     pub(crate) fn disk_session(rows: &[DiskIo]) -> Session {
         let mut columns = <DiskIo as Row>::Columns::default();
         rows.iter().for_each(|row| columns.push(row));

@@ -1,4 +1,4 @@
-//! What goes wrong, as answers say it.
+//! Errors, as they are sent to clients.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,10 +7,10 @@ use crate::guard::Refused;
 use crate::wire::Failure;
 use crate::work::Unanswered;
 
-/// Result of whatever answers a request.
+/// Result of a request handler.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
-/// What went wrong, and the status that says so.
+/// A failure with its HTTP status.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -33,7 +33,7 @@ impl Problem {
         self.hinted(Some(hint))
     }
 
-    /// With a hint, where there is one.
+    /// Adds a hint, if there is one.
     pub(crate) fn hinted(mut self, hint: Option<impl Into<String>>) -> Self {
         self.failure.hint = hint.map(Into::into);
         self
@@ -107,13 +107,13 @@ impl Problem {
         )
     }
 
-    /// For what reports failures otherwise than by a status.
+    /// Returns the failure alone, for callers that do not report an HTTP status.
     pub(crate) fn into_failure(self) -> Failure {
         self.failure
     }
 }
 
-/// The causes of an error in one sentence, outermost first.
+/// Formats an error and its causes in one sentence, outermost first.
 #[must_use]
 pub fn said(error: &dyn std::error::Error) -> String {
     let (mut text, mut next) = (error.to_string(), error.source());
@@ -206,7 +206,7 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            // Those who wait for a connection come before those who were sent away.
+            // Clients that wait for a connection take precedence over rejected ones.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.status == StatusCode::UNAUTHORIZED {

@@ -6,9 +6,9 @@ use crate::wire::Recent;
 
 /// Name of the file.
 const FILE: &str = "recent.json";
-/// How many traces are kept.
+/// Number of traces in the list.
 const KEPT: usize = 20;
-/// A longer file is none of ours.
+/// A longer file was not written by this program.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads the list, the latest first. A file that cannot be read counts as an empty list.
@@ -21,7 +21,8 @@ pub(crate) fn read(folder: &Path) -> Vec<Recent> {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// Puts a trace in front of the list. Whether the list can be written does not matter to what was opened.
+/// Puts a trace at the start of the list. A list that cannot be written is ignored, since the trace
+/// itself is open.
 pub(crate) fn add(folder: &Path, opened: &Path) {
     let name = opened
         .file_name()
@@ -40,7 +41,8 @@ pub(crate) fn add(folder: &Path, opened: &Path) {
     let _ = write(folder, &all);
 }
 
-/// Writes the list under another name and renames it when it is complete: two servers may write at once.
+/// Writes the list under another name and renames it when it is complete: two servers may write at
+/// once.
 fn write(folder: &Path, all: &[Recent]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     // The number of the process keeps servers from writing into the same unfinished file.

@@ -1,4 +1,4 @@
-//! Which path leads to which answer.
+//! Routes: the paths and their handlers.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,10 @@ use crate::{
 /// Largest trace that the page may send; larger ones are opened by their path.
 const MAX_UPLOAD: u64 = 16 << 30;
 
-/// How long a piece of a trace may take to arrive.
+/// Longest time in which each piece of an uploaded trace has to arrive.
 const PIECE_TIME: Duration = Duration::from_secs(30);
 
-/// The page and its interface, behind the guard.
+/// Returns the routes of the page and its interface, protected by the guard.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     let api = Router::new()
         .route("/info", api::known(info))
@@ -54,7 +54,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .fallback(async || Problem::not_found("there is no such question"));
     Router::new()
         .nest("/api/v1", api)
-        // Without this route the fallback below would answer, whose failures are no JSON.
+        // Without this route the fallback below would answer, whose errors are not JSON.
         .route(
             "/api/{*rest}",
             axum::routing::any(async || Problem::not_found("there is no such question")),
@@ -97,7 +97,7 @@ async fn demo(State(shared): State<Arc<Shared>>) -> Response {
     opened(&shared, made)
 }
 
-/// How a trace that the page sends is called.
+/// Query parameters of an upload: the name of the trace.
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -112,14 +112,14 @@ async fn upload(
     opened(&shared, received)
 }
 
-/// Writes a trace that the page sends into a folder of its own, under its own name.
+/// Writes an uploaded trace into a folder of its own, under its own name.
 async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
     let name = Path::new(name)
         .file_name()
         .and_then(|name| name.to_str())
         .unwrap_or_default();
-    // The name comes from the page: it must not lead out of the folder, nor name a stream of a file on
-    // Windows.
+    // The name comes from the page: it must not lead out of the folder, nor name a stream of a file
+    // on Windows.
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name.len() <= 200;
     if !is_plain || !has_known_ending(name) {
         return Err(Problem::bad(
@@ -132,7 +132,7 @@ async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
     let path = folder.join(name);
     let received = pieces(body, &path).await;
     if received.is_err() {
-        // What is left goes with the server, at the latest.
+        // A remaining folder is removed when the server ends, at the latest.
         let _ = std::fs::remove_dir_all(&folder);
     }
     received.map(|()| path)

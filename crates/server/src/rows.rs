@@ -10,9 +10,9 @@ use crate::stack;
 use crate::tables::{self, Shown};
 use crate::wire::{Cell, RowsAnswer, RowsRequest, Source};
 
-/// Rows of an answer, at most.
+/// Largest number of rows in an answer.
 const MOST_ROWS: u32 = 1_000;
-/// Columns of an answer, at most.
+/// Largest number of columns in an answer.
 const MOST_COLUMNS: usize = 100;
 
 pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer> {
@@ -22,7 +22,7 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
         )));
     }
     let table = tables::table(&request.table)?;
-    // Frames are for groups: a row has its stack beside them.
+    // Frames are for groups only: a row has its whole stack next to it.
     let mut shown: Vec<Shown> = tables::columns(table)
         .into_iter()
         .filter(|one| !one.is_frames())
@@ -63,7 +63,8 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     let most = usize::try_from(request.limit).unwrap_or_default();
     let mut rows = asked(&session, &sql, most)?.rows;
     name_stacks(&session, &shown, &mut rows)?;
-    // The page shows how many rows there are, and the limit stops the statement above before it knows.
+    // The page shows the total number of rows, and the limit stops the statement above before it is
+    // known.
     let counting = format!("SELECT count(*) FROM {} t{}", table.name, selected.sql());
     let total = asked(&session, &counting, 1)?.rows;
     let total = total
@@ -85,7 +86,7 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     })
 }
 
-/// Stacks are shown by their innermost frames.
+/// Names stacks by their innermost frames.
 fn name_stacks(session: &Session, shown: &[Shown], rows: &mut [Vec<Cell>]) -> Result<()> {
     if !shown.iter().any(Shown::is_stack) {
         return Ok(());

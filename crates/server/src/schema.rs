@@ -1,4 +1,4 @@
-//! What can be asked, whatever is open.
+//! The schema: tables and questions, which are the same for every trace.
 
 use std::sync::LazyLock;
 
@@ -12,17 +12,17 @@ use etwkit_trace::table::{Column, Kind, Table};
 use crate::page;
 use crate::wire::{ColumnInfo, OptionInfo, QuestionInfo, Schema, TableInfo};
 
-/// Packs to an eighth in a few milliseconds; more takes much longer for little.
+/// Compresses to an eighth in a few milliseconds; higher levels take much longer and gain little.
 const ZSTD_LEVEL: i32 = 6;
 
-/// The answer, and the same packed: one for all pages, and the largest that there is.
+/// The answer, plain and compressed: one for all pages, and the largest of all answers.
 static ANSWER: LazyLock<(Bytes, Bytes)> = LazyLock::new(|| {
     let json = serde_json::to_vec(&schema()).unwrap_or_default();
     let packed = zstd::bulk::compress(&json, ZSTD_LEVEL).unwrap_or_default();
     (json.into(), packed.into())
 });
 
-/// What can be asked, packed for browsers that take it so.
+/// Returns the schema, compressed for browsers that accept it.
 pub(crate) async fn answer(headers: HeaderMap) -> Response {
     let (json, packed) = &*ANSWER;
     let kind = [
@@ -35,7 +35,7 @@ pub(crate) async fn answer(headers: HeaderMap) -> Response {
     (kind, [(header::CONTENT_ENCODING, "zstd")], packed.clone()).into_response()
 }
 
-/// All tables and questions.
+/// Returns all tables and questions.
 fn schema() -> Schema {
     Schema {
         tables: etwkit_query::tables().map(table).collect(),
@@ -57,7 +57,7 @@ fn table(table: &'static Table) -> TableInfo {
     }
 }
 
-/// A declared column.
+/// Returns the description of a declared column.
 pub(crate) fn column(column: &Column) -> ColumnInfo {
     let unit = unit(column);
     let is_number = matches!(column.kind, Kind::Int32 | Kind::Int64 | Kind::Float64);
@@ -87,7 +87,7 @@ const HEX: [&str; 12] = [
     "endpoint",
 ];
 
-/// Names of moments, and what they end in.
+/// Names of columns with moments, and the endings of such names.
 const MOMENTS: [&str; 19] = [
     "ts_ns",
     "start_ns",
@@ -110,7 +110,7 @@ const MOMENTS: [&str; 19] = [
     "event_ns",
 ];
 
-/// More of them, which end in nothing common.
+/// More names of moments, without a common ending.
 const MORE_MOMENTS: [&str; 18] = [
     "complete_ns",
     "init_ns",
@@ -133,7 +133,7 @@ const MORE_MOMENTS: [&str; 18] = [
 ];
 
 fn is_moment(name: &str) -> bool {
-    // With `_` in front, so that `last_end_ns` is a moment and `append_ns` would be none.
+    // With a leading `_`, so that `last_end_ns` is a moment and `append_ns` would not be one.
     let ends = |end: &&str| {
         name == *end
             || name
@@ -143,7 +143,7 @@ fn is_moment(name: &str) -> bool {
     MOMENTS.iter().any(ends) || MORE_MOMENTS.contains(&name)
 }
 
-/// How the page writes values of a column.
+/// Returns the unit by which the page formats the values of a column.
 pub(crate) fn unit(column: &Column) -> &'static str {
     match (column.unit, column.kind) {
         ("ns", _) if is_moment(column.name) => "time",
@@ -159,7 +159,7 @@ pub(crate) fn unit(column: &Column) -> &'static str {
     }
 }
 
-/// What people read above a column: its name in words, without the unit.
+/// Returns the title of a column: its name in words, without the unit.
 pub(crate) fn title(name: &str) -> String {
     let name = name
         .strip_suffix("_ns")
@@ -178,7 +178,7 @@ pub(crate) fn title(name: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A text of a declaration without its line breaks.
+/// Returns a text of a declaration without its line breaks.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -10,14 +10,14 @@ use crate::select::like;
 use crate::tables::{process_label, thread_label};
 use crate::wire::{Cell, Chip, Field, Hit, SearchAnswer, SearchRequest, Source};
 
-/// Hits of each kind, at most.
+/// Largest number of hits of each kind.
 const MOST: u32 = 50;
-/// Bytes of what is looked for, at most.
+/// Longest search text, in bytes.
 const MAX_TEXT: usize = 1_000;
 
-/// What is looked through: the kind of its hits; the field of their chips; SQL with `LIKE` for the condition
-/// and `PROCESS_LABEL` and `THREAD_LABEL` for what those are called; its columns are label, detail, value of
-/// the chip, and time.
+/// Searched tables: the kind of hit, the field of its chips, and SQL. In the SQL, `LIKE` stands for
+/// the condition, and `PROCESS_LABEL` and `THREAD_LABEL` for labels. Its columns are label, detail,
+/// value of the chip, and time.
 const KINDS: [(&str, Option<Field>, &str, &str); 12] = [
     (
         "process",
@@ -90,8 +90,8 @@ const KINDS: [(&str, Option<Field>, &str, &str); 12] = [
          FROM tcp_connection WHERE remote_address LIKE?
          GROUP BY remote_address ORDER BY count(*) DESC, remote_address",
     ),
-    // Names come from the sums, which are few; operations are read only for when the ones that are shown
-    // began.
+    // Names come from the sums, which are few; operations are read only for the start of the shown
+    // hits.
     (
         "registry",
         None,
@@ -122,18 +122,18 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
     let session = call.session(&ready)?;
     let mut hits = Vec::new();
     if !request.text.trim().is_empty() {
-        // What the reader typed is text, not a pattern: `%` and `_` stand for themselves.
+        // The user's input is text, not a pattern: `%` and `_` match themselves.
         let condition = format!(" ILIKE {} ESCAPE '\\'", like(request.text.trim()));
         for (kind, field, table, sql) in KINDS {
-            // A table without rows is passed over, except for files, which are looked for in two tables.
+            // A table without rows is skipped, except for files, which are searched in two tables.
             if session.has_rows(table) == Some(false) && kind != "file" {
                 continue;
             }
-            // `NOT LIKE?` puts hits in names in front of those in anything else.
+            // `NOT LIKE?` sorts hits in names before hits in other columns.
             let sql = sql
                 .replace("PROCESS_LABEL", &process_label("p"))
                 .replace("THREAD_LABEL", &thread_label("t", "p"))
-                // Last: what the reader typed is in it.
+                // Replaced last, since it contains the user's input.
                 .replace(" LIKE?", &condition);
             hits.extend(of_kind(
                 &session,
@@ -142,7 +142,7 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
                 &format!("{sql} LIMIT {}", request.limit),
             )?);
         }
-        // Tags are no rows of a table: they are computed from stacks by rules.
+        // Tags are not rows of a table: they are computed from stacks by rules.
         hits.extend(tags(request.text.trim(), request.limit));
     }
     let source = Source {
@@ -173,7 +173,7 @@ fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Re
     Ok(rows.iter().map(hit).collect())
 }
 
-/// Stack tags of the default set.
+/// Searches the stack tags of the default set.
 fn tags(wanted: &str, limit: u32) -> Vec<Hit> {
     let wanted = wanted.to_lowercase();
     let fitting = default_tags()

@@ -1,5 +1,5 @@
-//! Which rows of a table count, as SQL. Names of columns come from declarations, never from requests; values
-//! become literals.
+//! Translation of selections to SQL conditions. Names of columns come from declarations, never from
+//! requests. Values become literals.
 
 use etwkit_query::Session;
 use etwkit_query::dump::sql::quoted;
@@ -10,25 +10,25 @@ use crate::problem::{Problem, Result};
 use crate::times::{self, Times};
 use crate::wire::{Cell, Chip, Field, Range, Selection};
 
-/// Chips of a selection and values of a chip, at most.
+/// Largest number of chips in a selection, and of values in a chip.
 const MOST: usize = 1_000;
 
-/// What a selection means for a table.
+/// A selection, resolved for a table.
 #[derive(Debug)]
 pub(crate) struct Selected {
     /// Conditions that all hold.
     conditions: Vec<String>,
-    /// The part of the trace, if rows of the table lie in time.
+    /// The part of the trace, if rows of the table have a position in time.
     pub(crate) range: Option<Range>,
-    /// Where rows of the table lie in time.
+    /// The position of the table's rows in time.
     pub(crate) times: Times,
     /// Chips that could not be applied.
     pub(crate) not_applied: Vec<Field>,
-    /// What else could not be applied.
+    /// Other parts of the selection that could not be applied.
     pub(crate) notes: Vec<String>,
 }
 
-/// A text of which nothing is read as a pattern of `LIKE`, for `ESCAPE '\'`.
+/// Escapes a text for `LIKE`, with `ESCAPE '\'`, so that it matches literally.
 pub(crate) fn like(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for letter in value.chars() {
@@ -40,7 +40,7 @@ pub(crate) fn like(value: &str) -> String {
     quoted(&format!("%{escaped}%"))
 }
 
-/// What a selection means for the table that is called `t`.
+/// Resolves a selection for the table that is called `t`.
 pub(crate) fn select(
     session: &Session,
     table: &'static Table,
@@ -52,7 +52,7 @@ pub(crate) fn select(
         )));
     }
     let times = times::of(table);
-    // Two layers: whether a part was chosen, and whether rows of the table lie in time at all.
+    // Two layers: a part may be chosen, and rows of the table may have a position in time.
     let within = selection.range.map(|range| times.within(range));
     let mut selected = Selected {
         conditions: Vec::new(),
@@ -71,8 +71,8 @@ pub(crate) fn select(
     }
     for chip in &selection.chips {
         match condition(session, table, chip)? {
-            // A comparison with a missing value is neither true nor false, and its opposite isn't either:
-            // rows without a process would vanish when one process is left out.
+            // A comparison with a missing value is neither true nor false, and its opposite isn't
+            // either: rows without a process would vanish when one process is left out.
             Some(one) if chip.exclude => selected
                 .conditions
                 .push(format!("NOT coalesce({one}, false)")),
@@ -90,7 +90,7 @@ impl Selected {
         self.conditions.push(condition.into());
     }
 
-    /// ` WHERE …`; nothing if all rows count.
+    /// Returns ` WHERE …`; empty if all rows count.
     pub(crate) fn sql(&self) -> String {
         if self.conditions.is_empty() {
             return String::new();
@@ -99,7 +99,7 @@ impl Selected {
     }
 }
 
-/// The condition of a chip; nothing if the table lacks what it compares.
+/// Returns the condition of a chip; `None` if the table has no column to compare.
 fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Option<String>> {
     let has = |name: &str| table.column(name).is_some();
     let is_in = |column: &str, values: &[String]| {
@@ -125,12 +125,13 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
             if has("process_key") {
                 Some(is_in("t.process_key", &keys))
             } else if has("thread_key") && !keys.is_empty() {
-                // A table that only has threads is narrowed by the threads of the processes.
+                // A table that only has threads is restricted by the threads of the processes.
                 let of = is_in("process_key", &keys);
                 Some(format!(
                     "t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"
                 ))
             } else {
+                // An empty list of processes lets no row through.
                 has("thread_key").then(|| "false".to_owned())
             }
         }
@@ -145,7 +146,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
         Field::Tag if has("stack_id") => Some(is_in("stack_tag(t.stack_id, 'default')", &texts())),
         Field::Tag if has("tag") => Some(is_in("t.tag", &texts())),
         Field::File if has("path") => {
-            // File names of Windows are equal in any case.
+            // Names of files on Windows are compared regardless of case.
             let lower: Vec<String> = texts()
                 .iter()
                 .map(|value| format!("lower({value})"))
@@ -153,7 +154,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
             Some(is_in("lower(t.path)", &lower))
         }
         Field::Module if has("stack_id") => {
-            // Frames are written as module!method, or module+offset where there is no name: both belong to
+            // Frames are written as module!method, or module+offset without a name: both belong to
             // the module.
             let patterns = chip.values.iter().map(|value| literal(value));
             Some(contains(
@@ -167,7 +168,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
     })
 }
 
-/// Whether one frame fits one of these patterns.
+/// Returns the condition that one frame matches one of these patterns.
 fn contains(patterns: impl Iterator<Item = String>) -> String {
     let patterns: Vec<String> = patterns.collect();
     if patterns.is_empty() {
@@ -179,8 +180,8 @@ fn contains(patterns: impl Iterator<Item = String>) -> String {
     )
 }
 
-/// A name as a pattern that fits it. Patterns have no way to write `;` and a `!` in front, so that any
-/// character stands for these.
+/// Returns a pattern that matches a name. Patterns cannot escape `;` or a leading `!`, so `?`
+/// replaces these characters.
 fn literal(name: &str) -> String {
     let name = name.replace(';', "?");
     match name.strip_prefix('!') {
@@ -189,7 +190,7 @@ fn literal(name: &str) -> String {
     }
 }
 
-/// Whole numbers of a chip.
+/// Parses the whole numbers of a chip.
 pub(crate) fn keys(values: &[String]) -> Result<Vec<i32>> {
     let number = |value: &String| {
         value
@@ -200,12 +201,13 @@ pub(crate) fn keys(values: &[String]) -> Result<Vec<i32>> {
     values.iter().map(number).collect()
 }
 
-/// Keys of processes whose names fit one of these filters.
+/// Returns the keys of processes with a name that matches one of these filters.
 pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32>> {
     if filters.is_empty() {
         return Ok(Vec::new());
     }
-    // By the function of the SQL library, so that a name means the same here and on the command line.
+    // Uses the function of the SQL library, so that a name means the same here and on the command
+    // line.
     let fits: Vec<String> = filters
         .iter()
         .map(|filter| format!("process_match(name, pid, {})", quoted(filter)))
@@ -217,7 +219,7 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
     Ok(cells::keys(session, &sql, 100_000)?)
 }
 
-/// The condition that something has a value that an answer had.
+/// Returns the condition that a column has the value of an answer.
 pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
     let literal = match (kind, value) {
         (_, Cell::Missing(())) => return Ok(format!("{what} IS NULL")),
@@ -225,7 +227,7 @@ pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
         (Kind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
         (Kind::Text, Cell::Text(value)) => Some(quoted(value)),
         (Kind::Timestamp, Cell::Text(value)) => {
-            // A time of day has been written as text for the page, so it is compared as that text.
+            // A time of day was sent to the page as text, so it is compared as that text.
             return Ok(format!("CAST({what} AS VARCHAR) = {}", quoted(value)));
         }
         _ => None,

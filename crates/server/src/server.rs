@@ -1,4 +1,4 @@
-//! Listening, and the threads of it.
+//! The listener and its threads.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,33 +21,33 @@ use crate::routes::router;
 use crate::state::Shared;
 use crate::token::Token;
 
-/// Connections at once. A browser has six; more wait until one of them ends.
+/// Largest number of connections. A browser uses six; more wait until one of them ends.
 const CONNECTIONS: usize = 256;
 
-/// How long a client may take for the head of a request, and how long a connection may be idle.
+/// Longest time for the head of a request, and for an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 
-/// How long it waits where the system takes no more connections.
+/// Pause before the next try when the system accepts no more connections.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why a server does not start.
+/// Reason for which a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Nobody may listen there, or somebody else does.
+    /// The port is not permitted, or another program uses it.
     #[error("cannot listen on 127.0.0.1:{port}")]
     Listen {
         /// The port; 0 for any.
         port: u16,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The system starts no threads or has no random numbers.
+    /// The system cannot start threads or has no random numbers.
     #[error("cannot start the server")]
     System(#[from] std::io::Error),
 }
 
 impl StartError {
-    /// What the user can do about it, where that is known.
+    /// Returns advice for the user, if there is any.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
@@ -62,13 +62,13 @@ impl StartError {
 pub struct Server;
 
 impl Server {
-    /// Listens from now on, on threads of its own.
+    /// Starts to listen, on threads of its own.
     ///
     /// # Errors
-    /// The port is taken; the system has no threads or random numbers.
+    /// The port is taken, or the system has no threads or random numbers.
     pub fn start(options: ServerOptions) -> Result<Running, StartError> {
         let runtime =
-            // Two threads pass messages on; each question has a thread of its own.
+            // Two threads pass messages on; each request has a thread of its own.
             Builder::new_multi_thread().worker_threads(2).thread_name("server").enable_all().build()?;
         let port = options.port.unwrap_or_default();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
@@ -93,22 +93,21 @@ impl Server {
 
 /// A server that answers until this is dropped.
 pub struct Running {
-    /// Where it listens.
+    /// Address that the server listens on.
     pub address: SocketAddr,
-    /// What requests have to know.
+    /// Token that requests have to present.
     pub token: String,
-    /// What opens the page in a browser.
+    /// URL that opens the page in a browser.
     pub link: String,
     shared: Arc<Shared>,
     runtime: Option<Runtime>,
 }
 
 impl Running {
-    /// Opens traces or extracts in the background, as the page does it by `open`.
+    /// Opens traces or extracts in the background, as the page does with `open`.
     ///
     /// # Errors
-    /// What is wrong with a path that cannot be opened is shown by the page; here only that there are too
-    /// many of them.
+    /// Too many traces are open. Other errors about a path are shown by the page.
     pub fn open(&self, paths: &[PathBuf]) -> Result<(), String> {
         for path in paths {
             opening::begin(&self.shared, path).map_err(|problem| problem.into_failure().message)?;
@@ -116,25 +115,27 @@ impl Running {
         Ok(())
     }
 
-    /// What opens the page at a finding of the first trace: it goes there as soon as the rules were asked.
+    /// Returns the URL that opens the page at a finding of the first trace. The page goes there as
+    /// soon as the rules have run.
     #[must_use]
     pub fn link_to_finding(&self, number: i64) -> String {
         format!("{};finding={number}", self.link)
     }
 
-    /// How many questions were given up, since whoever asked went away or would have waited too long.
+    /// Returns the number of canceled requests: their client disconnected, or they exceeded the
+    /// time limit.
     #[must_use]
     pub fn given_up(&self) -> u64 {
         self.shared.desk.given_up()
     }
 
-    /// Whether the program was built with the page.
+    /// True if the program was built with the page.
     #[must_use]
     pub fn has_page(&self) -> bool {
         crate::page::is_there()
     }
 
-    /// The note for whoever starts it, where the program was built without the page.
+    /// Returns the note for a user who starts a server without the page.
     #[must_use]
     pub fn page_note(&self) -> Option<&'static str> {
         crate::page::note()
@@ -144,20 +145,21 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.shared.ending.ask();
-        // There is one only if the page sent something.
+        // It exists only after an upload.
         let _ = std::fs::remove_dir_all(&self.shared.uploads);
-        // Nobody waits for what is still computed.
+        // Pending computations have no client any more.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Answers whoever connects, by the router, as long as it is polled. A client that takes longer than this to
-/// receive an answer is left.
+/// Accepts connections and answers them with the router, as long as the future is polled. A client
+/// that takes longer than `receiving_time` to receive an answer is disconnected.
 pub async fn listen(listener: TcpListener, router: Router, receiving_time: Duration) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
-    // A place is taken before a connection is: what is too much waits in the system and holds no memory here.
+    // A place is taken before a connection is accepted: excess connections wait in the system and
+    // use no memory here.
     while let Ok(place) = places.clone().acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -169,13 +171,14 @@ pub async fn listen(listener: TcpListener, router: Router, receiving_time: Durat
                     drop(place);
                 });
             }
-            // The system is out of handles, or the client has gone already.
+            // The system is out of handles, or the client has already disconnected.
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }
 }
 
-/// Answers the requests of one connection. When the client goes away, what it asked for is dropped.
+/// Answers the requests of one connection. When the client goes away, its pending answers are
+/// dropped.
 async fn serve(client: Client, router: Router) {
     let service =
         hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
@@ -191,9 +194,9 @@ async fn serve(client: Client, router: Router) {
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        // A head longer than this is no request of a browser.
+        // A longer head does not come from a browser.
         .max_buf_size(64 << 10)
         .serve_connection(client, service);
-    // A client that breaks off has nobody left to read an error.
+    // A client that disconnects cannot receive an error.
     let _ = connection.await;
 }

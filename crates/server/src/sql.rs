@@ -1,4 +1,4 @@
-//! Statements that somebody wrote.
+//! SQL statements from the user.
 
 use etwkit_query::arrow::datatypes::DataType;
 
@@ -7,7 +7,7 @@ use crate::cells::asked;
 use crate::problem::{Problem, Result};
 use crate::wire::{Answer, AnswerColumn, AnswerTable, SqlRequest};
 
-/// Rows of an answer, at most.
+/// Largest number of rows in an answer.
 const MOST_ROWS: u32 = 10_000;
 
 pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
@@ -43,7 +43,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
     })
 }
 
-/// What names and types say of a unit.
+/// Returns the unit of a column, derived from its name and type.
 fn unit(name: &str, kind: &DataType) -> &'static str {
     match kind {
         DataType::Boolean => "flag",

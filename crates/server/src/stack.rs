@@ -6,7 +6,7 @@ use crate::api::Call;
 use crate::problem::{Problem, Result};
 use crate::wire::{Frame, StackAnswer, StackRequest};
 
-/// Stacks of an answer, at most.
+/// Largest number of stacks in an answer.
 const MOST: usize = 64;
 
 pub(crate) fn stack(call: &Call<'_>, request: &StackRequest) -> Result<StackAnswer> {
@@ -29,10 +29,10 @@ pub(crate) fn stack(call: &Call<'_>, request: &StackRequest) -> Result<StackAnsw
     })
 }
 
-/// Frames by which a stack is called.
+/// Number of frames in the label of a stack.
 const SHORT: usize = 4;
 
-/// What a stack is called: its innermost frames.
+/// Returns the label of a stack: its innermost frames.
 pub(crate) fn short(frames: &TraceFrames, stack: i32) -> String {
     let names: Vec<String> = frames
         .stack(stack)
@@ -42,7 +42,7 @@ pub(crate) fn short(frames: &TraceFrames, stack: i32) -> String {
     names.join(" ← ")
 }
 
-/// The frames of a stack, leaf first.
+/// Returns the frames of a stack, leaf first.
 pub(crate) fn named(frames: &TraceFrames, stack: i32) -> Vec<Frame> {
     let frame = |frame| Frame {
         name: frames.text(frame),

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State that all requests share.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,10 +14,10 @@ use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
 use crate::work::Desk;
 
-/// Traces that can be open at once: as many extracts stay open.
+/// Largest number of open traces: the same number of extracts stays open.
 pub(crate) const MOST_TRACES: usize = 24;
 
-/// What all requests share.
+/// State that all requests share.
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
     pub(crate) door: Door,
@@ -25,26 +25,26 @@ pub(crate) struct Shared {
     pub(crate) demo: Option<Demo>,
     pub(crate) limits: Limits,
     pub(crate) desk: Desk,
-    /// Gives up what is being opened when the server ends.
+    /// Cancels opening traces when the server ends.
     pub(crate) ending: Cancel,
-    /// Folder of traces that the page sent; it goes with the server.
+    /// Folder of uploaded traces, which is removed when the server ends.
     pub(crate) uploads: PathBuf,
-    /// Traces are opened one after the other.
+    /// Held while a trace is opened, since traces are opened one after the other.
     pub(crate) opening: Mutex<()>,
     traces: Mutex<Vec<Arc<Trace>>>,
 }
 
-/// A trace or an extract that somebody opened.
+/// A trace or an extract that a user opened.
 pub(crate) struct Trace {
     pub(crate) path: PathBuf,
     pub(crate) stage: Mutex<Stage>,
 }
 
-/// How far the opening of a trace is.
+/// Progress of opening a trace.
 pub(crate) enum Stage {
     /// It is being read.
     Opening { step: String, done: Option<f64> },
-    /// It can be asked.
+    /// It is ready for queries.
     Ready(Arc<Ready>),
     /// It cannot be opened.
     Failed {
@@ -53,16 +53,16 @@ pub(crate) enum Stage {
     },
 }
 
-/// A trace that can be asked.
+/// A trace that is ready for queries.
 pub(crate) struct Ready {
-    /// As it was named, for command lines.
+    /// Its path as it was named, for command lines.
     pub(crate) named: PathBuf,
     /// Its extract.
     pub(crate) extract: PathBuf,
     pub(crate) opening: wire::Opening,
-    /// What the rules have found, once they were asked.
+    /// Findings of the rules, after the first request for them.
     pub(crate) findings: OnceLock<FindingsAnswer>,
-    /// What timelines are drawn from; why there is none otherwise.
+    /// The pyramid that timelines are drawn from, or the error and its hint.
     pyramid: std::result::Result<Pyramid, (String, Option<String>)>,
 }
 
@@ -79,7 +79,7 @@ impl Shared {
             limits,
             ..
         } = options;
-        // A random name, so that a server never removes the folder of another one that is running.
+        // A random name, so that a server never removes the folder of another running one.
         let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
         Ok(Self {
             engine,
@@ -95,9 +95,10 @@ impl Shared {
         })
     }
 
-    /// The link that opens the page.
+    /// Returns the link that opens the page.
     pub(crate) fn link(&self) -> String {
-        // The token stands behind `#`, which browsers never send: no log of a proxy and no `Referer` has it.
+        // The token comes after `#`, which browsers never send, so it is in no proxy log and no
+        // `Referer`.
         format!(
             "http://127.0.0.1:{}/#k={}",
             self.door.port,
@@ -105,13 +106,13 @@ impl Shared {
         )
     }
 
-    /// A path that is to be opened, which is not open yet; otherwise nothing.
+    /// Adds a path to open; `None` if it is already open.
     pub(crate) fn add(&self, path: &Path) -> Result<Option<Arc<Trace>>> {
         let mut traces = lock(&self.traces);
         let is_failed = |trace: &Trace| matches!(*lock(&trace.stage), Stage::Failed { .. });
         if let Some(known) = traces.iter().find(|trace| trace.path == path) {
-            // What failed may be tried again under the same number, for instance after the file was copied
-            // completely.
+            // A failed trace may be opened again under the same number, for instance after the file
+            // was copied completely.
             if !is_failed(known) {
                 return Ok(None);
             }
@@ -132,7 +133,7 @@ impl Shared {
         Ok(Some(trace))
     }
 
-    /// Extracts of everything that can be asked.
+    /// Returns the extracts of all traces that are ready.
     pub(crate) fn extracts(&self) -> Vec<PathBuf> {
         let ready = |trace: &Arc<Trace>| match &*lock(&trace.stage) {
             Stage::Ready(ready) => Some(ready.extract.clone()),
@@ -141,7 +142,7 @@ impl Shared {
         lock(&self.traces).iter().filter_map(ready).collect()
     }
 
-    /// A trace that can be asked.
+    /// Returns a trace that is ready.
     pub(crate) fn ready(&self, trace: u32) -> Result<Arc<Ready>> {
         let known = usize::try_from(trace)
             .ok()
@@ -231,14 +232,14 @@ impl Ready {
         }
     }
 
-    /// What timelines are drawn from.
+    /// Returns the pyramid that timelines are drawn from.
     pub(crate) fn pyramid(&self) -> Result<&Pyramid> {
         self.pyramid
             .as_ref()
             .map_err(|(message, hint)| Problem::not_recorded(message.clone()).hinted(hint.clone()))
     }
 
-    /// A session for one question.
+    /// Opens a session for one request.
     pub(crate) fn session(&self, engine: &Engine, asking: &Asking) -> Result<Session> {
         Ok(engine.open(asking, std::slice::from_ref(&self.extract), &mut Vec::new())?)
     }

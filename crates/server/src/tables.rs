@@ -1,4 +1,4 @@
-//! Columns of tables as the page sees them: those that are declared, and names instead of keys.
+//! Columns of tables for the page: the declared ones, and names in place of keys.
 
 use etwkit_trace::table::{Column, Kind, Table};
 
@@ -6,19 +6,19 @@ use crate::problem::{Problem, Result};
 use crate::schema;
 use crate::wire::ColumnInfo;
 
-/// A column that can be asked for.
+/// A column that requests can name.
 pub(crate) struct Shown {
     /// Its name in requests.
     pub(crate) name: String,
     how: How,
 }
 
-/// Where its values come from.
+/// The source of a column's values.
 #[derive(Clone, Copy)]
 enum How {
     /// The table itself.
     Declared(&'static Column),
-    /// The name of a process, by a column with its key.
+    /// The name of a process, from a column with its key.
     Process(&'static Column),
     /// The name of a thread.
     Thread(&'static Column),
@@ -26,11 +26,11 @@ enum How {
     Tag(&'static Column),
     /// The stack itself, as a group.
     Stack(&'static Column),
-    /// The stack from its outermost frame inward, a group for each.
+    /// The frames of the stack from the outermost one inward, with a group for each.
     Frames(&'static Column),
 }
 
-/// All columns of a table.
+/// Returns all columns of a table.
 pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
     let shown = |column: &'static Column| Shown {
         name: column.name.to_owned(),
@@ -42,7 +42,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
             column.name.strip_suffix("process_key"),
             column.name.strip_suffix("thread_key"),
         );
-        // Keys mean nothing to people, so that each column of keys brings one with names.
+        // Keys mean nothing to people, so each column of keys adds a column with names.
         let joined = match (process, thread, column.name.strip_suffix("stack_id")) {
             (Some(front), _, _) => vec![(format!("{front}process"), How::Process(column))],
             (_, Some(front), _) => vec![(format!("{front}thread"), How::Thread(column))],
@@ -63,7 +63,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
     all
 }
 
-/// The table of that name.
+/// Returns the table of that name.
 pub(crate) fn table(name: &str) -> Result<&'static Table> {
     etwkit_query::tables()
         .find(|table| table.name == name)
@@ -73,7 +73,7 @@ pub(crate) fn table(name: &str) -> Result<&'static Table> {
         })
 }
 
-/// The column of that name.
+/// Returns the column of that name.
 pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
     columns(table)
         .into_iter()
@@ -85,7 +85,7 @@ pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
 }
 
 impl Shown {
-    /// What the page knows of it.
+    /// Returns the description of the column for the page.
     pub(crate) fn info(&self) -> ColumnInfo {
         let sentence = match self.how {
             How::Declared(column) => return schema::column(column),
@@ -121,7 +121,7 @@ impl Shown {
         }
     }
 
-    /// The declared column, if it is one.
+    /// Returns the declared column, if it is one.
     pub(crate) const fn declared(&self) -> Option<&'static Column> {
         match self.how {
             How::Declared(column) => Some(column),
@@ -129,7 +129,8 @@ impl Shown {
         }
     }
 
-    /// What groups are made by, in terms of the table `t`: keys, which differ where names do not.
+    /// Returns the grouping key, as an expression on the table `t`. Keys differ even if names are
+    /// equal.
     pub(crate) fn group(&self) -> String {
         match self.how {
             How::Declared(column)
@@ -143,7 +144,7 @@ impl Shown {
         }
     }
 
-    /// So many frames of the stack, from the outermost inward.
+    /// Returns the expression for the outermost `frames` frames of the stack.
     pub(crate) fn root(&self, frames: u32) -> String {
         match self.how {
             How::Frames(column) | How::Stack(column) | How::Tag(column) => {
@@ -162,18 +163,18 @@ impl Shown {
         }
     }
 
-    /// Whether groups are of whole stacks.
+    /// True if groups are whole stacks.
     pub(crate) const fn is_stack(&self) -> bool {
         matches!(self.how, How::Stack(_))
     }
 
-    /// Whether groups are of frames, from the outermost inward.
+    /// True if groups are frames, from the outermost inward.
     pub(crate) const fn is_frames(&self) -> bool {
         matches!(self.how, How::Frames(_))
     }
 
-    /// What people read for a value, and the joins that this needs, given where the value stands and a number
-    /// that distinguishes joins.
+    /// Returns the label of a value and the joins that it needs, for the expression of the value
+    /// and a number that makes the names of joins unique.
     pub(crate) fn label(&self, value: &str, number: usize) -> (String, String) {
         let (process, thread) = (format!("p{number}"), format!("h{number}"));
         match self.how {
@@ -196,7 +197,7 @@ impl Shown {
     }
 }
 
-/// Name and id of a process that may not be known.
+/// Returns the expression for the name and id of a process that may be unknown.
 fn named(process: &str) -> String {
     format!(
         "CASE WHEN {process}.pid IS NOT NULL THEN {} END",
@@ -204,12 +205,14 @@ fn named(process: &str) -> String {
     )
 }
 
-/// What a process is called, by what the table is called in a statement.
+/// Returns the expression for the label of a process, for the given name of the table in the
+/// statement.
 pub(crate) fn process_label(process: &str) -> String {
     format!("concat(coalesce({process}.name, '?'), ' (', {process}.pid, ')')")
 }
 
-/// What a thread is called, beside its process: `concat` leaves out what is null.
+/// Returns the expression for the label of a thread with its process: `concat` leaves out null
+/// parts.
 pub(crate) fn thread_label(thread: &str, process: &str) -> String {
     format!("concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ' || {process}.pid, ')')")
 }

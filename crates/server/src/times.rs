@@ -1,24 +1,24 @@
-//! Where rows of a table lie in time, and what of them lies in a part of the trace. The rule is that of
+//! Positions of table rows in time, and the part of them inside a range. The rules are in
 //! `docs/numbers/range.md`.
 
 use etwkit_trace::table::Table;
 
 use crate::wire::Range;
 
-/// Where rows of a table lie in time.
+/// Position of a table's rows in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Times {
     /// At a moment.
     At(&'static str),
-    /// From one moment to another; without the first since ever, without the second for ever.
+    /// From one moment to another; a missing start or end is before or after the trace.
     Span(&'static str, &'static str),
     /// A wait, being ready, and running.
     Switch,
-    /// The rows are of the trace as a whole.
+    /// The rows describe the trace as a whole.
     Nowhere,
 }
 
-/// Columns that rows with a beginning and an end have, beginning first.
+/// Pairs of columns with the start and the end of rows.
 const SPANS: [(&str, &str); 16] = [
     ("init_ns", "complete_ns"),
     ("send_ns", "end_ns"),
@@ -38,25 +38,25 @@ const SPANS: [(&str, &str); 16] = [
     ("first_ns", "deleted_ns"),
 ];
 
-/// Columns whose values are the time between beginning and end.
+/// Columns whose values are the time between start and end.
 const LENGTHS: [&str; 4] = ["duration_ns", "io_ns", "lifetime_ns", "hold_ns"];
 
-/// Ends of operations: what they did is there when they end. Everything else that has an end lives until
-/// then.
+/// Ends of operations, which count at their end. Everything else that has an end counts from its
+/// start.
 const OPERATIONS: [&str; 4] = ["complete_ns", "end_ns", "exit_ns", "release_ns"];
 
-/// Where the rows of a table lie.
+/// Returns the position of a table's rows in time.
 pub(crate) fn of(table: &Table) -> Times {
     let has = |name: &str| table.column(name).map(|column| column.name);
     if table.name == "context_switch" {
         return Times::Switch;
     }
-    // Rows with a number of samples are sums over the whole trace, of which no part can be taken.
+    // Rows with a number of samples are sums over the whole trace, which cannot be split.
     if has("samples").is_some() {
         return Times::Nowhere;
     }
-    // The first pair that a table has counts: some tables have several, and the order of the list says which
-    // is meant.
+    // The first pair that a table has counts: some tables have several, and the order of the list
+    // decides.
     for (begin, end) in SPANS {
         if let (Some(begin), Some(end)) = (has(begin), has(end)) {
             return Times::Span(begin, end);
@@ -66,8 +66,8 @@ pub(crate) fn of(table: &Table) -> Times {
 }
 
 impl Times {
-    /// The condition that a row of the table `t` has something in a part of the trace; nothing where rows are
-    /// of the whole.
+    /// Returns the condition that a row of the table `t` overlaps a part of the trace; `None` if
+    /// rows describe the whole trace.
     pub(crate) fn within(
         self,
         Range {
@@ -77,15 +77,16 @@ impl Times {
     ) -> Option<String> {
         match self {
             Self::At(at) => Some(format!("t.{at} >= {a} AND t.{at} < {b}")),
-            // A row without a length that begins at the beginning of the range is in it, though its end is
-            // not behind that. A missing time is one before or after everything that was recorded.
+            // A row of length zero at the start of the range is inside it, even though it does not
+            // end after that moment. A missing time counts as before or after everything in the
+            // recording.
             Self::Span(begin, end) => Some(format!(
                 "coalesce(t.{begin} < {b}, true) AND coalesce(t.{end} > {a} OR t.{begin} >= {a}, true)"
             )),
             Self::Switch => {
                 let (begin, end) = (
-                    // Each of the times may be missing, at the ends of the trace and beside gaps: the
-                    // earliest that is known is the beginning of the row, the latest its end.
+                    // Each of the times may be missing, at the ends of the trace and next to gaps.
+                    // The row starts at the earliest known time and ends at the latest.
                     "coalesce(t.last_out_ns, t.readied_ns, t.in_ns, t.out_ns - t.run_ns, 0)",
                     "coalesce(t.out_ns, t.in_ns + t.run_ns, t.in_ns, t.run_ns, t.readied_ns + t.ready_ns, \
                      t.last_out_ns + t.wait_ns, t.last_out_ns)",
@@ -96,8 +97,8 @@ impl Times {
         }
     }
 
-    /// The part of a column's value that lies in a part of the trace, or all of it where it is no length of
-    /// time.
+    /// Returns the part of a column's value that is inside a range, or all of it if the column is
+    /// not a length of time.
     pub(crate) fn clipped(self, column: &str, range: Option<Range>) -> String {
         match (range, self.stretch(column)) {
             (
@@ -114,7 +115,8 @@ impl Times {
         }
     }
 
-    /// From when to when the time was that a column measures; nothing where it is no length of time.
+    /// Returns the start and the end of the time that a column measures; `None` if it is not a
+    /// length of time.
     pub(crate) fn stretch(self, column: &str) -> Option<(String, String)> {
         let (begin, end) = match (self, column) {
             (Self::Switch, "wait_ns") => (
@@ -144,8 +146,8 @@ impl Times {
         Some((begin, end))
     }
 
-    /// The moment at which a row stands in a graph: operations where they end, what lives where it begins,
-    /// stays on a processor where they begin. Nothing where rows are of the whole trace.
+    /// Returns the moment at which a row appears in a graph: the end of an operation, the start of
+    /// a lifetime, the switch-in of a stay on a processor. `None` if rows describe the whole trace.
     pub(crate) fn moment(self) -> Option<String> {
         match self {
             Self::At(at) => Some(format!("t.{at}")),
@@ -162,10 +164,11 @@ impl Times {
         }
     }
 
-    /// Which of the rows count, if not all do: of scheduling slices those that began there.
+    /// Returns the condition for rows that count, if not all do: a scheduling slice counts in the
+    /// range in which it starts.
     pub(crate) fn counted(self, range: Option<Range>) -> Option<String> {
-        // A slice that reaches into several ranges counts in the one in which it begins, so that numbers of
-        // parts add up to that of the whole.
+        // A slice that reaches into several ranges counts only in the one in which it starts, so
+        // that the numbers of the parts add up to the number of the whole.
         let Range {
             from_ns: a,
             to_ns: b,

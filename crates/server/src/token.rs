@@ -3,11 +3,11 @@
 /// Random bytes of a token: 192 bits.
 const BYTES: usize = 24;
 
-/// What requests have to know: hexadecimal digits.
+/// The token that requests have to present: hexadecimal digits.
 #[derive(Clone)]
 pub struct Token(String);
 
-/// No log has the secret.
+/// Hides the secret, so that no log contains it.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token")
@@ -15,7 +15,7 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// A new token.
+    /// Creates a random token.
     ///
     /// # Errors
     /// The system has no random numbers.
@@ -27,20 +27,20 @@ impl Token {
         ))
     }
 
-    /// A token that somebody chose.
+    /// Creates a token from a given text.
     #[must_use]
     pub const fn chosen(text: String) -> Self {
         Self(text)
     }
 
-    /// Its text.
+    /// Returns its text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a value of the header `Authorization` has the token. Each wrong value takes the same time, so
-    /// that nobody learns the token digit by digit.
+    /// True if a value of the header `Authorization` contains the token. Each wrong value takes the
+    /// same time, so that timing does not reveal the token digit by digit.
     pub(crate) fn is_in(&self, authorization: &[u8]) -> bool {
         let Some(given) = authorization.strip_prefix(b"Bearer ") else {
             return false;

@@ -1,4 +1,4 @@
-//! `ui/src/wire.ts` is written from the types of [`wire`](crate::wire).
+//! Generation of `ui/src/wire.ts` from the types of [`wire`](crate::wire).
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ macro_rules! declared {
     }};
 }
 
-/// What is open, and how it is asked.
+/// Declarations of the open traces and of queries.
 fn asking() -> Vec<String> {
     declared![
         Range,
@@ -61,7 +61,7 @@ fn over_time() -> Vec<String> {
     ]
 }
 
-/// Tables and questions.
+/// Returns the declarations of tables and questions.
 fn tables() -> Vec<String> {
     declared![
         Schema,
@@ -107,7 +107,7 @@ fn tables() -> Vec<String> {
     ]
 }
 
-/// The text of the file.
+/// Returns the text of the file.
 fn text() -> String {
     let types = [asking(), over_time(), tables()].concat();
     let waits = format!("export const WAITS = {WAITS:?} as const;");

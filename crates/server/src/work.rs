@@ -1,4 +1,4 @@
-//! Questions block: each has a thread of its own while it is answered.
+//! Execution of blocking requests: each has a thread of its own while it is answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,33 +8,33 @@ use etwkit_engine::{Asking, Resources};
 use etwkit_query::Cancel;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Folding stacks and planning recurse.
+/// Stack size of the threads, in bytes: folding stacks and planning recurse.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Questions that wait for their turn or are answered.
+/// Largest number of requests that are queued or running.
 const LINE: usize = 64;
 
-/// Why there is no answer, whatever was asked.
+/// Reason for the absence of an answer, independent of the question.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswered {
-    /// So many ask already that nobody can say when it is answered.
+    /// The queue is full.
     #[error("too many questions at once")]
     Busy,
-    /// Nothing is answered any more.
+    /// The server is ending.
     #[error("the server ends")]
     Ending,
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     #[error("the answer took more than {} s", .0.as_secs())]
     Late(Duration),
-    /// What answers it broke off.
+    /// The computation of the answer panicked.
     #[error("the answer failed: this is a defect of etwkit")]
     Failed,
-    /// The system starts no thread.
+    /// The system cannot start a thread.
     #[error("cannot start a thread")]
     Thread(#[from] std::io::Error),
 }
 
-/// Answers questions on threads of their own, so many at a time.
+/// Answers requests on worker threads, a limited number at a time.
 #[derive(Debug)]
 pub struct Desk {
     line: Arc<Semaphore>,
@@ -43,7 +43,7 @@ pub struct Desk {
     given_up: Arc<AtomicU64>,
 }
 
-/// Gives a question up when whoever waits for it is gone.
+/// Cancels a request when its caller no longer waits for it.
 struct GiveUp(Option<Arc<AtomicU64>>, Cancel);
 
 impl Drop for GiveUp {
@@ -56,38 +56,39 @@ impl Drop for GiveUp {
 }
 
 impl Desk {
-    /// One whose questions may take so many bytes each for sorting, grouping and joining.
+    /// Creates a desk with this many bytes per request for sorting, grouping and joining.
     #[must_use]
     pub fn new(question_bytes: usize) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             line: Arc::new(Semaphore::new(LINE)),
-            // At least a few, so that a question that waits for the disk does not hold up others on a small
-            // machine; at most so many, since each may take its share of memory.
+            // At least 4, so that a request that waits for the disk does not block others on a
+            // small machine; at most 16, since each may use its share of memory.
             turns: Arc::new(Semaphore::new(processors.clamp(4, 16))),
             question_bytes,
             given_up: Arc::default(),
         }
     }
 
-    /// How many questions were given up, since whoever asked went away or would have waited too long.
+    /// Returns the number of canceled requests: their client disconnected, or they exceeded the
+    /// time limit.
     #[must_use]
     pub fn given_up(&self) -> u64 {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Answers on a thread of its own. The question is given up when what is returned is dropped, which it is
-    /// when the client has gone, and after the longest time that it may take.
+    /// Runs `work` on a worker thread. The request is canceled after the time limit, or when the
+    /// returned future is dropped because the client has disconnected.
     ///
     /// # Errors
-    /// Too many ask at once, or it takes too long.
+    /// There are too many requests at once, or this one takes too long.
     pub async fn answer<T: Send + 'static>(
         &self,
         asking: Asking,
         most: Duration,
         work: impl FnOnce(&Asking) -> T + Send + 'static,
     ) -> Result<T, Unanswered> {
-        // Those above this wait in no line: whoever asks so much gets the answer to ask later.
+        // Requests above this limit are not queued: their clients are told to retry later.
         let place = self
             .line
             .clone()
@@ -113,16 +114,17 @@ impl Desk {
             .name("answer".to_owned())
             .stack_size(STACK_BYTES);
         thread.spawn(move || {
-            // What was given up computes until it notices, and counts as long.
+            // A canceled computation runs until it notices, and occupies its place until then.
             let _held = (place, turn);
             let answer = work(&asking);
-            // Nobody waits for it any more if the client has gone.
+            // If the client has disconnected, there is no receiver.
             let _ = sender.send(answer);
         })?;
-        // The time begins with the turn, so that waiting in the line costs a question nothing of it.
+        // The time limit starts with the turn, so waiting in the queue does not count.
         let answer = tokio::time::timeout(most, receiver).await;
         let answer = answer.map_err(|_| Unanswered::Late(most))?;
-        // From here on the answer is there, or what made it broke off: nothing is left to be given up.
+        // From here on the answer is complete or its computation has failed: there is nothing left
+        // to cancel.
         give_up.0 = None;
         answer.map_err(|_| Unanswered::Failed)
     }

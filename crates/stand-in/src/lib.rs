@@ -1,6 +1,6 @@
-//! For the tests of this workspace only: what wpr.exe and other programs of Windows answer. They keep their
-//! state in files of a folder, check their arguments, fail as the real ones do, and write a trace of a
-//! simulated machine.
+//! Stand-ins for wpr.exe and other Windows programs, for the tests of this workspace only. They
+//! keep their state in files of a folder, check their arguments, fail as the real ones do, and
+//! write a trace of a simulated machine.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -22,11 +22,11 @@ mod xperf;
 /// The scenario that recordings show.
 pub const SCENARIO: &str = "file-writer";
 
-/// Answers the command line of this process as that program, and notes it in the file `lines` of the folder
-/// that `STAND_IN_FOLDER` names.
+/// Answers the command line of this process as the program `name`, and appends the line to the file
+/// `lines` of the folder that `STAND_IN_FOLDER` names.
 ///
 /// # Panics
-/// There is no such folder.
+/// The folder does not exist.
 #[must_use]
 pub fn program(name: &str) -> i32 {
     let folder = std::env::var_os("STAND_IN_FOLDER").unwrap();
@@ -39,13 +39,13 @@ pub fn program(name: &str) -> i32 {
     code
 }
 
-/// Notes a line and answers it.
+/// Appends a line to the file `lines` and answers it.
 ///
 /// # Panics
 /// The folder cannot be written.
 #[must_use]
 pub fn noted(folder: &Path, words: &[&str]) -> (i32, String) {
-    // Noted before it is answered, so that a line that crashes the program is in the file as well.
+    // Written before the answer, so that a line that crashes the program is also in the file.
     let mut lines = fs::OpenOptions::new()
         .create(true)
         .append(true)
@@ -55,9 +55,9 @@ pub fn noted(folder: &Path, words: &[&str]) -> (i32, String) {
     answer(folder, words)
 }
 
-/// What `words`, a command line of one of them, answers: exit code and text. The folder holds the state,
-/// and a file for each fault that is planted: `full`, `full there` (but not below `aside`), `denied`,
-/// `no counters`, `kernel logger`, `slow`, `changed`, `no screen`, `crash -stop`.
+/// Answers `words`, a command line of one of these programs: exit code and text. The folder holds
+/// the state, and a file for each planted fault: `full`, `full there` (but not below `aside`),
+/// `denied`, `no counters`, `kernel logger`, `slow`, `changed`, `no screen`, `crash -stop`.
 ///
 /// # Panics
 /// The folder cannot be written.
@@ -102,7 +102,7 @@ pub fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
     )
 }
 
-/// How wpr and xperf introduce themselves, whatever they are asked.
+/// Banners that wpr and xperf print before every answer.
 const BANNERS: [&str; 2] = [
     "Microsoft Windows Performance Recorder Version 10.0.19041 (CoreSystem)\n\
      Copyright (c) 2019 Microsoft Corporation. All rights reserved.\n",
@@ -110,7 +110,7 @@ const BANNERS: [&str; 2] = [
      Performance Analyzer Command Line\nCopyright (c) 2019 Microsoft Corporation. All rights reserved.\n",
 ];
 
-/// What a line fails with.
+/// Returns the exit code and the text of a command that failed.
 fn failed(code: u32, text: &str) -> (i32, String) {
     (
         code.cast_signed(),
@@ -118,7 +118,7 @@ fn failed(code: u32, text: &str) -> (i32, String) {
     )
 }
 
-/// Refuses options that the program does not have, as the real one does.
+/// Rejects options that the program does not have, as the real one does.
 fn unknown(words: &[&str], known: &[&str]) -> Option<(i32, String)> {
     let is_unknown = |word: &&&str| word.starts_with('-') && !known.contains(word);
     let option = words[1..].iter().find(is_unknown)?;
@@ -128,7 +128,7 @@ fn unknown(words: &[&str], known: &[&str]) -> Option<(i32, String)> {
     ))
 }
 
-/// A picture of the screen, or what a machine has.
+/// Answers with a screenshot, or the inventory of a machine.
 fn powershell(folder: &Path, words: &[&str]) -> (i32, String) {
     let code = words.last().unwrap();
     let Some((_, file)) = code.split_once(".Save('") else {
@@ -144,15 +144,15 @@ fn powershell(folder: &Path, words: &[&str]) -> (i32, String) {
     (0, String::new())
 }
 
-/// One setting, which is 100 at first; others do not exist.
+/// Reads or sets the one setting, which starts at 100; others do not exist.
 fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
     let file = folder.join("PROCTHROTTLEMAX");
     match (words[1], words.get(4), words.get(5)) {
         ("/SETACTIVE", _, _) => (0, String::new()),
         ("/GETACTIVESCHEME", _, _) => (0, "Power Scheme GUID: 381b4222  (Balanced)".into()),
         ("/QUERY", Some(&"PROCTHROTTLEMAX"), _) => {
-            // Largest value, value for mains and value for battery, as Windows prints them: readers want the
-            // one in the middle.
+            // Largest value, value for mains and value for battery, as Windows prints them: readers
+            // need the one in the middle.
             let value = fs::read_to_string(file).map_or(100, |text| text.parse::<u32>().unwrap());
             (
                 0,

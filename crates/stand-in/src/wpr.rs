@@ -1,4 +1,4 @@
-//! What wpr.exe answers.
+//! Answers of wpr.exe.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{failed, unknown, write_trace};
 
-/// How long a slow machine takes.
+/// Duration of a command on a slow machine.
 const SLOW: Duration = Duration::from_millis(1500);
 
 pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
@@ -49,7 +49,7 @@ fn idle() -> (i32, String) {
     failed(0xC558_3000, "There are no trace profiles running.")
 }
 
-/// Somebody can take keywords from the session.
+/// Another program can remove keywords from the session.
 fn status(is_changed: bool) -> String {
     let keywords = if is_changed {
         "Loader"
@@ -73,7 +73,8 @@ fn end(folder: &Path, state: &str, said: &str) -> (i32, String) {
     (0, said.to_owned())
 }
 
-/// Profiles of files have to be in them, and the session of the kernel can be had by one recorder.
+/// Starts a recording. Profiles of files have to be in them, and only one recorder can have the
+/// kernel session.
 fn start(folder: &Path, words: &[&str]) -> (i32, String) {
     if let Some(refused) = unknown(words, &["-start", "-filemode", "-recordtempto"]) {
         return refused;
@@ -140,7 +141,8 @@ fn written(folder: &Path, state: &str, file: &str) -> (i32, String) {
     }
 }
 
-/// A recording of the next start. Nothing starts here: it has happened when it is ended.
+/// Starts or stops a boot recording. Nothing is recorded: the boot counts as done when the
+/// recording is stopped.
 fn boot(folder: &Path, words: &[&str]) -> (i32, String) {
     let known = [
         "-boottrace",

@@ -1,4 +1,4 @@
-//! What xperf.exe answers.
+//! Answers of xperf.exe.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
     }
 }
 
-/// Files that are merged go into the last one.
+/// Returns the output of a merge: the last file gets the merged ones.
 fn written(words: &[&str]) -> (i32, String) {
     match write_trace(Path::new(words[words.len() - 1])) {
         Ok(()) => (0, "Merged Etl".into()),

@@ -1,13 +1,13 @@
-//! What a thread does at a step of its script that has events of its own, beside those of its scheduling.
+//! Actions of a thread that have events of their own, in addition to scheduling events.
 //!
-//! What lasts begins with one step and ends with a later one, so that the thread computes, waits or is
-//! preempted in between as anything else.
+//! An action that lasts begins with one step and ends with a later one, so the thread can compute,
+//! wait or be preempted in between.
 
 use etwkit_etl::Guid;
 
 use crate::table::{File, Function, Program, RegistryKey, Thread};
 
-/// What a thread does, with events of its own.
+/// An action of a thread, with events of its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     /// An operation on a file begins; the cache does all of it.
@@ -20,41 +20,41 @@ pub(crate) enum Act {
     CallbackEnds(u32),
     /// Touches a page that is not mapped.
     Fault(FaultKind),
-    /// Takes memory of the kernel.
+    /// Allocates kernel pool memory.
     PoolAllocates(Pool),
-    /// Gives the oldest block of a tag back.
+    /// Frees the oldest block of a tag.
     PoolFrees(&'static str),
-    /// Gives a block of a tag back that was allocated before the trace, of so many bytes.
+    /// Frees a block with this tag and size in bytes that was allocated before the trace.
     PoolFreesEarlier(&'static str, u32),
-    /// Makes the heap of that number.
+    /// Creates the heap with that number.
     HeapBegins(u32),
-    /// Takes from..to bytes from a heap.
+    /// Allocates from..to bytes from a heap.
     HeapAllocates(u32, u32, u32),
     /// Resizes the oldest block of a heap to from..to bytes.
     HeapResizes(u32, u32, u32),
     /// Frees the oldest block of a heap.
     HeapFrees(u32),
-    /// Destroys a heap with all that is in it.
+    /// Destroys a heap with all of its blocks.
     HeapEnds(u32),
     /// Enters a function of the kernel.
     CallBegins(Function),
     /// Leaves the function with that status.
     CallEnds(u32),
-    /// Asks that a process ends with that status: its own, or another one.
+    /// Requests that a process ends with that status: its own, or another one.
     Terminates(Program, u32),
-    /// Asks for a resolution of the timer in units of 100 ns, which the system may ignore; 0 takes it back.
+    /// Requests a timer resolution in units of 100 ns, which the system may ignore; 0 releases it.
     AsksTimer(u32, bool),
-    /// A driver asks for a resolution of the timer.
+    /// A driver requests a timer resolution.
     KernelAsksTimer(u32),
     /// Sets a setting of the power scheme.
     SetsPower(Guid, &'static [u8]),
-    /// Asks for the address of a host.
+    /// Queries the address of a host.
     LookupBegins(Lookup),
-    /// Has the answer to its query.
+    /// Receives the answer to its query.
     LookupEnds,
-    /// The service goes to the servers of the adapter of that number for the one that it serves.
+    /// The service queries the servers of the adapter with that number for its client.
     LookupAdapter(usize),
-    /// The service asks the server of that number, counted over all adapters.
+    /// The service queries the server with that number, counted over all adapters.
     LookupServer(usize),
     /// That server does not answer in time.
     LookupTimesOut(usize),
@@ -66,21 +66,21 @@ pub(crate) enum Act {
     BlockBegins(RegistryKey),
     /// The control block of a key goes away.
     BlockEnds(RegistryKey),
-    /// Makes an object and gets a handle to it.
+    /// Creates an object and opens a handle to it.
     HandleOpens(ObjectPlan),
-    /// Gets a handle to a process.
+    /// Opens a handle to a process.
     HandleOpensProcess(Program),
-    /// Gives another process a handle to the object of the newest handle.
+    /// Duplicates the newest handle into another process.
     HandleDuplicates(Program),
     /// Closes the oldest handle of the process.
     HandleCloses,
-    /// Asks for the lock of the window manager.
+    /// Requests the lock of the window manager.
     LockAsks,
-    /// Has the lock of the window manager, alone or with others.
+    /// Acquires the lock of the window manager, alone or shared.
     LockHas { exclusive: bool },
     /// Releases the lock of the window manager.
     LockGives,
-    /// Makes an object of the window manager.
+    /// Creates an object of the window manager.
     GuiCreates(GuiKind),
     /// Destroys the oldest object of the process.
     GuiDestroys,
@@ -100,7 +100,7 @@ pub(crate) enum Act {
     SessionStarts(SessionPlan),
     /// Starts a session in place of the one that records the kernel for this trace.
     TakesKernel(SessionPlan),
-    /// Stops the session of that name, which has lost so many events.
+    /// Stops the session with this name, which has lost this number of events.
     SessionStops(&'static str, u32),
     /// Enables a provider.
     ProviderOn(Enabled),
@@ -114,12 +114,12 @@ pub(crate) enum Act {
     LosesEvent(Enabled, u16),
     /// The .NET runtime collects.
     Collects(CollectionStep),
-    /// Writes an event of a provider whose layout nothing in the trace describes: id, and bytes of its
-    /// payload.
+    /// Writes an event of a provider whose layout is not described in the trace: id, and bytes of
+    /// its payload.
     WritesForeign(Guid, u16, u32),
 }
 
-/// An operation on a file: what filter drivers know as major function.
+/// An operation on a file, which filter drivers call a major function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Major {
     Create,
@@ -165,18 +165,18 @@ pub(crate) struct FileOperation {
 pub(crate) struct Callback {
     /// Function of the driver.
     pub(crate) routine: Function,
-    /// The callback is called when the operation is done, not before it.
+    /// The callback is called after the operation, not before it.
     pub(crate) is_post: bool,
 }
 
-/// How a page is found that was not mapped.
+/// Handling of a page that was not mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     /// The page is still in memory.
     Transition,
     /// The page is a new one, of zeros.
     DemandZero,
-    /// The page is copied, since others have it, too.
+    /// The page is copied, since it is shared.
     CopyOnWrite,
     /// The page guards the end of a stack.
     GuardPage,
@@ -242,7 +242,7 @@ impl RegistryOperation {
         }
     }
 
-    /// Whether its text is the name of a value, not of a key below the one of the control block.
+    /// True if its text is the name of a value and not of a subkey of the control block.
     pub(crate) const fn names_value(self) -> bool {
         matches!(self, Self::SetValue | Self::QueryValue)
     }
@@ -307,7 +307,7 @@ pub(crate) struct GuiKind {
     pub(crate) name: &'static str,
 }
 
-/// What was late.
+/// The kind of delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delayed {
     Messages,
@@ -344,10 +344,10 @@ pub(crate) struct Enabled {
     pub(crate) level: u8,
 }
 
-/// A step of a collection of the .NET runtime.
+/// A step of a garbage collection of the .NET runtime.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CollectionStep {
-    /// All threads are asked to stop, for that reason.
+    /// All threads are requested to stop, for that reason.
     SuspendBegins(u32),
     /// All threads have stopped.
     SuspendEnds,
@@ -361,7 +361,7 @@ pub(crate) enum CollectionStep {
     RestartEnds,
 }
 
-/// A query of a name: type of record (1 A, 28 AAAA), and how it will be answered.
+/// A query of a name: type of record (1 A, 28 AAAA), and its answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup {
     pub(crate) name: &'static str,
@@ -370,7 +370,7 @@ pub(crate) struct Lookup {
     pub(crate) result: &'static str,
 }
 
-/// Memory of the kernel: four characters that say what it is for, type of pool, from..to bytes.
+/// Kernel pool memory: a four-character tag, type of pool, from..to bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pool {
     pub(crate) tag: &'static str,

@@ -1,8 +1,8 @@
-//! Functions with names: where they lie in their images, and the call stacks that lead to them.
+//! Functions with names: their places in their images, and the call stacks that lead to them.
 //!
-//! A stack is text, the outermost frame first: `"ntdll!RtlUserThreadStart bash!main"`. Functions get their
-//! place when the plan is complete; the identity of a PDB follows from the names in it, so that other
-//! functions are another build.
+//! A stack is text, the outermost frame first: `"ntdll!RtlUserThreadStart bash!main"`. Functions
+//! get their place when the plan is complete; the identity of a PDB follows from the names in it,
+//! so that other functions are another build.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,8 @@ pub(crate) struct CodeMap {
 }
 
 impl CodeMap {
-    /// The stack of these parts, each of them frames that are parted by blanks, `module!function`.
+    /// Returns the stack of these parts, each a text of frames with blanks between them,
+    /// `module!function`.
     pub(crate) fn path(&mut self, modules: &Table<Module, ModulePlan>, parts: &[&str]) -> Path {
         let text = parts.join(" ");
         if let Some(path) = self.by_text.get(&text) {
@@ -68,7 +69,7 @@ impl CodeMap {
         path
     }
 
-    /// The function of that name, `module!function`.
+    /// Returns the function of that name, `module!function`.
     pub(crate) fn function(
         &mut self,
         modules: &Table<Module, ModulePlan>,
@@ -76,8 +77,8 @@ impl CodeMap {
     ) -> Function {
         let (alias, name) = frame.split_once('!').unwrap_or_default();
         let module = modules.iter().find(|(_, plan)| plan.alias == alias);
-        // Scenarios are data of this crate: a wrong name is found by the tests, and a release build gives the
-        // kernel the function.
+        // Scenarios are data of this crate: a wrong name is found by the tests, and a release build
+        // gives the kernel the function.
         debug_assert!(module.is_some(), "no module for {frame}");
         let module = module.map_or(Module(0), |(module, _)| module);
         *self
@@ -93,12 +94,13 @@ impl CodeMap {
             })
     }
 
-    /// Gives the functions their places, and the stacks their addresses. The identity of an image then
-    /// depends on what is in it.
+    /// Assigns addresses to the functions and the stacks. After this, the identity of an image
+    /// depends on its content.
     pub(crate) fn lay_out(&mut self, modules: &mut Table<Module, ModulePlan>) {
         for module in modules.keys() {
             let functions: Vec<Function> = self.of(module).collect();
-            // Functions are spread evenly over the text, and begin where compilers would align them.
+            // Functions are spread evenly over the text, and begin where compilers would align
+            // them.
             let stride = ((modules[module].size - 2 * TEXT) / (functions.len() as u32 + 1)) & !0xF;
             for (function, place) in functions.into_iter().zip(0..) {
                 let plan = &mut self.functions[function];
@@ -129,7 +131,7 @@ impl CodeMap {
         }
     }
 
-    /// Where a function calls another one: always at the same place.
+    /// Returns the offset at which a function calls another one: always the same.
     fn call_site(
         &self,
         modules: &Table<Module, ModulePlan>,
@@ -138,7 +140,7 @@ impl CodeMap {
     ) -> u64 {
         let plan = &self.functions[caller];
         let callee = callee.map_or(0, |callee| hash(&self.functions[callee].name));
-        // A call takes five bytes, and the return address lies behind it.
+        // A call takes five bytes, and the return address follows it.
         let offset = 5 + mix(hash(&plan.name) ^ callee.rotate_left(1)) % u64::from(plan.size - 5);
         modules[plan.module].base + u64::from(plan.rva) + offset
     }

@@ -1,11 +1,11 @@
-//! Scenario traces with known truth: a small machine is simulated, its events are written through the writer
-//! of [`etwkit_etl`], and what is true of them is summed up on the way.
+//! Scenario traces with known truth: a small machine is simulated, its events are written through
+//! the writer of [`etwkit_etl`], and the truth about them is summed up on the way.
 //!
-//! Equal arguments give equal bytes. A trace of scale N is N times as long as the shortest one of its
-//! scenario, and its events grow with it. Memory does not, since nothing is kept but sums; only scenarios
-//! that describe single calls keep those, and have a smaller largest scale.
+//! Equal arguments give equal bytes. A trace of scale N is N times as long as the shortest one of
+//! its scenario, and its events grow with it. Memory does not, since only sums are kept. Scenarios
+//! that describe single calls also keep these, and have a lower maximum scale.
 //!
-//! Scenarios whose code has names have symbol files, too ([`Scenario::symbols`]).
+//! Scenarios with named code also have symbol files ([`Scenario::symbols`]).
 //!
 //! ```
 //! use std::io::Cursor;
@@ -44,25 +44,25 @@ pub use play::{Play, Unplayable, Wanted};
 pub use symbols::SymbolFile;
 pub use truth::Truth;
 
-/// Why a trace could not be written.
+/// Reason why a trace could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The trace writer refused.
     #[error(transparent)]
     Write(#[from] etwkit_etl::writer::WriteError),
-    /// The scale is not one that a scenario has.
+    /// The scale is not possible for the scenario.
     #[error("a scale of {scale} is not possible: expected 1 to {max}")]
     Scale {
-        /// What was asked for.
+        /// The requested scale.
         scale: u32,
         /// The largest one of the scenario.
         max: u32,
     },
-    /// The machine cannot have so many processors.
+    /// The machine cannot have this number of processors.
     #[error("{cpus} processors are not possible: expected 1 to {MAX_CPUS}")]
     Cpus {
-        /// What was asked for.
+        /// The requested number.
         cpus: u16,
     },
 }
@@ -76,10 +76,10 @@ pub const MAX_SCALE: u32 = 100_000;
 /// Most processors of a simulated machine.
 pub const MAX_CPUS: u16 = 64;
 
-/// What a trace is to be like.
+/// Options of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How many times as long as the shortest trace of the scenario; in seconds for `office`.
+    /// Length as a multiple of the shortest trace of the scenario; in seconds for `office`.
     pub scale: u32,
     /// Other seeds give other traces of the same kind.
     pub seed: u64,
@@ -105,7 +105,7 @@ impl Default for Options {
 pub struct Scenario {
     /// Its name.
     pub name: &'static str,
-    /// What happens in it.
+    /// Description of the events in it.
     pub description: &'static str,
     /// The largest scale that it has.
     pub max_scale: u32,
@@ -275,17 +275,18 @@ pub static SCENARIOS: [Scenario; 26] = [
     },
 ];
 
-/// The scenario of that name.
+/// Returns the scenario of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.name == name)
 }
 
 impl Scenario {
-    /// Writes a trace. Gives back the sink, which stands behind the trace, and what is true of it.
+    /// Writes a trace. Returns the sink, positioned after the trace, and the truth about it.
     ///
     /// # Errors
-    /// [`Error::Scale`] and [`Error::Cpus`] if there is no such machine, [`Error::Write`] if the sink fails.
+    /// [`Error::Scale`] and [`Error::Cpus`] if the machine is not possible, [`Error::Write`] if the
+    /// sink fails.
     pub fn write<W: Write + Seek>(&self, sink: W, options: &Options) -> Result<(W, Truth)> {
         let (sink, mut truth) = sim::Sim::new(self.plan(options)?, sink, options)?.run()?;
         truth.made = truth::Made {
@@ -298,11 +299,11 @@ impl Scenario {
         Ok((sink, truth))
     }
 
-    /// Symbol files of the images of a trace; none for a scenario whose code has no names. They are the same
-    /// whatever the seed and the scale.
+    /// Symbol files of the images of a trace; none for a scenario without named code. They do not
+    /// depend on the seed and the scale.
     ///
     /// # Errors
-    /// [`Error::Scale`] and [`Error::Cpus`] if there is no such machine.
+    /// [`Error::Scale`] and [`Error::Cpus`] if the machine is not possible.
     pub fn symbols(&self, options: &Options) -> Result<Vec<SymbolFile>> {
         Ok(symbols::files(&self.plan(options)?))
     }

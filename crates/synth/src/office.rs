@@ -1,6 +1,6 @@
-//! Scenario `office`: an editor, a mail program that synchronises, and a document service that both ask; an
-//! updater that ends, a viewer that starts; kernel workers. Four processors, about half busy, all kinds of
-//! waits.
+//! Scenario `office`: an editor, a mail program that synchronises, and a document service that both
+//! ask; an updater that ends, a viewer that starts; kernel workers. Four processors, about half
+//! busy, all kinds of waits.
 
 use crate::Options;
 use crate::code::CodeMap;

@@ -2,7 +2,7 @@
 
 use etwkit_etl::Guid;
 
-/// A payload that is being put together.
+/// A payload under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Payload(pub(crate) Vec<u8>);
 
@@ -37,12 +37,12 @@ impl Payload {
         self.bytes(&value.to_bytes())
     }
 
-    /// 8-bit text with its end.
+    /// Appends 8-bit text with its terminator.
     pub(crate) fn ansi(&mut self, text: &str) -> &mut Self {
         self.bytes(text.as_bytes()).bytes(&[0])
     }
 
-    /// UTF-16 text with its end.
+    /// Appends UTF-16 text with its terminator.
     pub(crate) fn wide(&mut self, text: &str) -> &mut Self {
         text.encode_utf16().chain([0]).for_each(|unit| {
             self.u16(unit);
@@ -50,7 +50,7 @@ impl Payload {
         self
     }
 
-    /// UTF-16 text without an end, behind its number of units.
+    /// Appends UTF-16 text without a terminator, after its number of units.
     pub(crate) fn counted_wide(&mut self, text: &str) -> &mut Self {
         self.u16(text.encode_utf16().count() as u16);
         text.encode_utf16().for_each(|unit| {
@@ -59,10 +59,10 @@ impl Payload {
         self
     }
 
-    /// UTF-16 text in a field of `units` units.
+    /// Appends UTF-16 text in a field of `units` units.
     pub(crate) fn wide_fixed(&mut self, text: &str, units: usize) -> &mut Self {
         let end = self.0.len() + 2 * units;
-        // A text that is too long is cut, its end included.
+        // A text that is too long is cut, including its terminator.
         self.wide(text).0.resize(end, 0);
         self
     }

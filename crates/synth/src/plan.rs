@@ -1,5 +1,5 @@
-//! What a scenario consists of: the machine, its programs, and what their threads do. Data only;
-//! [`crate::sim`] brings it to life.
+//! The parts of a scenario: the machine, its programs, and the work of their threads. Data only;
+//! [`crate::sim`] runs it.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -11,7 +11,7 @@ use crate::code::CodeMap;
 use crate::script::{CodePlan, EventPlan, PortPlan, ScriptPlan};
 use crate::table::{Code, Event, File, Module, Port, Program, RegistryKey, Script, Table, Thread};
 
-/// Why a thread waits (`KWAIT_REASON`).
+/// Wait reasons of threads (`KWAIT_REASON`).
 pub(crate) mod reason {
     pub(crate) const EXECUTIVE: u8 = 0;
     pub(crate) const DELAY_EXECUTION: u8 = 4;
@@ -27,11 +27,11 @@ pub(crate) mod reason {
     pub(crate) const WR_ALERT_BY_THREAD_ID: u8 = 37;
 }
 
-/// Ticks between two samples of a processor where a scenario says nothing else.
+/// Default number of ticks between two samples of a processor.
 pub(crate) const INTERVAL: u32 = 10_000;
 
-/// Groups that all scenarios record: processes, threads, images, disk, file I/O, switches, DPCs, interrupts,
-/// samples.
+/// Groups that all scenarios record: processes, threads, images, disk, file I/O, switches, DPCs,
+/// interrupts, samples.
 pub(crate) const GROUPS: [u32; 8] = [0x0300_7F0F, 0, 0, 0, 0, 0, 0, 0];
 
 /// A whole scenario.
@@ -46,14 +46,15 @@ pub(crate) struct Plan {
     pub(crate) files: Table<File, FilePlan>,
     /// Marks: per mille of the duration, text.
     pub(crate) marks: &'static [(u32, &'static str)],
-    /// What the session has switched on, as the header event says.
+    /// Event groups that the session has enabled, as the header event reports them.
     pub(crate) groups: [u32; 8],
     pub(crate) routines: Routines,
-    /// How long the disk takes for a transfer, from..to, in microseconds.
+    /// Duration of a disk transfer, from..to, in microseconds.
     pub(crate) disk_us: (u32, u32),
-    /// Threads in background mode: what they ask of the disk has low priority and gives way to all else.
+    /// Threads in background mode: their disk requests have low priority and give way to all
+    /// others.
     pub(crate) background: Vec<Thread>,
-    /// The disk keeps what is written in a cache of its own.
+    /// The disk keeps written data in a cache of its own.
     pub(crate) has_write_cache: bool,
     /// Processors are sampled.
     pub(crate) is_sampled: bool,
@@ -61,7 +62,7 @@ pub(crate) struct Plan {
     pub(crate) hybrid: Option<HybridPlan>,
     /// Ticks between two samples of a processor.
     pub(crate) interval: u32,
-    /// The truth reports what starts and exits of processes cost.
+    /// The truth reports the costs of starts and exits of processes.
     pub(crate) reports_starts: bool,
     /// Keys of the registry that have a control block at some time.
     pub(crate) keys: Table<RegistryKey, KeyPlan>,
@@ -73,11 +74,11 @@ pub(crate) struct Plan {
     pub(crate) adapters: Vec<AdapterPlan>,
     /// Timers and settings; `None` where the session does not record them.
     pub(crate) power: Option<PowerPlan>,
-    /// How fast the code of programs runs. Where none is reported, switches carry no performance counters.
+    /// Speed of the code of programs. If none is given, switches carry no performance counters.
     pub(crate) paces: Vec<(Program, Pace)>,
-    /// How fast the code of the first program runs while the second one runs, too, and takes its cache.
+    /// Speed of the first program's code while the second one also runs and takes its cache.
     pub(crate) disturbed: Vec<(Program, Program, Pace)>,
-    /// What threads with a script do; empty where none has one.
+    /// Code of threads with a script; empty if there is none.
     pub(crate) code: CodeMap,
     pub(crate) scripts: Table<Script, ScriptPlan>,
     pub(crate) codes: Table<Code, CodePlan>,
@@ -89,7 +90,7 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Routines {
     pub(crate) idle: u64,
-    /// Where samples hit a DPC; they hit the 256 bytes behind it, too.
+    /// Address at which samples hit a DPC; they also hit the 256 bytes after it.
     pub(crate) in_dpc: u64,
     /// DPC of the timer.
     pub(crate) timer: u64,
@@ -99,7 +100,7 @@ pub(crate) struct Routines {
     pub(crate) keyboard: (u64, u64),
 }
 
-/// What performance counters count each microsecond that a program runs.
+/// Counts of the performance counters for each microsecond that a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pace {
     pub(crate) instructions: u32,
@@ -108,8 +109,8 @@ pub(crate) struct Pace {
     pub(crate) llc_misses: u32,
 }
 
-/// What holds before the trace: who asked for which resolution of the timer (in units of 100 ns), and
-/// settings.
+/// State before the trace: the timer resolution that each process has requested (in units of 100
+/// ns), and settings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PowerPlan {
     pub(crate) timers: Vec<(Program, u32)>,
@@ -122,13 +123,13 @@ pub(crate) struct KeyPlan {
     pub(crate) path: &'static str,
     /// Place of its control block, which another key may have at another time.
     pub(crate) place: u32,
-    /// Whether the key has a control block from before the trace.
+    /// True if the key has a control block from before the trace.
     pub(crate) is_there: bool,
     /// The control block is listed when the session starts; otherwise only when the session ends.
     pub(crate) is_listed_first: bool,
 }
 
-/// An adapter of the network, and the servers that resolve names over it, in the order they are asked.
+/// A network adapter and its name servers, in the order in which they are queried.
 #[derive(Debug, Clone)]
 pub(crate) struct AdapterPlan {
     pub(crate) name: &'static str,
@@ -138,7 +139,7 @@ pub(crate) struct AdapterPlan {
 }
 
 impl AdapterPlan {
-    /// The one that all machines have.
+    /// Returns the adapter that all machines have.
     pub(crate) fn first() -> Self {
         let servers = vec![Ipv4Addr::new(192, 168, 1, 1), Ipv4Addr::new(192, 168, 1, 2)];
         Self {
@@ -169,18 +170,18 @@ pub(crate) struct ModulePlan {
     pub(crate) dos_folder: &'static str,
     pub(crate) base: u64,
     pub(crate) size: u32,
-    /// What frames call it: `nt`.
+    /// Its name in frames: `nt`.
     pub(crate) alias: &'static str,
     /// File name of its PDB.
     pub(crate) pdb: &'static str,
     pub(crate) maker: &'static Maker,
-    /// From which its link time and the identity of its PDB follow.
+    /// Seed of its link time and of the identity of its PDB.
     pub(crate) identity: u64,
-    /// There is no symbol file of it.
+    /// It has no symbol file.
     pub(crate) is_nameless: bool,
 }
 
-/// Who made an image, as its version resource says.
+/// The producer of an image, from its version resource.
 #[derive(Debug)]
 pub(crate) struct Maker {
     pub(crate) company: &'static str,
@@ -227,12 +228,12 @@ pub(crate) struct ThreadPlan {
     pub(crate) tid: u32,
     pub(crate) program: Program,
     pub(crate) priority: u8,
-    /// What it does, again and again: chance per mille of each action, in this order.
+    /// Its repeated work: chance per mille of each action, in this order.
     pub(crate) work: &'static [(u64, Action)],
-    /// What it does, if that is a script.
+    /// Its work, if it is a script.
     pub(crate) script: Option<Script>,
     pub(crate) born: Born,
-    /// When the thread ends, in per mille of the duration. `None`: it runs on.
+    /// End of the thread, in per mille of the duration. `None`: it runs on.
     pub(crate) dies: Option<u32>,
     /// Address of its start function.
     pub(crate) start: u64,
@@ -240,18 +241,18 @@ pub(crate) struct ThreadPlan {
     pub(crate) efficient: bool,
 }
 
-/// Where a thread comes from.
+/// Origin of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Born {
     /// The thread runs from before the trace.
     Before,
-    /// The thread that starts it, and when, in per mille of the duration.
+    /// The thread that starts it, and the time of the start, in per mille of the duration.
     At(Thread, u32),
     /// A step of a script starts it.
     Started,
 }
 
-/// Something that a thread does. Durations are in microseconds.
+/// An action of a thread. Durations are in microseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
     /// Computes about so long.
@@ -260,7 +261,7 @@ pub(crate) enum Action {
     Sleep(u32, u32),
     /// Waits for input of the user, which comes after from..to.
     Input(u32, u32),
-    /// Asks a server and waits for its answer.
+    /// Sends a request to a server and waits for its answer.
     Call,
     /// Waits for the call of a client.
     Serve,
@@ -274,7 +275,8 @@ pub(crate) enum Action {
     Signal(Thread),
     /// Waits for a signal.
     AwaitSignal,
-    /// Opens a file, reads from it, closes it. The cache has it in so many of a thousand cases.
+    /// Opens a file, reads from it, closes it. The given per mille of the reads come from the
+    /// cache.
     Read {
         /// Per mille.
         cached: u64,
@@ -286,7 +288,7 @@ pub(crate) enum Action {
 /// A file that programs read and write.
 #[derive(Debug, Clone)]
 pub(crate) struct FilePlan {
-    /// Path behind the volume.
+    /// Path without the volume.
     pub(crate) path: Cow<'static, str>,
 }
 
@@ -294,7 +296,7 @@ pub(crate) struct FilePlan {
 pub(crate) const VOLUME: (&str, &str) = (r"\Device\HarddiskVolume3\", r"C:\");
 
 impl FilePlan {
-    /// Whether it lies on a share, and no volume stands in front of its path.
+    /// True if it is on a share, so that its path has no volume.
     fn is_remote(&self) -> bool {
         self.path.starts_with(r"\Device\Mup\")
     }

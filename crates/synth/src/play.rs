@@ -1,24 +1,24 @@
-//! A trace by its name: a scenario, or one or several cards.
+//! A trace by its name: a scenario, or one or more cards.
 
 use std::io::{Seek, Write};
 
 use crate::cards::{self, CARDS, Case};
 use crate::{Options, Result, SCENARIOS, Scenario, SymbolFile, Truth};
 
-/// What is wanted of a trace that has a name. What only the other kind of trace has is refused.
+/// Options of a named trace. Options of the other kind of trace are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted<'n> {
     /// Name of a scenario, or of cards with `+` between them.
     pub name: &'n str,
     /// Scale, seed and the rest. Cards have neither a scale nor compressed buffers.
     pub options: Options,
-    /// How strong the cause of a card is, in percent.
+    /// Strength of the cause of a card, in percent.
     pub strength_percent: u32,
     /// The twin of a card without its cause.
     pub is_healthy: bool,
 }
 
-/// Why nothing has that name and is like that.
+/// Reason why no trace has that name and these options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unplayable {
     /// A scenario has neither a strength nor a twin.
@@ -27,7 +27,7 @@ pub enum Unplayable {
     /// Cards have neither a scale nor compressed buffers.
     #[error("--scale and --compressed are for scenarios, and \"{0}\" is a card")]
     ForScenarios(String),
-    /// There is no such name.
+    /// The name is unknown.
     #[error("there is no scenario or card \"{name}\"; there are: {all}")]
     Unknown {
         /// The name.
@@ -37,7 +37,7 @@ pub enum Unplayable {
     },
 }
 
-/// What is simulated.
+/// The simulation of a trace.
 #[derive(Debug)]
 pub enum Play {
     /// A scenario with its options.
@@ -47,10 +47,10 @@ pub enum Play {
 }
 
 impl Play {
-    /// The scenario or the cards that are wanted.
+    /// Returns the requested scenario or cards.
     ///
     /// # Errors
-    /// The name is unknown, or what it names does not have what is wanted of it.
+    /// The name is unknown, or its kind of trace does not have these options.
     pub fn of(wanted: &Wanted<'_>) -> std::result::Result<Self, Unplayable> {
         let Wanted {
             name,
@@ -59,8 +59,8 @@ impl Play {
             is_healthy,
         } = *wanted;
         if let Some(scenario) = crate::find(name) {
-            // What a scenario has not is refused, not ignored: a trace that is not what was asked for is
-            // worse than none.
+            // An option that a scenario does not have is rejected, not ignored: a trace that
+            // differs from the request is worse than none.
             let is_usual = strength_percent == 100 && !is_healthy;
             let scenario = is_usual.then_some(Self::Scenario(scenario, options));
             return scenario.ok_or_else(|| Unplayable::ForCards(name.to_owned()));
@@ -81,10 +81,10 @@ impl Play {
         }))
     }
 
-    /// The symbol files of its code.
+    /// Returns the symbol files of its code.
     ///
     /// # Errors
-    /// The scenario has no such scale.
+    /// The scale is not possible for the scenario.
     pub fn symbols(&self) -> Result<Vec<SymbolFile>> {
         match self {
             Self::Scenario(scenario, options) => scenario.symbols(options),
@@ -92,10 +92,10 @@ impl Play {
         }
     }
 
-    /// Writes the trace and returns what is true of it.
+    /// Writes the trace and returns the truth about it.
     ///
     /// # Errors
-    /// The scenario has no such scale or number of processors, or nothing can be written.
+    /// The scale or the number of processors is not possible, or nothing can be written.
     pub fn write<W: Write + Seek>(&self, sink: W) -> Result<(W, Truth)> {
         match self {
             Self::Scenario(scenario, options) => scenario.write(sink, options),

@@ -1,4 +1,5 @@
-//! Chance that is the same in every run, on every platform and with every compiler: integers only.
+//! Random numbers that are the same in every run, on every platform and with every compiler:
+//! integers only.
 
 /// `SplitMix64`: one word of state.
 #[derive(Debug, Clone)]
@@ -14,24 +15,24 @@ impl Rng {
         mix(self.0)
     }
 
-    /// A number below `limit`; 0 if that is 0.
+    /// Returns a number below `limit`; 0 if that is 0.
     pub(crate) const fn below(&mut self, limit: u64) -> u64 {
-        // The high half of the product: evenly spread without a division, where a remainder would favour
-        // small numbers.
+        // The high half of the product: evenly distributed without a division, whose remainder
+        // would favor small numbers.
         ((self.next() as u128 * limit as u128) >> 64) as u64
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub(crate) const fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.below((high - low) as u64 + 1) as u32
     }
 
-    /// True that many times in a thousand.
+    /// Returns true with this probability, in per mille.
     pub(crate) const fn chance(&mut self, per_mille: u64) -> bool {
         self.below(1000) < per_mille
     }
 
-    /// A duration around `mean`: mostly shorter, sometimes up to four times as long.
+    /// Returns a duration around `mean`: mostly shorter, sometimes up to four times as long.
     pub(crate) const fn around(&mut self, mean: u32) -> i64 {
         // Both are 1024 on average, so that `mean` is the average of the result.
         let (a, b) = (self.below(2048), self.below(2048));
@@ -39,7 +40,7 @@ impl Rng {
     }
 }
 
-/// A number that looks like noise but follows from `n`.
+/// Returns a number that looks like noise but depends only on `n`.
 pub(crate) const fn mix(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

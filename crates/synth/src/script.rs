@@ -1,5 +1,5 @@
-//! What threads do step by step, each step with the call stack it happens in, and the builder of plans made
-//! of it.
+//! Step-by-step work of threads, each step with its call stack, and the builder of plans with this
+//! work.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::table::{
     Code, Event, File, Function, Module, Path, Port, Program, RegistryKey, Table, Thread,
 };
 
-/// Frames of a wait behind the function that waits.
+/// Frames of a wait below the function that waits.
 pub(crate) const WAITS: &str =
     "nt!KeWaitForSingleObject nt!KiCommitThreadWait nt!KiSwapThread nt!KiSwapContext";
 /// Frames of a thread that was taken off its processor.
@@ -30,7 +30,7 @@ pub(crate) enum Step {
     Run(Code, u32, u32),
     /// Sleeps.
     Sleep(Path, u32, u32),
-    /// Waits for the user, who acts that many milliseconds after the start of the trace.
+    /// Waits for the user, who acts this many milliseconds after the start of the trace.
     Click(Path, u32),
     /// Waits until the event is signalled, for that reason.
     Await(Path, u8, Event),
@@ -44,7 +44,8 @@ pub(crate) enum Step {
     WriteOut(Path, Reading),
     /// Waits for that many pages of a mapped file that have to be read from the disk.
     PageIn(Path, Reading),
-    /// Waits for pages of a mapped file as [`Step::PageIn`] does, and each of these faults has an event.
+    /// Waits for pages of a mapped file as [`Step::PageIn`] does, and each of these faults has an
+    /// event.
     HardFault(Path, Reading),
     /// Sends a request to a server and waits for the answer.
     Ask(Path, Ask),
@@ -60,16 +61,18 @@ pub(crate) enum Step {
     Answer(Path),
     /// Starts a thread, and its process if it is the first one.
     Start(Path, Thread),
-    /// A call that the truth reports begins; it also reports what the other thread did meanwhile.
+    /// A call that the truth reports begins; the truth also reports the work of the other thread
+    /// during the call.
     Begin(&'static str, Option<Thread>),
     /// The call of [`Step::Begin`] ends.
     End,
-    /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on who waits for it.
+    /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on the
+    /// threads that wait for it.
     Acts(&'static str),
-    /// From here to [`Step::ActsNoMore`] the cause of that card acts whenever the thread could run and does
-    /// not.
+    /// From here to [`Step::ActsNoMore`] the cause of that card acts whenever the thread could run
+    /// and does not.
     ActsOnReady(&'static str),
-    /// The cause acts no more.
+    /// The cause stops acting.
     ActsNoMore,
     /// Sets a mark.
     Mark(&'static str),
@@ -77,14 +80,14 @@ pub(crate) enum Step {
     Act(Path, Act),
 }
 
-/// How a file is read or written.
+/// Parameters of reading or writing a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) file: File,
     /// Transfers, and bytes of each.
     pub(crate) parts: u32,
     pub(crate) bytes: u32,
-    /// What the thread computes behind each of them, and how long.
+    /// The code that runs after each of them, and its duration.
     pub(crate) code: Code,
     pub(crate) low: u32,
     pub(crate) high: u32,
@@ -95,7 +98,7 @@ pub(crate) struct Reading {
 pub(crate) struct Ask {
     pub(crate) port: Port,
     pub(crate) file: File,
-    /// Stack of the wait, and its reason. The stack of the step itself is that of the sending.
+    /// Stack of the wait, and its reason. The stack of the step itself is the stack of sending.
     pub(crate) waits: Path,
     pub(crate) reason: u8,
 }
@@ -104,7 +107,7 @@ pub(crate) struct Ask {
 #[derive(Debug, Clone)]
 pub(crate) struct ScriptPlan {
     pub(crate) steps: Vec<Step>,
-    /// The step that follows the last one; where there is none, the thread ends.
+    /// The step after the last one; if it does not exist, the thread ends.
     pub(crate) again_from: usize,
     /// Stack of its first switch-in.
     pub(crate) begins: Path,
@@ -112,7 +115,7 @@ pub(crate) struct ScriptPlan {
 
 #[cfg(test)]
 impl ScriptPlan {
-    /// All stacks that a thread can have.
+    /// Returns all stacks that a thread can have.
     pub(crate) fn paths(&self, codes: &Table<Code, CodePlan>) -> Vec<Path> {
         let of_code = |code: Code| {
             let plan = &codes[code];
@@ -181,7 +184,7 @@ pub(crate) struct PortPlan {
     pub(crate) name: Option<&'static str>,
 }
 
-/// A plan in the making.
+/// A plan under construction.
 #[derive(Debug)]
 pub(crate) struct Builder {
     plan: Plan,
@@ -189,7 +192,8 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Nothing but the images of a machine. The first program is the idle one, and has the kernel's images.
+    /// Creates a plan with only the images of a machine. The first program is the idle one, and has
+    /// the kernel's images.
     pub(crate) fn new(
         cpus: u16,
         seconds: u32,
@@ -235,7 +239,7 @@ impl Builder {
         self.plan.disk_us = (low_us, high_us);
     }
 
-    /// The disk writes through, without a cache of its own.
+    /// Makes the disk write through, without a cache of its own.
     pub(crate) const fn writes_through(&mut self) {
         self.plan.has_write_cache = false;
     }
@@ -259,7 +263,7 @@ impl Builder {
         self.plan.modules.push(image)
     }
 
-    /// The image with that file name.
+    /// Returns the image with that file name.
     pub(crate) fn image(&self, name: &str) -> Option<Module> {
         let named = |(_, image): &(Module, &ModulePlan)| image.name.eq_ignore_ascii_case(name);
         self.plan
@@ -269,15 +273,15 @@ impl Builder {
             .map(|(module, _)| module)
     }
 
-    /// A process maps these images.
+    /// Maps these images into a process.
     pub(crate) fn maps(&mut self, program: Program, images: &'static [Module]) {
         self.plan.programs[program].modules = images;
     }
 
-    /// A process or thread id that nobody has.
+    /// Returns an unused process or thread id.
     pub(crate) fn id(&mut self) -> u32 {
-        // Ids of Windows are multiples of four with gaps between them. Neither depends on the seed, so that a
-        // process has the same id in all traces of a scenario.
+        // Ids of Windows are multiples of four with gaps between them. Neither depends on the seed,
+        // so that a process has the same id in all traces of a scenario.
         self.next_id += 4 * (1 + crate::rng::mix(self.next_id.into()) as u32 % 12);
         self.next_id
     }
@@ -290,7 +294,7 @@ impl Builder {
         self.plan.programs[program].pid
     }
 
-    /// The truth reports what starts and exits of processes cost.
+    /// Makes the truth report the costs of starts and exits of processes.
     pub(crate) const fn reports_starts(&mut self) {
         self.plan.reports_starts = true;
     }
@@ -299,44 +303,44 @@ impl Builder {
         self.plan.keys.push(plan)
     }
 
-    /// A process has a handle from before the trace.
+    /// Gives a process a handle from before the trace.
     pub(crate) fn has_handle(&mut self, program: Program, object: ObjectPlan) {
         self.plan.handles.push((program, object));
     }
 
-    /// A session of the tracing system runs before the trace.
+    /// Adds a session of the tracing system that runs before the trace.
     pub(crate) fn session(&mut self, session: SessionPlan) {
         self.plan.sessions.push(session);
     }
 
-    /// The machine has another adapter of the network.
+    /// Adds another network adapter.
     pub(crate) fn adapter(&mut self, adapter: AdapterPlan) {
         self.plan.adapters.push(adapter);
     }
 
-    /// The session records the timer and settings, which are so before.
+    /// Makes the session record the timer and settings, with their state before the trace.
     pub(crate) fn power(&mut self, power: PowerPlan) {
         self.plan.power = Some(power);
     }
 
-    /// A sample of each processor every so many ticks.
+    /// Sets the sampling interval of each processor, in ticks.
     pub(crate) const fn interval(&mut self, ticks: u32) {
         self.plan.interval = ticks;
     }
 
-    /// Switches carry performance counters, and this is what they count while a program runs.
+    /// Adds performance counters to switches, with their counts while a program runs.
     pub(crate) fn pace(&mut self, program: Program, pace: Pace) {
         self.plan.paces.push((program, pace));
     }
 
-    /// While the other program runs, too, these are the counts of a program.
+    /// Sets the counts of a program while the other program also runs.
     pub(crate) fn disturbs(&mut self, program: Program, other: Program, pace: Pace) {
         self.plan.disturbed.push((program, other, pace));
     }
 
     pub(crate) fn file(&mut self, path: impl Into<Cow<'static, str>>) -> File {
         let path = path.into();
-        // One path is one file, with one key: programs that name the same file meet at it.
+        // One path is one file, with one key: programs that name the same path share the file.
         let known = self
             .plan
             .files
@@ -354,12 +358,12 @@ impl Builder {
         self.plan.ports.push(PortPlan::default())
     }
 
-    /// A port of messages, with that name.
+    /// Adds a message port with that name.
     pub(crate) fn message_port(&mut self, name: &'static str) -> Port {
         self.plan.ports.push(PortPlan { name: Some(name) })
     }
 
-    /// The session has switched on more groups of events: word and bits.
+    /// Makes the session record more groups of events: word and bits.
     pub(crate) fn records(&mut self, groups: &[(usize, u32)]) {
         for (word, bits) in groups {
             self.plan
@@ -370,7 +374,7 @@ impl Builder {
         }
     }
 
-    /// A function, `module!function`, which a step may name.
+    /// Adds a function, `module!function`, which a step may name.
     pub(crate) fn function(&mut self, name: &str) -> Function {
         self.plan.code.function(&self.plan.modules, name)
     }
@@ -379,12 +383,13 @@ impl Builder {
         self.plan.code.path(&self.plan.modules, parts)
     }
 
-    /// The stack of a wait in the innermost function.
+    /// Returns the stack of a wait in the innermost function.
     pub(crate) fn waits(&mut self, parts: &[&str]) -> Path {
         self.path(&[parts, &[WAITS]].concat())
     }
 
-    /// A part of a program that is reached by the same frames and goes on with one of these.
+    /// Adds a part of a program that is reached by the same frames and continues with one of the
+    /// leaves.
     pub(crate) fn code(&mut self, root: &[&str], leaves: &[&str]) -> Code {
         let paths = leaves
             .iter()
@@ -400,7 +405,7 @@ impl Builder {
         self.plan.codes.push(CodePlan { paths, preempted })
     }
 
-    /// A thread that runs from before; its start function is `module!function`.
+    /// Adds a thread that runs from before the trace; its start function is `module!function`.
     pub(crate) fn thread(&mut self, program: Program, priority: u8, start: &str) -> Thread {
         let tid = self.id();
         let start = self.plan.code.function(&self.plan.modules, start).0 as u64;
@@ -418,22 +423,23 @@ impl Builder {
         })
     }
 
-    /// The thread is started by a step.
+    /// Marks a thread as started by a step.
     pub(crate) fn is_started(&mut self, thread: Thread) {
         self.plan.threads[thread].born = Born::Started;
     }
 
-    /// The thread is in background mode.
+    /// Puts a thread in background mode.
     pub(crate) fn is_background(&mut self, thread: Thread) {
         self.plan.background.push(thread);
     }
 
-    /// The thread runs on efficient cores only.
+    /// Restricts a thread to efficient cores.
     pub(crate) fn is_efficient(&mut self, thread: Thread) {
         self.plan.threads[thread].efficient = true;
     }
 
-    /// Sets what a thread does: these steps once, then those again and again. Without those it ends.
+    /// Sets the work of a thread: these steps once, then the others repeatedly. Without the others
+    /// it ends.
     pub(crate) fn script(&mut self, thread: Thread, once: &[Step], again: &[Step]) {
         let begins = self.path(&[BEGINS]);
         let (steps, again_from) = ([once, again].concat(), once.len());
@@ -445,10 +451,10 @@ impl Builder {
         self.plan.threads[thread].script = Some(script);
     }
 
-    /// The plan, with all functions in their places.
+    /// Returns the plan, with all functions in their places.
     pub(crate) fn finish(mut self) -> Plan {
-        // Routines of interrupts are functions like all others, so that samples in them get names from the
-        // symbol files.
+        // Routines of interrupts are functions like all others, so that samples in them get names
+        // from the symbol files.
         let names = [
             "nt!PoIdle",
             "storport!RaidUnitCompleteRequest",

@@ -1,7 +1,9 @@
-//! Call stacks, made from numbers: the same number gives the same frames, different numbers different frames.
+//! Call stacks, made from numbers: the same number gives the same frames, different numbers
+//! different frames.
 //!
-//! How varied stacks are decides how much memory and time a reader needs. In a recording of a .NET test run
-//! on eight processors, with 20.0 frames in a mean stack, new ones get rare the longer it lasts:
+//! How varied stacks are decides how much memory and time a reader needs. In a recording of a .NET
+//! test run on eight processors, with 20.0 frames in a mean stack, new ones get rare the longer it
+//! lasts:
 //!
 //! | samples with a stack | distinct stacks | distinct parts of stacks |
 //! |---|---|---|
@@ -16,31 +18,32 @@
 //! $ cargo run --release -p etwkit-synth --example distinct_stacks -- net.4.5.2.x64.etl
 //! ```
 //!
-//! A distinct stack adds 5.7 parts that no other had: stacks differ in their inner frames. And there are 450
-//! (n / 450)^0.6 distinct ones within a seventh, the power law that distinct words of a text follow (Heaps).
-//! So the first [`ALL_NEW`] stacks of each program and kind are new, and later ones with the chance that
-//! keeps to the law; the others repeat an earlier one of the same program and kind, recent ones more often.
-//! That trace has no context switches; for their stacks the same law is assumed.
+//! A distinct stack adds 5.7 parts that no other had: stacks differ in their inner frames. And
+//! there are 450 (n / 450)^0.6 distinct ones within a seventh, the power law that distinct words of
+//! a text follow (Heaps). So the first [`ALL_NEW`] stacks of each program and kind are new, and
+//! later ones with the chance that keeps to the law; the others repeat an earlier one of the same
+//! program and kind, recent ones more often. That trace has no context switches; for their stacks
+//! the same law is assumed.
 
 use crate::plan::{Plan, reason};
 use crate::rng::{Rng, mix};
 use crate::table::{Module, Program, Table};
 
-/// So many stacks of a program and kind are new: 450 among the seven programs.
+/// Number of stacks of a program and kind that are always new: 450 among the seven programs.
 const ALL_NEW: u64 = 64;
 /// Ten times the exponent of the law.
 const GROWTH: u64 = 6;
 /// Digits of a stack's number, one frame each.
 const DIGITS: u32 = 6;
-// Six digits of seven bits: four trillion stacks before two are equal, and each digit reaches less than
-// 0x4_0000 bytes, the distance of two levels.
+// Six digits of seven bits: four trillion stacks before two are equal, and each digit reaches less
+// than 0x4_0000 bytes, the distance of two levels.
 const DIGIT_BITS: u32 = 7;
 
 const NTOSKRNL: Module = Module(0);
 const NTDLL: Module = Module(2);
 const KERNEL32: Module = Module(3);
 
-/// What a stack is taken at; the stacks of one are never those of another.
+/// Occasion at which a stack is taken. Different occasions never share a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// A sample: anywhere in the program.
@@ -78,16 +81,16 @@ pub(crate) struct Frames {
 #[derive(Debug, Clone, Copy, Default)]
 struct Had {
     all: u64,
-    /// Distinct ones, which are numbered from 1.
+    /// Distinct stacks, numbered from 1.
     distinct: u64,
 }
 
 impl Had {
-    /// Number of the next stack.
+    /// Returns the number of the next stack.
     fn next(&mut self, rng: &mut Rng) -> u64 {
         self.all += 1;
-        // The slope of the law n^0.6 at this point is 0.6 · distinct / all: in integers, since floating point
-        // differs between platforms.
+        // The slope of the law n^0.6 at this point is 0.6 · distinct / all: in integers, since
+        // floating point differs between platforms.
         let is_new = self.all <= ALL_NEW || rng.below(10 * self.all) < GROWTH * self.distinct;
         if is_new {
             self.distinct += 1;
@@ -105,7 +108,7 @@ pub(crate) struct Stacks {
     modules: Table<Module, u64>,
     /// Executable of each program; the kernel for programs without.
     executables: Table<Program, u64>,
-    /// What each program had of each kind.
+    /// Stacks of each program and kind so far.
     had: Table<Program, [Had; KINDS]>,
 }
 
@@ -160,8 +163,8 @@ impl Stacks {
             );
             frames.kernel.push(self.modules[NTOSKRNL] + 0x3F_6BE8);
         } else {
-            // A quarter of the samples is in a system call. Whether one is follows from its number, so that
-            // equal numbers stay equal stacks.
+            // A quarter of the samples is in a system call. The number decides this, so that equal
+            // numbers stay equal stacks.
             if taken != Taken::Sample || mix(number).is_multiple_of(4) {
                 self.kernel_code(taken, number, &mut frames.kernel);
             }
@@ -169,7 +172,8 @@ impl Stacks {
         }
     }
 
-    /// The inner frames of a stack that is in the kernel: what it does there, down to the system call.
+    /// Appends the inner frames of a stack in the kernel, from the innermost one to the system
+    /// call.
     fn kernel_code(&self, taken: Taken, number: u64, out: &mut Vec<u64>) {
         let kernel = self.modules[NTOSKRNL];
         let (first, depth) = match taken {
@@ -182,8 +186,8 @@ impl Stacks {
         out.push(kernel + 0x40_8AB5);
     }
 
-    /// The user frames: a system call if the stack is in one, the frames that encode the number, helpers, the
-    /// start of the thread.
+    /// Appends the user frames: a system call if the stack is in one, the frames that encode the
+    /// number, helpers, the start of the thread.
     fn user_code(&self, executable: u64, taken: Taken, number: u64, out: &mut Vec<u64>) {
         let ntdll = self.modules[NTDLL];
         match taken {
@@ -195,7 +199,7 @@ impl Stacks {
             Taken::Ready => out.push(ntdll + 0x9_C2A4),
         }
         self.digits(executable + 0x10_0000, number, out);
-        // The stacks of a few hundred numbers are reached on one way.
+        // The stacks of a few hundred numbers share one path.
         let helpers = mix(number >> 9) >> 32 & 7;
         out.extend(
             (0..6 + helpers).map(|level| executable + 0x2_1000 + 0x1A40 * (helpers * 12 + level)),
@@ -205,7 +209,7 @@ impl Stacks {
         out.push(ntdll + 0x6_CED1);
     }
 
-    /// One frame for each digit of the number, the lowest one innermost.
+    /// Appends one frame for each digit of the number, the lowest one innermost.
     fn digits(&self, base: u64, number: u64, out: &mut Vec<u64>) {
         out.extend((0..DIGITS).map(|level| {
             let digit = number >> (level * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1);

@@ -1,8 +1,9 @@
-//! Symbol files of the images of a scenario, in the text form of Breakpad and the layout of symbol stores.
+//! Symbol files of the images of a scenario, in the text form of Breakpad and the layout of symbol
+//! stores.
 //!
-//! A line of a function is as true as its name: it says where in the image the function lies, not more; there
-//! is no source. Some kernel labels are public symbols only, and one function has another one inlined, as
-//! real files do.
+//! A line of a function is as true as its name: it gives the function's place in the image and
+//! nothing more; there is no source. Some kernel labels are public symbols only, and one function
+//! has another one inlined, as real files do.
 
 use std::fmt::Write;
 
@@ -16,7 +17,7 @@ use crate::table::Module;
 pub struct SymbolFile {
     /// Path below the store, with `/`: `ntkrnlmp.pdb/GUID+AGE/ntkrnlmp.sym`.
     pub path: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
@@ -29,11 +30,11 @@ const PUBLIC: [&str; 4] = [
 ];
 /// A function, and the one that is inlined into its middle.
 const INLINED: (&str, &str) = ("nwengine!CSignatureTree::Match", "CSpan<unsigned char>::At");
-/// Lines of a function, and by how many one lies behind the one before.
+/// Lines of a function, and the step between line numbers.
 const LINES: u32 = 4;
 const LINE_STEP: u32 = 3;
 
-/// The symbol files of all images that have code with names.
+/// Returns the symbol files of all images that have code with names.
 pub(crate) fn files(plan: &Plan) -> Vec<SymbolFile> {
     let has_names = |(module, image): &(Module, &ModulePlan)| {
         !image.is_nameless && plan.code.of(*module).next().is_some()
@@ -78,7 +79,7 @@ fn file(code: &CodeMap, module: Module, image: &ModulePlan) -> SymbolFile {
             function(&mut text, plan, named(&[INLINED.0], plan));
         }
     }
-    // Public symbols stand behind all functions, as the dumpers of Breakpad write them.
+    // Public symbols follow all functions, as the dumpers of Breakpad write them.
     for plan in functions.iter().filter(|plan| named(&PUBLIC, plan)) {
         let _ = writeln!(text, "PUBLIC {:x} 0 {}", plan.rva, plan.name);
     }
@@ -88,13 +89,15 @@ fn file(code: &CodeMap, module: Module, image: &ModulePlan) -> SymbolFile {
     }
 }
 
-/// A function with its lines; the second one is that of what is inlined, if something is.
+/// Writes a function with its lines; the second line belongs to an inlined function, if there is
+/// one.
 fn function(text: &mut String, plan: &FunctionPlan, inlines: bool) {
     let FunctionPlan {
         name, rva, size, ..
     } = plan;
     let _ = writeln!(text, "FUNC {rva:x} {size:x} 0 {name}");
-    // A line number that follows from the name stays the same when other functions come to the image.
+    // A line number that depends on the name stays the same when other functions are added to the
+    // image.
     let (first, part) = (20 + hash(name) as u32 % 2000, size / LINES);
     if inlines {
         let _ = writeln!(
@@ -106,7 +109,8 @@ fn function(text: &mut String, plan: &FunctionPlan, inlines: bool) {
     }
     for number in 0..LINES {
         let start = number * part;
-        // The last line takes what the division leaves, since lines have to cover the whole function.
+        // The last line takes the remainder of the division, since lines have to cover the whole
+        // function.
         let len = if number + 1 == LINES {
             size - start
         } else {

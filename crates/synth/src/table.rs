@@ -1,4 +1,5 @@
-//! Rows that are named by a number of their own type, so that a thread cannot be mistaken for a process.
+//! Rows that are identified by a number of their own type, so that a thread cannot be mistaken for
+//! a process.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -44,13 +45,13 @@ keys! {
     RegistryKey
     /// A call stack.
     Path
-    /// What threads wait for and signal.
+    /// An event that threads wait for and signal.
     Event
-    /// Where requests to servers wait.
+    /// A queue of requests to servers.
     Port
     /// A part of a program: call stacks that samples hit.
     Code
-    /// What a thread does, step by step.
+    /// The work of a thread, step by step.
     Script
 }
 
@@ -86,14 +87,14 @@ impl<K: Key, T> Table<K, T> {
         self.rows.len()
     }
 
-    /// Adds a row behind the others.
+    /// Appends a row.
     pub(crate) fn push(&mut self, row: T) -> K {
         self.rows.push(row);
         K::new(self.rows.len() - 1)
     }
 }
 
-// By hand: the derived form would ask that rows and keys have defaults.
+// By hand: the derived form would require defaults for rows and keys.
 impl<K, T> Default for Table<K, T> {
     fn default() -> Self {
         Self {

@@ -1,8 +1,8 @@
-//! The trace that is being written, its clock, and the count of what went into it.
+//! The trace that is being written, its clock, and the counts of its events.
 //!
-//! The clock ticks 10 million times a second and moves on with every record, so that no two of them (but the
-//! merge records of an image, which share its time by design) have the same time: a reader has no ties to
-//! break.
+//! The clock ticks 10 million times a second and moves on with every record, so that no two of them
+//! (but the merge records of an image, which share its time by design) have the same time: a reader
+//! has no ties to break.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -27,7 +27,8 @@ pub(crate) const MICROSECOND: i64 = 10;
 pub(crate) const T0: i64 = 43_217_000_123;
 /// 2024-05-06 08:30:00 UTC.
 const START_TIME: i64 = 133_594_650_000_000_000;
-/// Stacks that the writer keeps as keys: more than are in use at a time, so that most keys live long.
+/// Stacks that the writer keeps as keys: more than are in use at a time, so that most keys live
+/// long.
 const STACK_KEYS: u32 = 4096;
 
 /// Group, type and version of a kernel event.
@@ -44,7 +45,7 @@ pub(crate) struct Provided {
     pub(crate) keyword: u64,
 }
 
-/// How many events of what.
+/// Counts of events by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) kernel: BTreeMap<Kind, u64>,
@@ -104,7 +105,8 @@ impl<W: Write + Seek> Tape<W> {
             masks.u32(group);
         }
         masks.u32(80);
-        // Windows writes the enabled groups twice: as extension (5) and as end extension (32) of the header.
+        // Windows writes the enabled groups twice: as extension (5) and as end extension (32) of
+        // the header.
         for opcode in [5, 32] {
             let (context, payload) = (KernelContext::ids(0, 0), masks.0.as_slice());
             let (timestamp, version) = (T0, 2);
@@ -122,29 +124,29 @@ impl<W: Write + Seek> Tape<W> {
         Ok(tape)
     }
 
-    /// The time of the latest record.
+    /// Returns the time of the latest record.
     pub(crate) const fn now(&self) -> i64 {
         self.now
     }
 
-    /// Lets time pass, so that the next record is not before `time`.
+    /// Advances the clock so that the next record is not before `time`.
     pub(crate) fn wait_until(&mut self, time: i64) {
-        // One tick less, since writing a record moves the clock on by one first.
+        // One tick less, since writing a record first advances the clock by one.
         self.now = self.now.max(time.saturating_sub(1));
     }
 
-    /// The time of the next record.
+    /// Returns the time of the next record.
     pub(crate) const fn next(&self) -> i64 {
         self.now + 1
     }
 
-    /// Time of the latest record of a processor.
+    /// Returns the time of the latest record of a processor.
     pub(crate) fn latest(&self, cpu: u16) -> i64 {
         self.latest.get(&cpu).copied().unwrap_or(T0)
     }
 
-    /// From here on events of the kernel take their time and are not written, as on a machine whose session
-    /// somebody else has taken.
+    /// From here on kernel events take their time but are not written, as on a machine where
+    /// another program has taken the session.
     pub(crate) fn ends_kernel(&mut self) -> Result<()> {
         self.now += 1;
         // The session that is taken ends properly, so that its keys get their definitions.
@@ -226,8 +228,8 @@ impl<W: Write + Seek> Tape<W> {
         self.provided(0, kind, (0, 4), &[], payload)
     }
 
-    /// Writes an event of a provider: of a thread and process, with the stack that it carries itself. Returns
-    /// its time.
+    /// Writes an event of a provider, for a thread and process, which carries its own stack.
+    /// Returns its time.
     pub(crate) fn provided(
         &mut self,
         cpu: u16,
@@ -247,7 +249,7 @@ impl<W: Write + Seek> Tape<W> {
             keyword,
         } = kind;
         let mut item = Payload::default();
-        // The match id in front of the addresses; 0 says that the stack is complete.
+        // The match id before the addresses; 0 means that the stack is complete.
         item.u64(0);
         stack.iter().for_each(|address| {
             item.u64(*address);
@@ -283,7 +285,8 @@ impl<W: Write + Seek> Tape<W> {
 
     /// Writes a record of the merge step, with the time of the event that comes next.
     pub(crate) fn merge(&mut self, cpu: u16, record: &MergeRecord<'_>) -> Result<()> {
-        // The clock stands still: merge records share the time of the event that they belong to.
+        // The clock does not advance: merge records share the time of the event that they belong
+        // to.
         self.writer.write_merge_record(cpu, self.now + 1, record)?;
         *self.counts.classic.entry(identity(record)).or_default() += 1;
         self.counts.add(cpu, "full64", 1);
@@ -325,8 +328,8 @@ impl<W: Write + Seek> Tape<W> {
         if self.is_kernel_over {
             return Ok(());
         }
-        // Only the writer knows whether a stack needs a new key, so the events are counted by what it says
-        // before and behind.
+        // Only the writer knows if a stack needs a new key, so the events are counted by its counts
+        // before and after.
         let before = self.writer.stack_counts();
         write(&mut self.writer, self.now)?;
         self.latest.insert(cpu, self.now);
@@ -343,13 +346,13 @@ impl<W: Write + Seek> Tape<W> {
         Ok(())
     }
 
-    /// Ends the trace. Gives back the sink, the counts and the raw time of the end.
+    /// Ends the trace. Returns the sink, the counts and the raw time of the end.
     pub(crate) fn finish(mut self) -> Result<(W, Counts, i64)> {
         // Each key that is in use gets a definition when the writer finishes.
         let keys = self.writer.stack_counts().in_use;
         self.counts
             .add_kernel(0, Kind(STACK, 36, 2), PERFINFO, keys);
-        // Behind the definitions of keys, which the writer puts behind everything else.
+        // After the definitions of keys, which the writer puts after everything else.
         let end = self.now + MICROSECOND;
         let sink = self.writer.finish(START_TIME + (end - T0))?;
         Ok((sink, self.counts, end))

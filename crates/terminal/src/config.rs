@@ -1,9 +1,11 @@
-//! The configuration file: defaults for options that people give every time.
+//! The configuration file: defaults for options that a user would otherwise repeat on every command
+//! line.
 //!
-//! Each line is `option = value`, or the name of an option alone that takes no value; `#` begins a comment.
-//! An option is added to every command that has it, unless the command line gives it. Only options that
-//! change how an answer is printed and where names come from can stand there: a file that nobody looks at
-//! must not change what is asked. Command lines of ETWAnalyzer follow that program and not this file.
+//! Each line is `option = value`, or the name of an option alone that takes no value; `#` begins a
+//! comment. An option is added to every command that has it, unless the command line gives it. The
+//! file accepts only options that change the format of an answer or the sources of names: a
+//! forgotten file must not change the question. Command lines of ETWAnalyzer follow that program
+//! and not this file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ const VARIABLE: &str = "ETWKIT_CONFIG";
 /// A longer file is no configuration.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Options that can stand in the file, and whether each takes a value.
+/// Options that the file accepts, and `true` for each one that takes a value.
 const OPTIONS: [(&str, bool); 12] = [
     ("clip", false),
     ("color", true),
@@ -34,7 +36,7 @@ const OPTIONS: [(&str, bool); 12] = [
     ("verbose", false),
 ];
 
-/// Finds the known name that is most like another one, if one is similar enough.
+/// Finds the known name that is most similar to another one, if any is similar enough.
 pub type Nearest = for<'k> fn(&str, &[&'k str]) -> Option<&'k str>;
 
 /// A line of the file.
@@ -44,8 +46,8 @@ struct Setting {
     value: Option<String>,
 }
 
-/// The arguments of a command line with those of the file that they lack. `root` is the command line of the
-/// program.
+/// Returns the arguments of a command line with the missing options added from the file. `root` is
+/// the command definition of the program.
 ///
 /// # Errors
 /// The file cannot be read, or a line of it is no setting.
@@ -64,13 +66,14 @@ pub fn with_defaults(
     Ok(added(args, &settings, root()))
 }
 
-/// Where the file lies.
+/// Returns the path of the configuration file.
 fn path() -> Option<PathBuf> {
     let variable = |name: &str| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())
             .map(PathBuf::from)
     };
+    // A variable that is set but empty means no file, not the usual one.
     if std::env::var_os(VARIABLE).is_some() {
         return variable(VARIABLE);
     }
@@ -85,7 +88,7 @@ fn path() -> Option<PathBuf> {
     folder.map(|folder| folder.join("etwkit").join("config"))
 }
 
-/// Its text; none if there is no file in the usual place.
+/// Returns its text; `None` if there is no file in the usual place.
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let is_named = std::env::var_os(VARIABLE).is_some();
     let wrong = |problem: String| Advised {
@@ -96,9 +99,10 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         hint: format!("{VARIABLE} names another file; empty, it means none"),
     };
     match std::fs::metadata(path) {
+        // A missing file is an error only if the variable names it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => return Ok(None),
         Err(error) => return Err(wrong(error.to_string()).into()),
-        // Reading a pipe would wait for its writer.
+        // A read from a pipe would wait for its writer.
         Ok(metadata) if !metadata.is_file() || metadata.len() > MOST_BYTES => {
             return Err(wrong("it is no short text file".to_owned()).into());
         }
@@ -133,7 +137,7 @@ fn parse(text: &str, path: &Path, nearest: Nearest) -> anyhow::Result<Vec<Settin
     Ok(settings)
 }
 
-/// A setting; else what is wrong, and what to do about it.
+/// Parses a setting. The error names the fault and a hint.
 fn setting(
     name: &str,
     value: Option<String>,
@@ -170,19 +174,20 @@ fn setting(
     }
 }
 
-/// The arguments with the settings that they lack, as far as their command has such options.
+/// Returns the arguments with the missing settings added, as far as their command has these
+/// options.
 fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<OsString> {
     let words: Vec<_> = args
         .iter()
         .skip(1)
         .map(|arg| arg.to_string_lossy())
         .collect();
-    // Behind `--` every word is the name of a file, whatever it looks like.
+    // After `--` every word is the name of a file, even if it looks like an option.
     let end = words
         .iter()
         .position(|word| word == "--")
         .unwrap_or(words.len());
-    // Options that all commands share are only known to each command once the whole is built.
+    // Options that all commands share are known to each command only after the whole is built.
     command.build();
     let Some((command, named)) = meant(&command, words.iter().take(end)) else {
         return args.to_owned();
@@ -195,13 +200,14 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         };
         words.iter().take(end).any(|word| is_it(word))
     };
-    // A default for one command must not be an error of usage for another.
+    // A default for one command must not be a usage error for another.
     let takes = |option: &str| {
         command
             .get_arguments()
             .any(|arg| arg.get_long() == Some(option))
     };
-    // Quiet and verbose exclude each other: a line that has one of them must not get the other from the file.
+    // Quiet and verbose exclude each other: a line with one of them must not get the other from the
+    // file.
     let is_short = |word: &str| word == "-q" || word == "-v";
     let speaks = || {
         is_given("quiet")
@@ -213,13 +219,13 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
             is_given(setting.option) || (matches!(setting.option, "quiet" | "verbose") && speaks());
         takes(setting.option) && !is_said
     });
-    // Joined with `=`, so that a value that begins with a dash is not taken for an option.
+    // Joined with `=`, so that a value with a leading dash is not taken for an option.
     let lacking = lacking.map(|Setting { option, value }| match value {
         Some(value) => format!("--{option}={value}").into(),
         None => format!("--{option}").into(),
     });
-    // A line of another program takes all words behind its first one for its own, so that options of ours
-    // have to stand in front of it.
+    // A command that passes a line on to another program takes all words after the first one for
+    // that program, so options of etwkit have to come before it.
     let passes_on = command
         .get_arguments()
         .any(clap::Arg::is_trailing_var_arg_set);
@@ -233,8 +239,8 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         .collect()
 }
 
-/// The command that words name, and how many of them there are up to its name; none if they name none, which
-/// only prints help.
+/// Returns the command that words name, and the number of words up to its name; `None` if they name
+/// none, which only prints help.
 fn meant<'c, 'w>(
     root: &'c Command,
     words: impl Iterator<Item = &'w std::borrow::Cow<'w, str>>,

@@ -1,21 +1,21 @@
-//! Errors, on the error stream. If that is closed too, nobody listens.
+//! Errors, on the error stream. If that stream is also closed, errors are dropped.
 
 use std::io::{self, Write};
 
 use crate::escape;
 use crate::style::labelled;
 
-/// An error that says what to do.
+/// An error with a hint for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Advised {
-    /// What is wrong, and what was expected.
+    /// The fault, and the expected input.
     pub message: String,
-    /// What to do about it.
+    /// Advice for correcting it.
     pub hint: String,
 }
 
-/// An error that says what to do.
+/// Creates an error with a hint for the user.
 pub fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     Advised {
         message: message.into(),
@@ -24,11 +24,11 @@ pub fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::E
     .into()
 }
 
-/// The error stream, and whether it is coloured.
+/// The error stream, and true if it is colored.
 pub struct Errors<'w> {
-    /// Where it goes.
+    /// The stream that errors are written to.
     pub out: &'w mut dyn Write,
-    /// Whether labels are coloured.
+    /// True if labels are colored.
     pub is_colored: bool,
 }
 
@@ -38,7 +38,8 @@ impl Errors<'_> {
         let mut said = String::new();
         for (position, cause) in error.chain().enumerate() {
             let text = cause.to_string();
-            // Some errors put the text of their cause into their own message: it is not printed twice.
+            // Some errors include the text of their cause in their own message: it is not printed
+            // twice.
             if position == 0 {
                 self.line(&format!("error: {text}"));
             } else if !said.contains(&text) {
@@ -49,7 +50,7 @@ impl Errors<'_> {
         self.line(&format!("hint: {hint}"));
     }
 
-    /// Prints something that the reader of an answer should know.
+    /// Prints a note for the reader of an answer.
     pub fn note(&mut self, text: &str) {
         self.line(&format!("note: {text}"));
     }
@@ -62,12 +63,12 @@ impl Errors<'_> {
     /// Prints one line: line breaks in it are escaped.
     pub fn line(&mut self, text: &str) {
         let text = escape::text(text);
-        // Where even the error stream is closed there is nobody left to hear of it.
+        // If even the error stream is closed, there is no other place to report that.
         let _ = writeln!(self.out, "{}", labelled(&text, self.is_colored));
     }
 }
 
-/// What can be done about an error of the system; `None` where the kind of error does not show it.
+/// Returns advice about a system error; `None` if the kind of error does not suggest any.
 #[must_use]
 pub fn hint_of_system(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {

@@ -1,18 +1,18 @@
-//! Strings out of traces are written by strangers: none reaches a terminal as it is.
+//! Escapes of untrusted text: no string from a trace reaches a terminal unescaped.
 //!
 //! Escape sequences could hide or forge output, bidirectional controls could reorder it.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether the character can change how others are shown: C0 and C1 controls, DEL, bidirectional
-/// controls, line and paragraph separators.
+/// True if the character can change how other characters are displayed: C0 and C1 controls, DEL,
+/// bidirectional controls, line and paragraph separators.
 const fn is_hostile(c: char) -> bool {
     matches!(c, '\0'..='\x1F' | '\x7F'..='\u{9F}' | '\u{61C}' | '\u{200E}' | '\u{200F}'
         | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text with every such character escaped: `\t`, `\n`, `\r`, otherwise `\u{1b}`.
+/// Returns the text with every hostile character escaped: `\t`, `\n`, `\r`, otherwise `\u{1b}`.
 #[must_use]
 pub fn text(text: &str) -> Cow<'_, str> {
     escape(text, |c, out| match c {
@@ -23,8 +23,8 @@ pub fn text(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// JSON with every such character escaped as `\u001b`. The rules of JSON cover only the C0 controls; the
-/// others are legal in strings, and stand nowhere else.
+/// Returns JSON with every hostile character escaped as `\u001b`. The rules of JSON cover only the
+/// C0 controls. The other characters are legal in strings, and occur nowhere else.
 #[must_use]
 pub fn json_text(json: &str) -> Cow<'_, str> {
     escape(json, |c, out| {

@@ -1,5 +1,5 @@
-//! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first; in
-//! the console a command ends, and the console goes on.
+//! Ctrl-C: the process ends with status 130. Work that has to clean up is stopped first. In the
+//! console only the command ends, and the console goes on.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,25 +7,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Exit;
 
-/// Asks a command to stop.
+/// Cancels a command.
 type GiveUp = Box<dyn Fn() + Send>;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
-/// Gives up the command that a console runs, while a console is open.
+/// Cancels the running command of a console, while a console is open.
 static CONSOLE: Mutex<Option<GiveUp>> = Mutex::new(None);
 static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
-/// How often Ctrl-C has to be pressed to end the console with a command that did not stop.
+/// Number of times that Ctrl-C has to be pressed to end the console with a command that did not
+/// stop.
 const ENOUGH: usize = 3;
 
-/// Takes over Ctrl-C; for a program, not for those who use its parts as a library. A second Ctrl-C ends the
-/// process in any case.
+/// Installs the Ctrl-C handler; for a program, not for users of its parts as a library. A second
+/// Ctrl-C always ends the process.
 pub fn install() {
-    // Where the system has no such signal there is nothing to take over.
+    // A system without this signal needs no handler.
     let _ = ctrlc::set_handler(|| {
         let console = console();
-        // The lock is held to the end, so that the command which is given up is the one that ran when Ctrl-C
+        // The lock is held to the end, so that the canceled command is the one that ran when Ctrl-C
         // was pressed.
         if let Some(give_up) = &*console {
             ASKED.store(true, Ordering::SeqCst);
@@ -35,20 +36,20 @@ pub fn install() {
             }
             end();
         }
-        // Without work that has something to clean up nobody would ever look whether it was asked.
+        // Without work that has to clean up, no code would ever look at the flag.
         if ASKED.swap(true, Ordering::SeqCst) || WORKERS.load(Ordering::SeqCst) == 0 {
             end();
         }
     });
 }
 
-/// Files that are not finished; those that are kept have another name by then.
+/// Unfinished files. The kept ones have another name by then.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes a file when a signal ends the process, if it is still there under that name.
+/// Registers a file to be removed when a signal ends the process, if it still has that name.
 pub fn remove_at_the_end(path: &Path) {
     let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    // A console writes many files: those that got their names, or were given up, are forgotten.
+    // A console writes many files: renamed and removed ones are forgotten.
     all.retain(|path| path.exists());
     all.push(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
 }
@@ -69,19 +70,21 @@ fn console() -> MutexGuard<'static, Option<GiveUp>> {
     CONSOLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A console in which Ctrl-C ends commands and not the process, while this lives.
+/// Registration of a console, in which Ctrl-C ends commands and not the process, until it is
+/// dropped.
 #[derive(Debug)]
 pub struct OfConsole(());
 
 impl OfConsole {
-    /// Takes Ctrl-C for commands of a console.
+    /// Makes Ctrl-C end commands of a console.
     #[must_use]
     pub fn begin() -> Self {
+        // No command runs yet, so there is nothing to cancel.
         *console() = Some(Box::new(|| ()));
         Self(())
     }
 
-    /// Starts a command that `give_up` gives up; earlier presses of Ctrl-C are forgotten.
+    /// Starts a command that `give_up` cancels. Earlier presses of Ctrl-C are forgotten.
     pub fn command(&self, give_up: impl Fn() + Send + 'static) {
         *console() = Some(Box::new(give_up));
         forget();
@@ -100,19 +103,19 @@ impl Drop for OfConsole {
     }
 }
 
-/// Work that is asked to stop, while this lives.
+/// Registration of work that can be stopped, until it is dropped.
 #[derive(Debug)]
 pub struct Stoppable(());
 
 impl Stoppable {
-    /// From now on Ctrl-C asks this work to stop, and ends the process only the second time.
+    /// From now on Ctrl-C requests this work to stop, and ends the process only the second time.
     #[must_use]
     pub fn begin() -> Self {
         WORKERS.fetch_add(1, Ordering::SeqCst);
         Self(())
     }
 
-    /// Whether it should stop.
+    /// True if the work should stop.
     #[must_use]
     pub fn is_asked_to_stop(&self) -> bool {
         ASKED.load(Ordering::Relaxed)

@@ -1,9 +1,11 @@
-//! What every command line of the project prints with: [`Lines`] of text and [`Table`]s, [`errors`] with
-//! their hints, the [`Exit`] code and what Ctrl-C does ([`interrupt`]). All of it is escaped ([`escape`])
-//! before it is aligned and coloured ([`style`]), so that nothing which a file contains reaches a terminal as
-//! it is. Options that people give every time stand in a file ([`config`]).
+//! Output of every command line of the project: [`Lines`] of text and [`Table`]s, [`errors`] with
+//! their hints, the [`Exit`] code and the handling of Ctrl-C ([`interrupt`]). All text is escaped
+//! ([`escape`]) before it is aligned and colored ([`style`]), so no content of a file reaches a
+//! terminal unescaped. Options that a user would otherwise repeat are in a configuration file
+//! ([`config`]).
 //!
-//! It knows no question and no trace: commands that record or run something print as those that ask do.
+//! This crate does not depend on questions or traces: commands that record or run something print
+//! in the same way as commands that query.
 
 #![forbid(unsafe_code)]
 

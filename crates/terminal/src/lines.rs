@@ -12,7 +12,7 @@ use crate::table::Table;
 pub struct WriteError(#[from] io::Error);
 
 impl WriteError {
-    /// Whether the reader at the other end of a pipe has gone: `etwkit … | head`.
+    /// True if the reader at the other end of a pipe has gone, as in `etwkit … | head`.
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         // ERROR_PIPE_NOT_CONNECTED has no kind of its own; named pipes of Windows end with it.
@@ -23,12 +23,12 @@ impl WriteError {
 
 type Result<T> = std::result::Result<T, WriteError>;
 
-/// Writes lines. Everything that is text is escaped here, so that no command can forget to.
+/// Writes lines. All text is escaped here, so that no command can forget it.
 pub struct Lines<'w> {
     out: &'w mut dyn Write,
     /// Columns of the terminal, if it writes to one.
     width: Option<usize>,
-    /// Colours that the terminal, or the session, has.
+    /// Colors of the terminal, or of the session.
     terminal: Colors,
     /// Colours of this command.
     colors: Colors,
@@ -37,7 +37,7 @@ pub struct Lines<'w> {
 }
 
 impl<'w> Lines<'w> {
-    /// Lines without colours and of any width.
+    /// Creates lines without colors and of any width.
     pub fn new(out: &'w mut dyn Write) -> Self {
         Self {
             out,
@@ -48,7 +48,7 @@ impl<'w> Lines<'w> {
         }
     }
 
-    /// Lines for a terminal of that many columns, in a session that may have chosen other colours.
+    /// Sets the columns of the terminal, and the colors of a session that may have chosen others.
     #[must_use]
     pub fn on(self, width: Option<usize>, colors: Colors, session: Option<When>) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl<'w> Lines<'w> {
         }
     }
 
-    /// Follows the choice of a command line, if it has one.
+    /// Applies the choice of a command line, if it has one.
     pub fn choose_colors(&mut self, when: Option<When>) {
         if when.is_some() {
             self.colors = self.terminal.chosen(when);
@@ -72,21 +72,21 @@ impl<'w> Lines<'w> {
         self.colors
     }
 
-    /// Columns of the terminal; `None` for a pipe or file.
+    /// Returns the columns of the terminal; `None` for a pipe or file.
     #[must_use]
     pub const fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// One line: line breaks and other controls in it are escaped.
+    /// Prints one line: line breaks and other controls in it are escaped.
     ///
     /// # Errors
-    /// It cannot be written, as for all that follow.
+    /// It cannot be written.
     pub fn line(&mut self, line: &str) -> Result<()> {
         self.line_as(Role::Plain, line)
     }
 
-    /// A line that looks like what it is.
+    /// Prints a line in the style of its role.
     ///
     /// # Errors
     /// It cannot be written.
@@ -96,7 +96,7 @@ impl<'w> Lines<'w> {
         writeln!(self.bytes(), "{}", role.paint(&line, colors)).map_err(WriteError)
     }
 
-    /// A line that begins with what it is: `hint: …`, `warning: …`.
+    /// Prints a line that starts with its label: `hint: …`, `warning: …`.
     ///
     /// # Errors
     /// It cannot be written.
@@ -106,7 +106,7 @@ impl<'w> Lines<'w> {
         writeln!(self.bytes(), "{}", labelled(&line, colors)).map_err(WriteError)
     }
 
-    /// Text for a file, as it is.
+    /// Prints text for a file, unescaped.
     ///
     /// # Errors
     /// It cannot be written.
@@ -114,13 +114,13 @@ impl<'w> Lines<'w> {
         self.bytes().write_all(text.as_bytes()).map_err(WriteError)
     }
 
-    /// Where bytes go that are no text.
+    /// Returns the writer for bytes that are not text.
     pub fn bytes(&mut self) -> &mut dyn Write {
         self.started = true;
         self.out
     }
 
-    /// Text of our own that has several lines.
+    /// Prints a text of this program that has several lines.
     ///
     /// # Errors
     /// It cannot be written.
@@ -128,7 +128,7 @@ impl<'w> Lines<'w> {
         block.lines().try_for_each(|line| self.line(line))
     }
 
-    /// A heading, with an empty line in front unless it is the first one.
+    /// Prints a heading, with an empty line before it unless it is the first one.
     ///
     /// # Errors
     /// It cannot be written.
@@ -136,7 +136,7 @@ impl<'w> Lines<'w> {
         self.heading_as(Role::Heading, heading)
     }
 
-    /// The heading of a trace or an extract.
+    /// Prints the heading of a trace or an extract.
     ///
     /// # Errors
     /// It cannot be written.
@@ -151,7 +151,7 @@ impl<'w> Lines<'w> {
         self.line_as(role, heading)
     }
 
-    /// A table below a heading.
+    /// Prints a table below a heading.
     ///
     /// # Errors
     /// It cannot be written.
@@ -162,17 +162,17 @@ impl<'w> Lines<'w> {
             .try_for_each(|line| self.line_as(line.role, &line.text))
     }
 
-    /// One object of JSON on a line of its own. No heading of text stands in front of it or behind it.
+    /// Prints one object of JSON on a line of its own, without a text heading before or after it.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn json_line(&mut self, json: &str) -> Result<()> {
-        // The plain writer, so that this does not count as something printed: a heading behind it would else
-        // get an empty line in front, which is no JSON.
+        // The plain writer, so that this does not count as something printed: otherwise a later
+        // heading would get an empty line before it, which is not JSON.
         writeln!(self.out, "{}", escape::json_text(json)).map_err(WriteError)
     }
 
-    /// Writes what is buffered.
+    /// Flushes buffered output.
     ///
     /// # Errors
     /// It cannot be written.

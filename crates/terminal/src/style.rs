@@ -1,14 +1,15 @@
-//! Colours: what a text is decides how it looks, and no colour says what the words do not.
+//! Colors: the role of a text decides its color, and a color adds nothing that the words do not
+//! express.
 //!
-//! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are those of
-//! the plain text and nothing that a file contains can end a colour or begin one.
+//! Only whole lines or their labels are colored, after escaping and cutting, so widths are the
+//! widths of the plain text, and no content of a file can end or start a color.
 
 use std::borrow::Cow;
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 
-/// What a text is.
+/// Role of a text, which decides its color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Rows and sentences.
@@ -19,11 +20,11 @@ pub enum Role {
     Heading,
     /// Titles of columns.
     Titles,
-    /// The label of an advice.
+    /// The label of a hint.
     Hint,
-    /// The label of what the reader should know; a row with something to look at.
+    /// The label of a note for the reader; a row with something to look at.
     Warning,
-    /// The label of what went wrong.
+    /// The label of an error.
     Error,
 }
 
@@ -40,7 +41,7 @@ impl Role {
         }
     }
 
-    /// The text, which is escaped already, as it looks.
+    /// Returns the text, which is already escaped, in the style of the role.
     pub fn paint(self, text: &str, is_colored: bool) -> Cow<'_, str> {
         if !is_colored || self == Self::Plain || text.is_empty() {
             return Cow::Borrowed(text);
@@ -50,7 +51,7 @@ impl Role {
     }
 }
 
-/// The label that a line begins with, such as `error:`, and its role.
+/// Returns the label at the start of a line, such as `error:`, and its role.
 pub fn label(line: &str) -> Option<(Role, &str)> {
     const LABELS: [(&str, Role); 5] = [
         ("error:", Role::Error),
@@ -67,7 +68,7 @@ pub fn label(line: &str) -> Option<(Role, &str)> {
     })
 }
 
-/// A line of which only the label is coloured.
+/// Returns a line with only its label colored.
 pub fn labelled(line: &str, is_colored: bool) -> Cow<'_, str> {
     let indent = line.len() - line.trim_start().len();
     match (is_colored, label(line.trim_start())) {
@@ -80,7 +81,7 @@ pub fn labelled(line: &str, is_colored: bool) -> Cow<'_, str> {
     }
 }
 
-/// When there are colours.
+/// Choice of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// On a terminal that can, unless NO_COLOR is set; CLICOLOR_FORCE=1 wants them anywhere
@@ -91,7 +92,7 @@ pub enum When {
     Never,
 }
 
-/// Whether the answer and the errors are coloured.
+/// True for each stream that is colored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Colors {
     /// The answer.
@@ -101,7 +102,7 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// The colours after the choice of a command line.
+    /// Returns the colors after the choice of a command line.
     pub fn chosen(self, when: Option<When>) -> Self {
         match when {
             None | Some(When::Auto) => self,
@@ -114,10 +115,11 @@ impl Colors {
     }
 }
 
-/// The choice of colours in arguments that could not be parsed: the error about them is coloured, too.
+/// Returns the `--color` choice in arguments that could not be parsed, so that the parser's error
+/// is also colored.
 pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
     let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
-    // By hand, since the parser of arguments has given up on them by now.
+    // By hand, since the parser of arguments has already failed on them.
     let value = |at: usize, word: &str| match word.strip_prefix("--color") {
         Some("") => words.get(at + 1).map(ToString::to_string),
         Some(rest) => rest.strip_prefix('=').map(str::to_owned),

@@ -3,7 +3,7 @@
 use crate::escape;
 use crate::style::Role;
 
-/// Where the text of a column stands.
+/// Alignment of the text in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// At the left, as words do.
@@ -15,7 +15,7 @@ pub enum Align {
 /// A line of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableLine {
-    /// What it is: the titles, or a row.
+    /// Role of the line: titles, or a row.
     pub role: Role,
     /// Its cells, escaped and aligned.
     pub text: String,
@@ -36,7 +36,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with a row of titles.
+    /// Creates a table with a row of titles.
     #[must_use]
     pub fn new(columns: &[(&str, Align)]) -> Self {
         let titles = columns
@@ -51,7 +51,8 @@ impl Table {
         }
     }
 
-    /// A table of rows below titles with `|` between; columns whose title ends with `>` stand at the right.
+    /// Creates a table of rows below titles that are separated by `|`. Columns with a title that
+    /// ends with `>` are right-aligned.
     #[must_use]
     pub fn of<const N: usize>(titles: &str, rows: impl IntoIterator<Item = [String; N]>) -> Self {
         fn column(title: &str) -> (&str, Align) {
@@ -64,7 +65,7 @@ impl Table {
         table
     }
 
-    /// Names and values without titles.
+    /// Creates a table of names and values without titles.
     #[must_use]
     pub fn pairs() -> Self {
         Self {
@@ -76,7 +77,7 @@ impl Table {
 
     /// Appends a row, whose cells are escaped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        // Escaped before the widths are taken; the printer then finds nothing more to escape.
+        // Escaped before the widths are taken, so that the printer finds nothing more to escape.
         self.rows.push(
             cells
                 .into_iter()
@@ -85,7 +86,7 @@ impl Table {
         );
     }
 
-    /// Characters of the widest cell of each column.
+    /// Returns the number of characters in the widest cell of each column.
     #[must_use]
     pub fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
@@ -98,7 +99,7 @@ impl Table {
         (0..self.aligns.len()).map(width).collect()
     }
 
-    /// The lines, the one of titles first.
+    /// Returns the lines, the titles first.
     #[must_use]
     pub fn lines(&self) -> Vec<TableLine> {
         let widths = self.widths();
@@ -127,12 +128,12 @@ impl Table {
     }
 }
 
-/// Blanks that a cell is filled up with at most. A wider cell pushes its own row aside instead of widening
-/// all others: one name of 64 Ki characters in a table of a hundred thousand rows would otherwise become
-/// gigabytes of blanks.
+/// Largest width to which a cell is padded. A wider cell pushes its own row aside instead of
+/// widening all others: one name of 64 Ki characters in a table of a hundred thousand rows would
+/// otherwise become gigabytes of blanks.
 const MAX_PADDED: usize = 1000;
 
-/// Appends a cell and the gap in front of it. Width specifiers of format strings panic above 65,535, so
+/// Appends a cell and the gap before it. Width specifiers of format strings panic above 65,535, so
 /// blanks are written by hand.
 pub fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
     let missing = width.min(MAX_PADDED).saturating_sub(cell.chars().count());
@@ -146,11 +147,11 @@ pub fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
     }
 }
 
-/// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets an
-/// apostrophe in front.
+/// Returns a cell of CSV, in quotes if necessary. A cell that a spreadsheet would take for a
+/// formula gets a leading apostrophe.
 #[must_use]
 pub fn csv_cell(cell: &str) -> String {
-    // Texts come out of traces that strangers made, and a spreadsheet runs formulas when the file is opened.
+    // Texts come from untrusted traces, and a spreadsheet runs formulas when the file is opened.
     let formula = cell.starts_with(['=', '+', '-', '@']);
     let cell = if formula {
         format!("'{cell}")

@@ -1,8 +1,8 @@
-//! Compares a section of ours with the expected one, value by value.
+//! Compares a section of our output with the expected one, value by value.
 
 use serde_json::Value;
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug, Default)]
 pub struct Comparison {
     /// Values compared.
@@ -14,10 +14,11 @@ pub struct Comparison {
 impl Comparison {
     /// Compares `ours` with `truth`; `path` names both in the differences.
     ///
-    /// Every key of the truth must be there, others of ours do not matter. A truth of null is satisfied by a
-    /// missing key too, and keys of the outermost object that start with `_` are ignored. Where either
-    /// number is a float they may differ by 1e-6 relative; if the key ends in `_s` by 1e-6 absolute; if it
-    /// ends in `_us` by 1e-6 relative or 1 absolute. All else must be equal.
+    /// Every key of the truth must be there, other keys of ours are ignored. A truth of null is
+    /// satisfied also by a missing key, and keys of the outermost object that start with `_` are
+    /// ignored. Where either number is a float they may differ by 1e-6 relative; if the key ends in
+    /// `_s` by 1e-6 absolute; if it ends in `_us` by 1e-6 relative or 1 absolute. All else must be
+    /// equal.
     #[must_use]
     pub fn of(path: &str, truth: &Value, ours: &Value) -> Self {
         let mut comparison = Self::default();
@@ -94,6 +95,7 @@ fn equal(key: &str, truth: &Value, ours: &Value) -> bool {
     let (Value::Number(a), Value::Number(b)) = (truth, ours) else {
         return truth == ours;
     };
+    // Whole numbers are compared exactly: as floats, large ones would be equal to their neighbors.
     if !a.is_f64() && !b.is_f64() {
         return a == b;
     }

@@ -1,20 +1,20 @@
 //! Damage to the bytes of a trace, the same in every run.
 //!
-//! Nothing here reads a trace as the reader does: buffers and records are found by the few fields that lead
-//! from one to the next.
+//! This module does not use the reader of traces: it finds buffers and records by the few fields
+//! that lead from one to the next.
 
 /// A small generator, so that every run tries the same damage.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Other seeds give other damage.
+    /// Creates a generator. Other seeds give other damage.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below `n`; 0 if `n` is 0.
+    /// Returns a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         self.0 = self
             .0
@@ -23,8 +23,8 @@ impl Random {
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
-    /// A number at the limit of a type or a size, or next to it.
-    // Checks fail at limits; random numbers nearly never hit one.
+    /// Returns a number at the limit of a type or a size, or next to it.
+    // Checks fail at limits, which random numbers nearly never hit.
     fn edge(&mut self) -> u64 {
         const EDGES: [u64; 16] = [
             0,
@@ -50,12 +50,12 @@ impl Random {
     }
 }
 
-/// How many kinds of damage there are.
+/// Number of kinds of damage.
 pub const KINDS: usize = 10;
 
-/// Damages a trace. The kinds, from 0: bits, zeroed blocks, words, random blocks, bytes of buffer headers,
-/// fields of buffer headers, fields of record headers, the trace header, words of payloads, and blocks that
-/// are repeated, left out or moved.
+/// Damages a trace. The kinds, from 0: bits, zeroed blocks, words, random blocks, bytes of buffer
+/// headers, fields of buffer headers, fields of record headers, the trace header, words of
+/// payloads, and blocks that are repeated, left out or moved.
 pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
     let len = bytes.len();
     if len < 64 {
@@ -95,7 +95,7 @@ pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
     }
 }
 
-/// Writes a number from an edge over 1, 2, 4 or 8 bytes, as far as the file has them.
+/// Writes a number at a limit over 1, 2, 4 or 8 bytes, as far as the file has them.
 fn put(bytes: &mut [u8], at: usize, width: usize, random: &mut Random) {
     let value = random.edge().to_le_bytes();
     for (to, from) in bytes.iter_mut().skip(at).zip(&value[..width]) {
@@ -132,8 +132,8 @@ fn record_fields(bytes: &mut [u8], random: &mut Random) {
         let Some(start) = records.get(random.below(records.len())) else {
             return;
         };
-        // Size, kind, marker, version, type or size of the payload, thread, process, time stamps of both
-        // layouts, flags.
+        // Size, kind, marker, version, type or size of the payload, thread, process, time stamps of
+        // both layouts, flags.
         let (at, width) = [
             (0, 2),
             (2, 1),
@@ -161,7 +161,7 @@ fn payload_words(bytes: &mut [u8], random: &mut Random) {
     }
 }
 
-/// Repeats, leaves out or moves a block, so that everything behind it lies elsewhere.
+/// Repeats, removes or moves a block, so that everything after it is at another offset.
 fn blocks(bytes: &mut Vec<u8>, random: &mut Random) {
     let len = bytes.len();
     let (from, size) = (random.below(len), 1 + random.below(9000));
@@ -185,7 +185,7 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
     })
 }
 
-/// Where buffers start; never empty.
+/// Returns the offsets at which buffers start; never empty.
 #[must_use]
 pub fn buffer_starts(bytes: &[u8]) -> Vec<usize> {
     let (mut starts, mut at) = (vec![0], 0);
@@ -199,7 +199,7 @@ pub fn buffer_starts(bytes: &[u8]) -> Vec<usize> {
     }
 }
 
-/// Where the records of some buffers start.
+/// Returns the offsets at which the records of some buffers start.
 fn record_starts(bytes: &[u8], random: &mut Random) -> Vec<usize> {
     let buffers = buffer_starts(bytes);
     let mut records = Vec::new();
@@ -209,11 +209,12 @@ fn record_starts(bytes: &[u8], random: &mut Random) -> Vec<usize> {
         let mut at = start + 0x48;
         while at + 16 < end && records.len() < 20_000 {
             records.push(at);
-            // The size of a record lies at its start or, in records with a marker of kernel events, behind
-            // the marker.
+            // The size of a record is at its start or, in records with a marker of kernel events,
+            // after the marker.
             let word = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
             let is_kernel = bytes[at + 3] == 0xC0 && matches!(bytes[at + 2], 1..=4 | 0x10 | 0x11);
             let size = if is_kernel { word(at + 4) } else { word(at) };
+            // A smaller size is not a record, and 0 would never advance.
             if size < 8 {
                 break;
             }

@@ -1,5 +1,5 @@
-//! Extracts of ETWAnalyzer, made from its data model: a small one whose numbers can be worked out by hand,
-//! and one of any size.
+//! Extracts of ETWAnalyzer, generated from its data model: a small one whose numbers can be
+//! calculated by hand, and one of any size.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sevenz_rust2::{ArchiveEntry, ArchiveWriter};
 
-/// An extract: its main file, and the parts that lie beside it.
+/// An extract: its main file, and the part files next to it.
 #[derive(Debug, Clone)]
 pub struct JsonExtract {
     /// The main file.
     pub main: Value,
-    /// Name of a part, as `FileIO`, and what is in it.
+    /// Name of each part, such as `FileIO`, and its content.
     pub parts: Vec<(&'static str, Value)>,
 }
 
@@ -21,14 +21,15 @@ const START: &str = "2024-05-01T12:00:00+02:00";
 const UNKNOWN_START: &str = "0001-01-01T00:00:00+00:00";
 const UNKNOWN_END: &str = "9999-12-31T23:59:59.9999999+00:00";
 
-/// A time so many seconds behind the start.
+/// Returns the time that is this many seconds after the start.
 fn at(seconds: &str) -> String {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
     format!("2024-05-01T12:00:{whole:0>2}.{fraction}+02:00")
 }
 
-/// A recording of ten seconds with something in every section. Processes by index: 0 `worker.exe` (100) that
-/// starts in the trace, 1 the one with id 200 that crashes, 2 System, 3 Idle, 4 `explorer.exe`.
+/// Returns a recording of ten seconds with something in every section. Processes by index: 0
+/// `worker.exe` (100) that starts in the trace, 1 the one with id 200 that crashes, 2 System, 3
+/// Idle, 4 `explorer.exe`.
 #[must_use]
 pub fn small() -> JsonExtract {
     let main = json!({
@@ -343,8 +344,8 @@ pub fn write_many(path: &Path, names: &[&str]) {
     std::fs::write(path, writer.finish().unwrap().into_inner()).unwrap();
 }
 
-/// Writes an extract with so many processes, each with so many methods, files and DNS queries. Returns the
-/// bytes of JSON.
+/// Writes an extract with this many processes, each with this many methods, files and DNS queries.
+/// Returns the bytes of JSON.
 ///
 /// # Panics
 /// If it cannot be written.

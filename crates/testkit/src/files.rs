@@ -1,4 +1,5 @@
-//! Files of tests: folders that are removed when they end, the made traces of the repository, archives.
+//! Files for tests: folders that are removed after the test, the generated traces of the
+//! repository, archives.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -13,17 +14,17 @@ use zip::{CompressionMethod, ZipWriter};
 pub struct Folder(TempDir);
 
 impl Folder {
-    /// An empty one.
+    /// Creates an empty folder.
     ///
     /// # Panics
-    /// If there is no place for it, as for all that follows.
+    /// If it cannot be created.
     #[expect(clippy::new_without_default, reason = "it makes a folder on the disk")]
     #[must_use]
     pub fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Path of a file in it, whether there is one or not.
+    /// Returns the path of a file in it, which need not exist.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
@@ -40,22 +41,22 @@ impl Folder {
     }
 }
 
-/// The folder of the small traces that are part of the repository.
+/// Returns the folder of the small traces that are part of the repository.
 #[must_use]
 pub fn made() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made")
 }
 
-/// The bytes of one of them.
+/// Returns the bytes of one generated file.
 ///
 /// # Panics
-/// If there is none of that name.
+/// If no file has that name.
 #[must_use]
 pub fn made_bytes(name: &str) -> Vec<u8> {
     std::fs::read(made().join(name)).unwrap()
 }
 
-/// A 7z archive of these members, each packed by itself.
+/// Returns a 7z archive of these members, each packed by itself.
 ///
 /// # Panics
 /// If it cannot be packed.
@@ -70,7 +71,7 @@ pub fn seven_zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A zip archive of these members.
+/// Returns a zip archive of these members.
 ///
 /// # Panics
 /// If it cannot be packed.
@@ -79,7 +80,7 @@ pub fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
     zipped_as(CompressionMethod::Deflated, members)
 }
 
-/// A zip archive of these members, packed in one of the ways that zip has.
+/// Returns a zip archive of these members, packed with one of zip's methods.
 ///
 /// # Panics
 /// If it cannot be packed.

@@ -1,7 +1,9 @@
-//! For the tests of this workspace only: sample traces, the comparison with their truth, files and damage.
+//! For the tests of this workspace only: sample traces, the comparison with their truth, files and
+//! damage.
 //!
-//! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and `made/info/*.json`.
-//! Where it is not set, tests that need it say so and pass; under `CI` that is a failure.
+//! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and
+//! `made/info/*.json`. If it is not set, tests that need it report that and pass; under `CI` they
+//! fail.
 //!
 //! With `ETWKIT_ALL=1`, as `scripts/test --all` sets it, tests go through every trace, strength and
 //! combination that they can; without it each takes the smallest data that can show what it asserts.
@@ -29,7 +31,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The folder of sample traces, or `None` with a note of what is skipped.
+/// Returns the folder of sample traces, or `None` with a note that its tests are skipped.
 ///
 /// # Panics
 /// If there is none and the tests run under `CI`.
@@ -50,7 +52,7 @@ pub fn traces() -> Option<PathBuf> {
     None
 }
 
-/// Prints that something is not tested, past the capturing of the test runner.
+/// Prints that something is not tested, bypassing the output capture of the test runner.
 ///
 /// # Panics
 /// Under `CI`, where everything has to be tested.
@@ -92,13 +94,13 @@ pub fn one_of_each_series(files: Vec<PathBuf>) -> Vec<PathBuf> {
 pub struct Sample {
     /// Name of its truth file, without ending.
     pub name: String,
-    /// Its files, one session; an archive where the trace lies in one.
+    /// Its files, which form one session; the archive if the trace is in one.
     pub files: Vec<PathBuf>,
     /// The whole truth, in the form of `etwkit info --json`.
     pub truth: Value,
 }
 
-/// All samples with a truth; empty, with a note, where [`traces`] has none.
+/// Returns all samples with a truth; empty, with a note, if [`traces`] has none.
 #[must_use]
 pub fn samples() -> Vec<Sample> {
     let Some(root) = traces() else {
@@ -112,7 +114,7 @@ pub fn samples() -> Vec<Sample> {
         .collect()
 }
 
-/// The JSON files of a folder, sorted.
+/// Returns the JSON files of a folder, sorted.
 #[must_use]
 pub fn truth_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
@@ -129,7 +131,8 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// `None` if the file has a form of its own, such as `NAME.wpp.json`: the tests that it is for read it.
+/// Reads a sample. `None` if the file has its own format, such as `NAME.wpp.json`: special tests
+/// read it.
 fn sample(root: &Path, path: &Path) -> Option<Sample> {
     let truth = read_json(path);
     if truth["_meta"]["schema"] != "etwkit-truth-1" {
@@ -142,7 +145,7 @@ fn sample(root: &Path, path: &Path) -> Option<Sample> {
         .iter()
         .map(|file| file["name"].as_str().unwrap());
     let files = named.map(|name| {
-        // A file that is not there by itself lies in an archive of the same name.
+        // A file that is not there itself is in an archive of the same name.
         let archive = Path::new(name).with_extension("7z");
         let candidates = folders
             .iter()
@@ -158,7 +161,7 @@ fn sample(root: &Path, path: &Path) -> Option<Sample> {
     })
 }
 
-/// Every `.etl` file of the folder of sample traces, sorted.
+/// Returns every `.etl` file in the folder of sample traces, sorted.
 #[must_use]
 pub fn trace_files() -> Vec<PathBuf> {
     let Some(root) = traces() else {

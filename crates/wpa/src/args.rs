@@ -1,15 +1,15 @@
-//! Options of `etwkit export` for profiles, and the line of `wpaexporter`.
+//! Options of `etwkit export` for profiles, and the command line of `wpaexporter`.
 
 use clap::Args;
 
 /// Tables of Windows Performance Analyzer as files of CSV.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ProfileArgs {
-    /// Write the tables of a profile of Windows Performance Analyzer as files of CSV into the folder --out: a
-    /// file .wpaProfile, or cpu, wait, disk, memory or system; can be repeated
+    /// Write the tables of a profile of Windows Performance Analyzer as files of CSV into the
+    /// folder --out: a file .wpaProfile, or cpu, wait, disk, memory or system; can be repeated
     #[arg(long = "profile", value_name = "FILE|NAME")]
     pub profiles: Vec<String>,
-    /// What the names of files of CSV begin with
+    /// Start of the names of CSV files
     #[arg(
         long,
         value_name = "TEXT",
@@ -24,10 +24,11 @@ pub struct ProfileArgs {
     /// Only up to the first mark with this text behind --from-mark
     #[arg(long, value_name = "TEXT", requires = "from_mark")]
     pub to_mark: Option<String>,
-    /// Only what lies in instances of these regions of interest; each instance becomes files of its own
+    /// Only what lies in instances of these regions of interest; each instance becomes files of its
+    /// own
     #[arg(long, value_name = "NAMES", requires_all = ["profiles", "regions"], conflicts_with_all = ["range", "from_mark"])]
     pub region: Option<String>,
-    /// What defines the regions: a Regions of Interest file of Windows Performance Analyzer
+    /// Regions of Interest file of Windows Performance Analyzer that defines the regions
     #[arg(long, value_name = "FILE", requires = "profiles")]
     pub regions: Option<String>,
     /// Write single rows instead of sums by what is left of the golden bar

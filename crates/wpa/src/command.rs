@@ -1,4 +1,4 @@
-//! What both command lines do: for each trace, part of it and table of the profiles a file.
+//! The work of both command lines: a file for each trace, part of it and table of the profiles.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,26 +25,26 @@ use crate::plan::{Plan, graph, plan};
 use crate::profile::{Preset, Profile};
 use crate::{regions, rows, shipped};
 
-/// What `etwkit export` says beside [`ProfileArgs`].
+/// Options of `etwkit export` in addition to [`ProfileArgs`].
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'a> {
     /// Only this part of the trace.
     pub range: Option<&'a str>,
-    /// The folder to write into; without one that of the trace.
+    /// The folder to write into; `None` for the folder of the trace.
     pub folder: Option<&'a Path>,
-    /// Whether files that are there are replaced.
+    /// True if existing files are replaced.
     pub force: bool,
-    /// Whether to print JSON.
+    /// True if JSON is printed.
     pub json: bool,
 }
 
-/// What is to be done.
+/// The work to do.
 #[derive(Debug)]
 struct Job {
     /// Traces and extracts.
     traces: Vec<PathBuf>,
     profiles: Vec<Profile>,
-    /// The folder to write into; without one that of each trace.
+    /// The folder to write into; `None` for the folder of each trace.
     folder: Option<PathBuf>,
     prefix: String,
     part: Part,
@@ -55,11 +55,11 @@ struct Job {
     json: bool,
 }
 
-/// `etwkit export --profile`.
+/// Runs `etwkit export --profile`.
 ///
 /// # Errors
-/// A profile or trace cannot be read, there are no such marks or regions, nothing of the profiles is known
-/// here, or a file cannot be written.
+/// A profile or trace cannot be read, the marks or regions do not exist, no graph of the profiles
+/// is known here, or a file cannot be written.
 pub fn export(
     args: &ProfileArgs,
     traces: &[PathBuf],
@@ -91,10 +91,10 @@ pub fn export(
     job.run(front)
 }
 
-/// A line of `wpaexporter`.
+/// Runs a command line of `wpaexporter`.
 ///
 /// # Errors
-/// The line is wrong; also those of [`export`].
+/// The line is wrong, or an error of [`export`].
 pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
     let line = ExporterLine::parse(&args.args)?;
     if line.help {
@@ -114,19 +114,20 @@ pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
             .collect::<Result<_>>()?,
         regions: line.regions.as_deref().map(manifest).transpose()?,
         traces: line.traces,
+        // `wpaexporter` writes into the current folder by default, unlike `etwkit export`.
         folder: Some(line.folder.unwrap_or_else(|| PathBuf::from("."))),
         prefix: line.prefix,
         part: line.part,
         delimiter: line.delimiter.unwrap_or(b','),
         single_rows: false,
-        // Scripts run it again and again. Traces and extracts are never replaced.
+        // Scripts run it repeatedly. Traces and extracts are never replaced.
         force: true,
         json: false,
     };
     job.run(front)
 }
 
-/// The options of `wpaexporter`, and what becomes of them.
+/// Returns the options of `wpaexporter` and their treatment.
 fn help() -> Vec<String> {
     let mut lines = vec![
         "wpaexporter -i TRACE… -profile FILE|NAME [OPTIONS]".to_owned(),
@@ -144,9 +145,10 @@ fn help() -> Vec<String> {
     lines
 }
 
-/// A profile: a file, or one of ours by its name.
+/// Reads a profile: a file, or a built-in one by its name.
 fn profile(name: &str) -> Result<Profile> {
-    // A file of the user goes before a profile of ours: whoever calls a file `cpu` means that file.
+    // A file of the user takes precedence over a built-in profile: a user with a file named `cpu`
+    // means that file.
     let file = Path::new(name);
     match shipped::by_name(name) {
         Some(ours) if !file.is_file() => Ok(ours.read()?),
@@ -168,7 +170,7 @@ fn manifest(file: &str) -> Result<NamedFile<Manifest>> {
     )?))
 }
 
-/// What became of the tables.
+/// Number of tables by outcome.
 #[derive(Debug, Default)]
 struct Done {
     written: u64,
@@ -183,7 +185,8 @@ impl Job {
         }
         let (mut done, mut given) = (Done::default(), BTreeMap::new());
         for trace in &traces {
-            // One session for all parts and tables of a trace: opening it may have extracted the trace.
+            // One session for all parts and tables of a trace: opening it may have extracted the
+            // trace.
             let session = front.open(trace)?;
             let parts = views(&self.part, self.regions.as_ref(), &session)?;
             let folder = folder(self.folder.as_deref(), trace);
@@ -207,8 +210,8 @@ impl Job {
                 }
             }
         }
-        // Tables without rows are an answer. That a profile has nothing which is known here is an error,
-        // since a script would otherwise go on without its files.
+        // Tables without rows are an answer. A profile without any known table is an error, since a
+        // script would otherwise continue without its files.
         match done {
             Done { written: 1.., .. } => Ok(Exit::Answered),
             Done { empty: 1.., .. } => Ok(Exit::Nothing),
@@ -219,7 +222,7 @@ impl Job {
         }
     }
 
-    /// Writes one table, and reports what became of it.
+    /// Writes one table and reports the outcome.
     fn table(
         &self,
         preset: &Preset,
@@ -299,8 +302,8 @@ impl Job {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
-        // Written under another name first. Without rows it is dropped, so that no file of titles alone is
-        // left and an older file stays as it was.
+        // Written under another name first. Without rows it is dropped, so that no file with only
+        // titles remains and an older file stays unchanged.
         let mut out = out_file::buffered(file, Replace::forced(self.force))?;
         let rows = rows::write(plan, view.capacity_ns(), self.delimiter, session, &mut out)?;
         if rows > 0 {
@@ -325,7 +328,7 @@ impl Job {
     }
 }
 
-/// Why a table has no rows.
+/// Returns the reason why a table has no rows.
 fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     let table = graph.table;
     if session.leaves_out(table) {
@@ -334,7 +337,7 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
                 .to_owned(),
         );
     }
-    // Regions are no table of the extract: they come from the file that the line names.
+    // Regions are not a table of the extract: they come from the file that the line names.
     let is_there = table == regions::TABLE || has_rows(session, table)?;
     Ok(if is_there {
         "no rows, in this part of the trace and with this filter".to_owned()
@@ -343,7 +346,7 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     })
 }
 
-/// The folder of the files of a trace.
+/// Returns the folder of the files of a trace.
 fn folder(named: Option<&Path>, trace: &Path) -> PathBuf {
     named
         .or_else(|| trace.parent())
@@ -359,14 +362,15 @@ fn stem(trace: &Path) -> String {
         .into_owned()
 }
 
-/// What the files of one of several traces begin with. Traces of one name in different folders, and a trace
-/// beside its extract, would otherwise replace each other's files where these go to one folder.
+/// Returns the start of the file names for one of several traces. Without it, traces with the same
+/// name in different folders, or a trace next to its extract, would replace each other's files in a
+/// common folder.
 fn prefix_of_trace(
     given: &mut BTreeMap<(PathBuf, String), usize>,
     folder: &Path,
     stem: &str,
 ) -> String {
-    // Names that differ in case alone are the same on Windows.
+    // Names that differ only in case are the same on Windows.
     let times = given
         .entry((folder.to_owned(), stem.to_lowercase()))
         .or_default();

@@ -6,11 +6,12 @@ use crate::catalog::{Column, Graph, Kind};
 use crate::format::Unit;
 use crate::words::{self, Condition, Operator};
 
-/// The SQL of the condition of a preset. `fill` puts the ends of the part of the trace into the SQL of a
-/// column.
+/// Returns the SQL for the condition of a preset. `fill` puts the ends of the part of the trace
+/// into the SQL of a column.
 ///
 /// # Errors
-/// The condition cannot be read, or it names a column or an operator that does not exist here: why, in words.
+/// The condition cannot be read, or it names an unknown column or operator. The error explains it
+/// in words.
 pub(crate) fn sql(
     text: &str,
     graph: &Graph,
@@ -36,12 +37,12 @@ fn of_condition(
             literal,
         } => {
             let (known, sql) = column_of(column, graph)?;
-            // Only the column is filled: a literal may well have a `$to` in it, such as a path.
+            // Only the column is filled: a literal, such as a path, may contain `$to`.
             let compared = compare(known, &fill(sql), *operator, literal).ok_or_else(|| {
                 format!("column \"{column}\" cannot be compared like this with \"{literal}\"")
             })?;
-            // What is not known is unequal to everything. Null would make `NOT` of the whole condition null,
-            // and so hide rows that an analyst expects to see.
+            // An unknown value is unequal to everything. Null would make `NOT` of the whole
+            // condition null, and so hide rows that an analyst expects to see.
             format!(
                 "coalesce({compared}, {})",
                 matches!(operator, Operator::NotEqual | Operator::ContainsNot)
@@ -50,7 +51,7 @@ fn of_condition(
     })
 }
 
-/// A column by its title, with its SQL; that of a process may have `(Name)` behind it.
+/// Returns a column by its title, with its SQL. The title of a process may be followed by `(Name)`.
 fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str), String> {
     if let Some(column) = graph.by_name(title) {
         return Ok((column, column.sql));
@@ -68,16 +69,16 @@ fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str),
 fn compare(column: &Column, sql: &str, operator: Operator, literal: &str) -> Option<String> {
     match column.kind {
         Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
-        // A stack is a number here, and the frames that a filter could compare are put together only when a
-        // row is written.
+        // A stack is a number here, and the frames that a filter could compare are assembled only
+        // when a row is written.
         Kind::Stack => None,
         kind => number(kind, sql, operator, literal),
     }
 }
 
-/// Texts are compared in any case.
+/// Compares texts regardless of case.
 fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
-    // Profiles name values in words of their program, which the column may write differently.
+    // Profiles name values in the words of their program, which the column may write differently.
     let known = column
         .means
         .iter()
@@ -96,7 +97,8 @@ fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String
         Operator::StartsWith => format!("starts_with({value}, {with})"),
         Operator::EndsWith => format!("ends_with({value}, {with})"),
         Operator::Matches => {
-            // The whole text has to fit, in any case, as with all other comparisons of texts.
+            // The whole text has to match, regardless of case, as in all other comparisons of
+            // texts.
             let whole = quoted(&format!("^(?:{literal})$"));
             format!("regexp_like({sql}, {whole}, 'i')")
         }
@@ -116,16 +118,18 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
     Some(format!("{sql} {word} {}", value(kind, literal)?))
 }
 
-/// A literal in what the column has: nanoseconds, bytes, or a number as it is.
+/// Converts a literal to the unit of the column: nanoseconds, bytes, or a plain number.
 fn value(kind: Kind, literal: &str) -> Option<i64> {
     if let Some(digits) = literal
         .strip_prefix("0x")
         .or_else(|| literal.strip_prefix("0X"))
     {
-        // Addresses above the middle are written without a sign, and stored as the same bits with one.
+        // Addresses in the upper half are written without a sign, and stored as the same bits with
+        // one.
         return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
     }
-    // The unit of a literal stands right behind its digits; without one the unit of the column is meant.
+    // The unit of a literal directly follows its digits. Without one, the unit of the column
+    // applies.
     let digits = literal.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
     let unit = literal.get(digits.len()..)?.to_ascii_lowercase();
     let usual = match kind {
@@ -145,15 +149,16 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         "gb" => Unit::Gigabytes,
         _ => return None,
     };
-    // A size that is compared with a time is a mistake of the profile, and so is a share, whose column has
-    // nanoseconds here. An error says so; rows would only be missing.
+    // A size that is compared with a time is a mistake in the profile, and so is a share, whose
+    // column has nanoseconds here. An error reports the mistake; otherwise rows would silently be
+    // missing.
     if usual.is_time() != unit.is_time() || kind == Kind::Percent {
         return None;
     }
     let digits = digits.replace(',', "");
     let digits = digits.trim();
-    // Whole numbers are not computed as fractions: nanoseconds of a long trace have more digits than these
-    // hold.
+    // Whole numbers are not computed as fractions: nanoseconds of a long trace have more digits
+    // than a fraction can hold.
     if let Ok(whole) = digits.parse::<i64>() {
         return whole.checked_mul(unit.size());
     }

@@ -1,8 +1,8 @@
-//! How numbers are written: plain digits with a point, exactly, whatever the locale of the reader. Windows
-//! Performance Analyzer groups digits by the locale of its machine, so that its files differ between
-//! machines; ours do not.
+//! Number formats: plain digits with a point, exact and independent of the reader's locale. Windows
+//! Performance Analyzer groups digits by the locale of its machine, so its files differ between
+//! machines. The files of etwkit do not.
 
-/// A unit that profiles ask for.
+/// A unit that a profile can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -26,7 +26,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What `CellFormat` of a column asks for: the first letter of formats of times says their unit.
+    /// Returns the unit of a column's `CellFormat`. In formats of times, the first letter is the
+    /// unit.
     #[must_use]
     pub fn of_cell_format(format: &str) -> Option<Self> {
         Some(match format {
@@ -43,7 +44,7 @@ impl Unit {
         })
     }
 
-    /// Whether it measures time.
+    /// True for units of time.
     #[must_use]
     pub const fn is_time(self) -> bool {
         matches!(
@@ -52,7 +53,7 @@ impl Unit {
         )
     }
 
-    /// Whether it measures sizes.
+    /// True for units of size.
     #[must_use]
     pub const fn is_size(self) -> bool {
         matches!(
@@ -61,7 +62,7 @@ impl Unit {
         )
     }
 
-    /// What stands behind titles.
+    /// Returns the unit's symbol, as it follows titles.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -77,7 +78,7 @@ impl Unit {
         }
     }
 
-    /// How many nanoseconds or bytes it is.
+    /// Returns the unit's size in nanoseconds or bytes.
     #[must_use]
     pub const fn size(self) -> i64 {
         match self {
@@ -91,7 +92,7 @@ impl Unit {
         }
     }
 
-    /// Digits behind the point: as many as a nanosecond needs, six for sizes.
+    /// Returns the number of decimals: enough for a nanosecond, and six for sizes.
     const fn digits(self) -> usize {
         match self {
             Self::Seconds => 9,
@@ -102,7 +103,8 @@ impl Unit {
     }
 }
 
-/// A whole number of nanoseconds or bytes in a unit. Times are exact; sizes are rounded at the sixth digit.
+/// Formats a whole number of nanoseconds or bytes in a unit. Times are exact; sizes are rounded to
+/// six digits.
 #[must_use]
 pub(crate) fn whole(number: i64, unit: Unit) -> String {
     let digits = unit.digits();
@@ -121,15 +123,15 @@ pub(crate) fn whole(number: i64, unit: Unit) -> String {
     format!("{sign}{}.{:0digits$}", scaled / power, scaled % power)
 }
 
-/// A mean of nanoseconds or bytes in a unit.
+/// Formats a mean of nanoseconds or bytes in a unit.
 #[must_use]
 pub(crate) fn fraction(number: f64, unit: Unit) -> String {
-    // A mean of whole nanoseconds or bytes has a fraction, even in a unit that has none otherwise.
+    // A mean of whole nanoseconds or bytes has a fraction, even in a unit that otherwise has none.
     let digits = unit.digits().max(3);
     format!("{:.digits$}", number / unit.size() as f64)
 }
 
-/// Nanoseconds as percent of what all processors had.
+/// Formats nanoseconds as percent of the capacity of all processors.
 #[must_use]
 pub(crate) fn percent(ns: f64, of_ns: f64) -> String {
     if of_ns > 0.0 {

@@ -1,4 +1,4 @@
-//! What a program gives the export.
+//! The environment that a program provides to the export.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use anyhow::Result;
 use etwkit_query::Session;
 use serde_json::Value;
 
-/// Where the export prints, and how it opens what it asks.
+/// Output of the export, and access to extracts.
 pub trait Front {
-    /// Opens an extract, or the one that a trace becomes.
+    /// Opens an extract, or the extract that is made from a trace.
     ///
     /// # Errors
     /// It cannot be read.
@@ -29,7 +29,7 @@ pub enum Emitted<'a> {
     Line(&'a str),
     /// A note for the error stream.
     Note(&'a str),
-    /// Which command prints the JSON that follows.
+    /// The command whose JSON follows.
     JsonStart(&'a str),
     /// An object of JSON.
     Json(&'a Value),

@@ -6,15 +6,17 @@
 //!            catalog: GUIDs of graphs and columns → tables and SQL
 //! ```
 //!
-//! - `profile`: reads what a profile shows
+//! - `profile`: reads profiles
 //! - [`catalog`]: the graphs and columns that can be written
 //! - `words`, `filter`: the query language of filters, and its SQL
 //! - `plan`, `rows`: a preset as SQL, and its rows as text
-//! - `names`: what files are called
-//! - `part`, `regions`: which part of the trace
-//! - `args`, `line`, `command`: our own command line, that of `wpaexporter`, and what both do
+//! - `names`: names of files
+//! - `part`, `regions`: the part of the trace to write
+//! - `args`, `line`, `command`: the command line of etwkit, the one of `wpaexporter`, and their
+//!   common work
 //!
-//! What a profile shows and the catalogue does not have is reported with its GUID, never passed over.
+//! Graphs and columns of a profile that are not in the catalog are reported with their GUIDs, never
+//! silently skipped.
 
 #![forbid(unsafe_code)]
 

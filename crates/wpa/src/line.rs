@@ -1,4 +1,4 @@
-//! Command lines of `wpaexporter`, as people have them in scripts.
+//! Command lines of `wpaexporter`, as they occur in scripts.
 
 use std::path::PathBuf;
 
@@ -8,23 +8,23 @@ use etwkit_terminal::errors::advised;
 
 use crate::part::Part;
 
-/// What becomes of an option.
+/// Treatment of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// As one of ours, in our words.
+    /// It has this effect, in the words of etwkit.
     Ours(&'static str),
     /// Nothing, and why.
     Nothing(&'static str),
-    /// It is refused: why, and what to do instead.
+    /// It is refused: the reason, and the alternative.
     Refused(&'static str),
 }
 
-/// How many words follow an option.
+/// Number of words that follow an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// So many.
+    /// Exactly this many.
     Words(usize),
-    /// All up to the next option.
+    /// All words up to the next option.
     List,
 }
 
@@ -33,9 +33,9 @@ pub enum Takes {
 pub struct Opt {
     /// Its spellings, without the dash, in lower case.
     pub names: &'static [&'static str],
-    /// What follows it.
+    /// The words that follow it.
     pub takes: Takes,
-    /// What becomes of it.
+    /// Its treatment.
     pub does: Does,
 }
 
@@ -157,31 +157,31 @@ pub static OPTIONS: &[Opt] = &[
     ),
 ];
 
-/// What a line asks for.
+/// The request of a command line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExporterLine {
     /// Traces.
     pub traces: Vec<PathBuf>,
     /// Profiles.
     pub profiles: Vec<String>,
-    /// Where files go to.
+    /// Folder to write into.
     pub folder: Option<PathBuf>,
-    /// What their names begin with.
+    /// Start of their names.
     pub prefix: String,
-    /// Which part of the trace.
+    /// The part of the trace to write.
     pub part: Part,
-    /// What defines regions.
+    /// File that defines regions.
     pub regions: Option<String>,
-    /// What stands between values.
+    /// Separator between values.
     pub delimiter: Option<u8>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Whether it asks for help.
+    /// True if it requests help.
     pub help: bool,
 }
 
 impl ExporterLine {
-    /// Reads the words behind the name of the program.
+    /// Parses the words after the name of the program.
     ///
     /// # Errors
     /// An option that `wpaexporter` does not have, one that is refused, or words that are missing.
@@ -205,8 +205,8 @@ impl ExporterLine {
                 Takes::Words(count) => count,
                 Takes::List => usize::MAX,
             };
-            // A list ends at the next option; of a known number of words each is taken, even if it begins
-            // with a dash.
+            // A list ends at the next option. With a known number of words each one is taken, even
+            // if it starts with a dash.
             while values.len() < most
                 && let Some(value) =
                     words.next_if(|next| option.takes != Takes::List || option_of(next).is_none())
@@ -292,7 +292,8 @@ impl ExporterLine {
     }
 }
 
-/// The name of an option in lower case; `None` for other words. Paths begin with a slash, too.
+/// Returns the name of an option in lower case; `None` for other words. Note that paths also start
+/// with a slash.
 fn option_of(word: &str) -> Option<String> {
     let lower = word.to_lowercase();
     let name = lower
@@ -306,10 +307,10 @@ fn option_of(word: &str) -> Option<String> {
         })
 }
 
-/// The ends of a range; numbers without a unit are nanoseconds.
+/// Parses the ends of a range; numbers without a unit are nanoseconds.
 fn range(from: &str, to: &str) -> Result<Part> {
     let end = |end: &str| {
-        // Numbers of `wpaexporter` are nanoseconds, ours without a unit are seconds.
+        // Numbers of `wpaexporter` are nanoseconds, and our numbers without a unit are seconds.
         let is_bare = end.chars().all(|c| c.is_ascii_digit());
         if is_bare {
             format!("{end}ns")
@@ -330,7 +331,8 @@ fn range(from: &str, to: &str) -> Result<Part> {
 fn delimiter(text: &str) -> Result<u8> {
     let text = if text == "\\t" { "\t" } else { text };
     match text.as_bytes() {
-        // A quotation mark would be read as the quotes around a value, and a letter or digit as a part of it.
+        // A quotation mark would be read as the quotes around a value, and a letter or digit as a
+        // part of it.
         [byte]
             if *byte == b'\t'
                 || (byte.is_ascii_punctuation() && *byte != b'"')

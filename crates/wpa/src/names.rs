@@ -1,17 +1,17 @@
-//! What files are called: `<prefix><graph>_<preset>.csv`, with blanks as `_`.
+//! Names of files: `<prefix><graph>_<preset>.csv`, with blanks as `_`.
 //!
-//! Names of presets come out of profiles, which anybody may have made: nothing of them becomes a path, a
-//! device, or something that a reader cannot see.
+//! Names of presets come out of profiles, which are untrusted: no part of them becomes a path, a
+//! device name, or invisible text.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
 
-/// Characters of the part behind the prefix.
+/// Largest number of characters after the prefix.
 const MAX_CHARACTERS: usize = 120;
 
-/// Signs that stay as they are.
+/// Characters that are kept.
 const KEPT: &str = "-_.,()[]{}+&%#=@!'";
 
 /// Names that were given.
@@ -22,7 +22,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Names with this in front.
+    /// Creates names with this prefix.
     ///
     /// # Errors
     /// The prefix would be a part of a path.
@@ -42,10 +42,11 @@ impl Names {
         })
     }
 
-    /// The name of the file of a preset. Where it was given before it gets `_(1)`, and so on; names that
-    /// differ in case alone are the same on Windows.
+    /// Returns the name of a preset's file. A repeated name gets `_(1)`, and so on; names that
+    /// differ only in case are the same on Windows.
     pub(crate) fn file(&mut self, graph: &str, preset: &str) -> String {
-        // Cut before the number is added, so that names which only differ behind the cut stay apart.
+        // Cut before the number is added, so that names that differ only after the cut stay
+        // distinct.
         let stem: String = format!("{graph}_{preset}")
             .chars()
             .take(MAX_CHARACTERS)
@@ -59,7 +60,7 @@ impl Names {
                 1 => stem.to_owned(),
                 again => format!("{stem}_({})", again - 1),
             };
-            // A preset may be called as another one with a number is.
+            // A preset may have the name of another one with a number.
             if name == stem || !self.given.contains_key(&name.to_lowercase()) {
                 self.given.entry(name.to_lowercase()).or_insert(1);
                 return format!("{}{name}.csv", self.prefix);

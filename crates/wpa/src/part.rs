@@ -1,5 +1,5 @@
-//! Which part of the trace is written: all of it, a range, what lies between two marks, or each instance of
-//! a region of interest.
+//! The part of the trace to write: all of it, a range, the time between two marks, or each instance
+//! of a region of interest.
 
 use anyhow::Result;
 use etwkit_analysis::region::{Manifest, RegionInstance, RegionRequest};
@@ -13,43 +13,43 @@ use etwkit_terminal::errors::advised;
 
 use crate::regions;
 
-/// A moment long before and one long behind every trace, 120 years from its start, with which a difference
-/// still fits into a number.
+/// A moment long before and one long after every trace, 120 years from its start. Differences with
+/// it do not overflow.
 const FAR: i64 = 4_000_000_000_000_000_000;
 
 /// Instances of a region that get files of their own.
 const MAX_INSTANCES: usize = 200;
 
-/// A part as it was asked for.
+/// A part as requested.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Part {
     /// All of the trace.
     #[default]
     All,
-    /// What `--range` says, with its text.
+    /// The value of `--range`, with its text.
     Range(String, Written),
-    /// From the first mark with the one text to the first one behind it with the other.
+    /// From the first mark with the first text to the next mark with the second text.
     Marks(String, String),
     /// Each instance of these regions.
     Region(String),
 }
 
-/// The part of a trace that is written, and what else SQL needs to know.
+/// The part of a trace that is written, and other values that SQL needs.
 #[derive(Debug, Clone, Default)]
 pub struct View {
     /// Its start.
     pub from_ns: i64,
     /// Its end.
     pub to_ns: i64,
-    /// Whether it is less than the trace.
+    /// True if it is less than the whole trace.
     pub is_part: bool,
-    /// Where what was extracted begins.
+    /// Start of the extracted range.
     pub start_ns: i64,
-    /// Where what was extracted ends.
+    /// End of the extracted range.
     pub end_ns: i64,
     /// Processors of the machine.
     pub processors: i64,
-    /// The tables of regions, as SQL in front of others.
+    /// The tables of regions, as SQL that comes before other SQL.
     pub regions: String,
 }
 
@@ -69,7 +69,7 @@ etwkit_query::declare! {
 }
 
 impl View {
-    /// All of a trace, with these instances of regions.
+    /// Returns the view of a whole trace, with these instances of regions.
     ///
     /// # Errors
     /// There are too many instances.
@@ -80,11 +80,11 @@ impl View {
         })
     }
 
-    /// What all processors had in the part, in nanoseconds.
+    /// Returns the capacity of all processors in the part, in nanoseconds.
     #[must_use]
     pub fn capacity_ns(&self) -> f64 {
-        // What was extracted may be less than the part that is asked for; processors had no time outside of
-        // it.
+        // The extracted range may be less than the requested part, and processors have no time
+        // outside of it.
         let (from, to) = (self.from_ns.max(self.start_ns), self.to_ns.min(self.end_ns));
         to.saturating_sub(from).max(0) as f64 * self.processors as f64
     }
@@ -92,7 +92,7 @@ impl View {
     /// Puts the ends of the part into SQL.
     #[must_use]
     pub fn fill(&self, sql: &str) -> String {
-        // All of a trace cuts nothing: rows that began before the recording keep their whole length.
+        // A whole trace cuts nothing: rows that began before the recording keep their whole length.
         let (from, to) = if self.is_part {
             (self.from_ns, self.to_ns)
         } else {
@@ -101,14 +101,14 @@ impl View {
         self.filled(sql, from, to)
     }
 
-    /// Puts ends into SQL that cut nothing.
+    /// Puts ends into SQL that do not cut anything.
     #[must_use]
     pub fn fill_whole(&self, sql: &str) -> String {
         self.filled(sql, -FAR, FAR)
     }
 
     fn filled(&self, sql: &str, from: i64, to: i64) -> String {
-        // A negative number right behind a minus sign would begin a comment of SQL.
+        // A negative number directly after a minus sign would start an SQL comment.
         let number = |number: i64| {
             if number < 0 {
                 format!("({number})")
@@ -121,7 +121,7 @@ impl View {
             .replace("$end", &number(self.end_ns))
     }
 
-    /// What has to stand in front of a SELECT over this table.
+    /// Returns the SQL that has to come before a SELECT over this table.
     #[must_use]
     pub fn tables(&self, graph: &crate::catalog::Graph) -> &str {
         let is_of_regions = graph.table == regions::TABLE
@@ -133,10 +133,10 @@ impl View {
     }
 }
 
-/// The parts to write, each with what stands in front of the names of its files.
+/// Returns the parts to write, each with the prefix of its file names.
 ///
 /// # Errors
-/// There are no such marks or regions; the query fails.
+/// The marks or regions do not exist, or the query fails.
 pub(crate) fn views(
     part: &Part,
     regions: Option<&NamedFile<Manifest>>,
@@ -150,8 +150,8 @@ pub(crate) fn views(
         end_ns: 0,
         processors: 0,
     });
-    // All instances are found once for the trace, also where only some are written: activities of a part may
-    // have begun in front of it.
+    // All instances are found once for the trace, even if only some are written: activities in a
+    // part may have started before it.
     let instances = regions
         .map(|file| instances(file, None, session))
         .transpose()?
@@ -175,7 +175,8 @@ pub(crate) fn views(
         Part::Range(text, written) => {
             let info = TraceInfo::ask(session)?;
             let Range { min, max } = written.place(text, info.clock(), info.duration_ns)?;
-            // Open ends of a range are the ends of 64 bits, with which differences in SQL would overflow.
+            // Open ends of a range are the ends of 64 bits, and differences with them would
+            // overflow in SQL.
             vec![(String::new(), of(min.max(-FAR), max.min(FAR)))]
         }
         Part::Marks(from, to) => {
@@ -190,7 +191,7 @@ pub(crate) fn views(
                 ));
             };
             let found = self::instances(file, Some(name), session)?;
-            // An instance without an end has no files, since nothing says how far they would reach.
+            // An instance without an end has no files, since its length is unknown.
             let found: Vec<&RegionInstance> = found
                 .iter()
                 .filter(|found| found.stop_ns.is_some())
@@ -205,7 +206,7 @@ pub(crate) fn views(
                 );
                 return Err(advised(text, how));
             }
-            // The only instance needs no number in front of the names of its files.
+            // A single instance needs no number in its file names.
             let several = found.len() > 1;
             let prefix = |n: usize| {
                 if several {
@@ -238,7 +239,8 @@ fn instances(
     Ok(request.ask_instances(session)?.rows)
 }
 
-/// The times of two marks, the second one behind the first. A text that no mark has is taken as a pattern.
+/// Returns the times of two marks, the second one after the first. A text that is not the text of a
+/// mark is used as a pattern.
 fn between(from: &str, to: &str, session: &Session) -> Result<(i64, i64)> {
     let marks: Vec<Mark> = ask(session, "SELECT ts_ns, text FROM mark ORDER BY ts_ns, text")?;
     let first = find(&marks, from, i64::MIN).ok_or_else(|| no_mark(from, ""))?;
@@ -249,7 +251,7 @@ fn between(from: &str, to: &str, session: &Session) -> Result<(i64, i64)> {
 fn find(marks: &[Mark], text: &str, after: i64) -> Option<i64> {
     let pattern = TextFilter::parse(text);
     let later = || marks.iter().filter(|mark| mark.ts_ns > after);
-    // An exact text comes before a pattern, since marks may have `*` and `?` in them.
+    // An exact text takes precedence over a pattern, since marks may contain `*` and `?`.
     let exact = later().find(|mark| mark.text == text);
     exact
         .or_else(|| later().find(|mark| pattern.matches(Some(&mark.text))))

@@ -5,7 +5,8 @@
 //! SELECT v0 AS c0, sum(v1) AS c1, … FROM picked GROUP BY v0 ORDER BY …
 //! ```
 //!
-//! Columns left of the golden bar are keys. Without a visible one there, each row is written by itself.
+//! Columns left of the golden bar are keys. Without a visible one there, each row is written
+//! separately.
 
 use crate::catalog::{self, Column, Graph, Kind, Time};
 use crate::filter;
@@ -13,11 +14,11 @@ use crate::format::Unit;
 use crate::part::View;
 use crate::profile::{Aggregation, ColumnOption, Preset, Shown};
 
-/// More frames than stacks have, so that `stack_root` takes all of them: stacks of the same methods, at
-/// whatever addresses, become one.
+/// More frames than stacks have, so that `stack_root` takes all of them: stacks of the same methods
+/// become one, regardless of addresses.
 const ALL_FRAMES: u32 = 4096;
 
-/// What is to be asked and written for a preset.
+/// The query for a preset, and the columns to write.
 #[derive(Debug)]
 pub struct Plan {
     /// The graph.
@@ -26,7 +27,7 @@ pub struct Plan {
     pub sql: String,
     /// The columns of its answer, in their order.
     pub columns: Vec<Written>,
-    /// What of the preset is left out, in words.
+    /// The parts of the preset that are left out, in words.
     pub left_out: Vec<String>,
 }
 
@@ -35,13 +36,13 @@ pub struct Plan {
 pub struct Written {
     /// Its title.
     pub title: String,
-    /// What its values are.
+    /// Kind of its values.
     pub kind: Kind,
     /// The unit in which they are written, of times and sizes.
     pub unit: Unit,
 }
 
-/// A column of ours that is shown.
+/// A known column that is shown.
 struct Picked<'p> {
     shown: &'p Shown,
     name: &'static str,
@@ -50,12 +51,12 @@ struct Picked<'p> {
     is_key: bool,
 }
 
-/// The graph of a preset: by its GUID, by its name, by the element of version 1, or by the columns that no
-/// other graph has.
+/// Returns the graph of a preset: by its GUID, by its name, by the element of version 1, or by the
+/// columns that no other graph has.
 #[must_use]
 pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
-    // From what is certain to what is guessed: a GUID, a name, the element of old profiles, and at last the
-    // columns, if all that are known are of one graph.
+    // From certain to guessed: a GUID, a name, the element of old profiles, and finally the
+    // columns, if all known ones belong to one graph.
     let guid = preset
         .graph_guid
         .as_deref()
@@ -66,7 +67,7 @@ pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
         .or_else(|| by_columns(preset))
 }
 
-/// The graph that all columns with a GUID of one graph alone agree on.
+/// Returns the graph on which all columns with a GUID that is unique to one graph agree.
 fn by_columns(preset: &Preset) -> Option<&'static Graph> {
     let mut of = preset
         .columns
@@ -79,7 +80,7 @@ fn by_columns(preset: &Preset) -> Option<&'static Graph> {
 /// Plans a preset. With `single_rows` nothing is added up.
 ///
 /// # Errors
-/// Nothing of it can be written, or its filter cannot be followed: why, in words.
+/// Nothing of it can be written, or its filter is not supported. The error explains it in words.
 pub fn plan(
     preset: &Preset,
     graph: &'static Graph,
@@ -88,7 +89,7 @@ pub fn plan(
 ) -> Result<Plan, String> {
     let mut left_out = Vec::new();
     let mut picked = Vec::new();
-    // Hidden columns have a place, too: the golden bar counts all of them.
+    // Hidden columns also have a place: the golden bar counts all of them.
     for (place, shown) in preset
         .columns
         .iter()
@@ -101,7 +102,8 @@ pub fn plan(
         }
     }
     let is_grouped = !single_rows && picked.iter().any(|column| column.is_key);
-    // A column that cannot be added up is left out and named, not written with a value of some row.
+    // A column that cannot be added up is left out and named, instead of being written with the
+    // value of an arbitrary row.
     if is_grouped {
         picked.retain(|column| match why_not(column) {
             Some(why) => {
@@ -133,15 +135,15 @@ pub fn plan(
     })
 }
 
-/// A column as a profile has it, for people.
+/// Formats a column of a profile for people.
 fn named(shown: &Shown) -> String {
     format!("column \"{}\" {{{}}}", shown.name, shown.guid)
 }
 
-/// What a visible column is here.
+/// Returns the catalog's column for a visible column of a profile.
 fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Picked<'p>, String> {
-    // A column without a GUID of its own is found by its name.
-    // A column with another GUID is another column, even if it is called the same.
+    // A column without a GUID of its own is found by its name. A column with another GUID is
+    // another column, even if it has the same name.
     let by_name = || {
         graph
             .by_name(&shown.name)
@@ -167,9 +169,9 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
     })
 }
 
-/// Why the rows of a group have no value for a column.
+/// Returns the reason why groups of rows have no value for a column; `None` if they have one.
 fn why_not(column: &Picked<'_>) -> Option<String> {
-    // Digits of an address are no amount: their sum would mean nothing.
+    // Digits of an address are not an amount: their sum would mean nothing.
     let is_number = !matches!(
         column.kind,
         Kind::Text | Kind::Process(_) | Kind::Stack | Kind::Hex
@@ -187,12 +189,12 @@ fn why_not(column: &Picked<'_>) -> Option<String> {
     }
 }
 
-/// What rows have to meet, with the ends of the part put in.
+/// Returns the condition that rows have to meet, with the ends of the part filled in.
 fn condition(preset: &Preset, graph: &Graph, view: &View) -> Result<String, String> {
     let mut all: Vec<String> = graph.only.into_iter().map(str::to_owned).collect();
     if view.is_part {
         all.push(view.fill(&match graph.time {
-            // Rows that only reach into the part are in it, too.
+            // Rows that only overlap the part are also in it.
             Time::Moment(at) => format!("{at} BETWEEN $from AND $to"),
             Time::Span(start, end) => format!("{end} >= $from AND {start} <= $to"),
         }));
@@ -237,7 +239,8 @@ fn select(
     } else {
         String::new()
     };
-    // Only tables that the columns or the condition name are joined: each join costs a pass over a table.
+    // Only tables that the columns or the condition name are joined: each join costs a pass over a
+    // table.
     let joins = view.fill(&joins(graph, &format!("{} {condition}", values.join(" "))));
     format!(
         "WITH {}picked AS (
@@ -255,13 +258,14 @@ ORDER BY {}",
     )
 }
 
-/// The SQL of a value of a row.
+/// Returns the SQL for a value of a row.
 fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
     let sql = match column.shown.option {
         ColumnOption::Whole => view.fill_whole(&column.sql),
         _ => view.fill(&column.sql),
     };
-    // Stacks that only differ in where in a method a call stands are one group, as methods are what is shown.
+    // Stacks that differ only in the address of a call within a method are one group, since methods
+    // are shown.
     if column.kind == Kind::Stack && is_grouped {
         format!("stack_root({sql}, {ALL_FRAMES})")
     } else {
@@ -269,7 +273,7 @@ fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
     }
 }
 
-/// The SQL of a value of the file.
+/// Returns the SQL for a value of the file.
 fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
     let value = if !is_grouped || column.is_key {
         format!("v{n}")
@@ -282,8 +286,8 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
             Aggregation::Count => "count(*)".to_owned(),
             Aggregation::UniqueCount => format!("count(DISTINCT v{n})"),
             Aggregation::None | Aggregation::Other(_) => {
-                // A value that all rows of a group share is shown; where they differ none of them would be
-                // right, so the cell is empty.
+                // A value that all rows of a group share is shown. If they differ, none of them
+                // would be right, so the cell is empty.
                 format!(
                     "CASE WHEN count(v{n}) = count(*) AND min(v{n}) = max(v{n}) THEN min(v{n}) END"
                 )
@@ -293,11 +297,11 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
     format!("{value} AS c{n}")
 }
 
-/// The joins whose tables are named in the SQL, or in a join that is needed.
+/// Returns the joins whose tables the SQL names, or another needed join.
 fn joins(graph: &Graph, sql: &str) -> String {
     let mut needed: Vec<&str> = Vec::new();
     let mut seen = sql.to_owned();
-    // Backwards, since a join may need another one in front of it, which is found in its own text.
+    // Backwards, since a join may need an earlier one, which its own text names.
     for join in graph.joins.iter().rev().filter(|join| join.alias != "r") {
         if names(&seen, join.alias) {
             seen.push(' ');
@@ -308,8 +312,8 @@ fn joins(graph: &Graph, sql: &str) -> String {
     needed.iter().rev().map(|sql| format!("\n{sql}")).collect()
 }
 
-/// Whether SQL has a column of the table with this alias. Words of a literal may look like one: then a table
-/// is joined in vain, which changes nothing.
+/// True if SQL names a column of the table with this alias. A literal may look like one: then a
+/// table is joined needlessly, which changes nothing.
 fn names(sql: &str, alias: &str) -> bool {
     let needle = format!("{alias}.");
     sql.match_indices(&needle).any(|(at, _)| {
@@ -319,7 +323,8 @@ fn names(sql: &str, alias: &str) -> bool {
     })
 }
 
-/// First what the preset sorts by, then all columns, so that the same trace gives the same file.
+/// Returns the sort order: first the sort columns of the preset, then all columns, so that the same
+/// trace gives the same file.
 fn order(picked: &[Picked<'_>]) -> String {
     let mut sorted: Vec<(u32, usize, bool)> = Vec::new();
     for (n, column) in picked.iter().enumerate() {
@@ -334,7 +339,7 @@ fn order(picked: &[Picked<'_>]) -> String {
     let by_preset = sorted
         .iter()
         .map(|(_, n, is_descending)| (*n, *is_descending));
-    // All columns follow as a last resort, so that two runs write the same order.
+    // All columns follow as the last criterion, so that two runs write the same order.
     let rest = (0..picked.len()).map(|n| (n, false));
     let terms = by_preset.chain(rest).map(|(n, is_descending)| {
         format!(
@@ -356,8 +361,8 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
         let kind = if counts { Kind::Number } else { column.kind };
         let unit = unit(kind, column.shown.unit);
         let mut title = title(column, kind, unit);
-        // Profiles show a column several times with other aggregations. Readers of CSV look values up by
-        // title.
+        // Profiles show a column several times with different aggregations. Readers of CSV find
+        // values by title.
         if written.iter().any(|other| other.title == title) {
             title = format!("{title} ({})", aggregation.word());
         }
@@ -366,7 +371,8 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
     written
 }
 
-/// The unit that values are written in: that of the profile where it measures the same.
+/// Returns the unit in which values are written: the unit of the profile if it measures the same
+/// quantity.
 fn unit(kind: Kind, asked: Option<Unit>) -> Unit {
     let usual = match kind {
         Kind::Moment => Unit::Seconds,
@@ -387,7 +393,7 @@ fn title(column: &Picked<'_>, kind: Kind, unit: Unit) -> String {
     let name = match (column.shown.option, column.kind) {
         (ColumnOption::StackTag, _) => format!("{} Tag", column.name),
         (ColumnOption::NoPid, Kind::Process(_)) => format!("{} (Name)", column.name),
-        // The option takes all of a duration, so that the title must not say that it is cut.
+        // The option shows the whole duration, so the title must not contain `(in view)`.
         (ColumnOption::Whole, _) => column.name.replace(" (in view)", ""),
         _ => column.name.to_owned(),
     };

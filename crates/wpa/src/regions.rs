@@ -1,4 +1,5 @@
-//! Regions of interest as tables of SQL: their instances, and what threads were doing by them.
+//! Regions of interest as SQL tables: their instances, and the activities of threads derived from
+//! them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,10 +12,10 @@ use etwkit_terminal::errors::advised;
 /// The table of instances.
 pub(crate) const TABLE: &str = "region";
 
-/// How joins name the table of activities.
+/// Start of joins with the table of activities.
 pub(crate) const ACTIVITY_JOIN: &str = "JOIN activity ";
 
-/// Instances that become rows of SQL text.
+/// Largest number of instances that become rows of SQL text.
 const MAX_INSTANCES: usize = 10_000;
 
 /// Columns of [`TABLE`] with their types.
@@ -44,7 +45,7 @@ const ACTIVITY: [(&str, &str); 5] = [
     ("name", "VARCHAR"),
 ];
 
-/// The definitions of both tables, with a comma behind each.
+/// Returns the definitions of both tables, each followed by a comma.
 ///
 /// # Errors
 /// There are too many instances.
@@ -68,13 +69,13 @@ pub(crate) fn tables(instances: &[RegionInstance]) -> Result<String> {
 }
 
 fn table(name: &str, columns: &[(&str, &str)], rows: &[Vec<String>]) -> String {
-    // Types are stated, since a column of `NULL` alone, or of numbers in some rows and nothing in others,
-    // would get one that joins and sums cannot use.
+    // Types are stated, since a column with only `NULL`, or with numbers in some rows, would get a
+    // type that joins and sums cannot use.
     let casts: Vec<String> = (1..)
         .zip(columns)
         .map(|(n, (name, kind))| format!("CAST(column{n} AS {kind}) AS {name}"))
         .collect();
-    // `VALUES` needs a row; a table without any has one that no condition lets through.
+    // `VALUES` needs a row; an empty table has one that no condition lets through.
     let none = [vec!["NULL".to_owned(); columns.len()]];
     let (rows, condition) = if rows.is_empty() {
         (&none[..], "\nWHERE false")
@@ -86,7 +87,7 @@ fn table(name: &str, columns: &[(&str, &str)], rows: &[Vec<String>]) -> String {
         .map(|row| format!("({})", row.join(", ")))
         .collect();
     let mut sql = String::new();
-    // Writing into text does not fail.
+    // Writing into a string does not fail.
     let _ = writeln!(
         sql,
         "{name} AS (SELECT {} FROM (VALUES {}) AS made{condition}),",
@@ -144,15 +145,16 @@ impl Segment {
     }
 }
 
-/// Long before and behind every trace.
+/// Distance of moments long before and after every trace, in nanoseconds.
 const EDGE: i64 = 4_000_000_000_000_000_000;
 
-/// For each thread that began and ended an instance all of its time, in stretches: at each moment it has the
-/// activity of the instance that it began last and has not ended.
+/// Splits all of the time of each thread that started and ended an instance into segments: at each
+/// moment it has the activity of the last started instance that has not ended.
 fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
     let mut threads: BTreeMap<(i64, i64), Vec<&RegionInstance>> = BTreeMap::new();
     for of in instances {
-        // Only an instance that begins and ends on one thread says what that thread was doing.
+        // Only an instance that starts and ends on one thread describes the activity of that
+        // thread.
         let is_of_thread =
             of.start_process_key == of.stop_process_key && of.start_tid == of.stop_tid;
         if let (true, Some(process), Some(tid), Some(_)) =
@@ -168,8 +170,8 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
             .flat_map(|of| [Some(of.start_ns), of.stop_ns])
             .flatten()
             .collect();
-        // Segments cover all of time, so that a row at any time meets exactly one, and joins neither lose nor
-        // double rows.
+        // Segments cover all of time, so that a row at any time meets exactly one, and joins
+        // neither lose nor duplicate rows.
         ends.extend([-EDGE, EDGE]);
         ends.sort_unstable();
         ends.dedup();
@@ -178,8 +180,8 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
             let open = of
                 .iter()
                 .filter(|of| of.start_ns <= start_ns && of.stop_ns.is_some_and(|s| s >= stop_ns));
-            // The instance that began last is the innermost one; of two that began together the number
-            // decides.
+            // The last started instance is the innermost one; between two that started together the
+            // number decides.
             let last = open.max_by_key(|of| (of.start_ns, of.id));
             let name = last.map(|of| of.instance.clone().unwrap_or_else(|| of.region.clone()));
             all.push(Segment {

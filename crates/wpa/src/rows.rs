@@ -15,13 +15,13 @@ use crate::catalog::Kind;
 use crate::format::{self, Unit};
 use crate::plan::{Plan, Written};
 
-/// What stands for a stack that was not recorded.
+/// Text for a stack that was not recorded.
 const NO_STACK: &str = "n/a";
 
-/// Bytes of texts of stacks that are kept for rows to come.
+/// Largest size of the texts of stacks that are kept for later rows, in bytes.
 const MAX_KEPT: usize = 64 << 20;
 
-/// Asks the question of a plan and writes its rows. Returns how many there were.
+/// Runs the query of a plan and writes its rows. Returns their number.
 ///
 /// # Errors
 /// The query fails, or the file cannot be written.
@@ -32,7 +32,8 @@ pub(crate) fn write(
     session: &Session,
     out: &mut dyn Write,
 ) -> Result<u64> {
-    // Names of frames are loaded only for a column that writes them, since they may be most of an extract.
+    // Names of frames are loaded only for a column that writes them, since they may be most of an
+    // extract.
     let has_stacks = plan.columns.iter().any(|column| column.kind == Kind::Stack);
     let frames = has_stacks.then(|| session.frames()).transpose()?;
     let mut cells = Cells {
@@ -48,7 +49,7 @@ pub(crate) fn write(
         .from_writer(out);
     csv.write_record(plan.columns.iter().map(|column| column.title.as_str()))?;
     let mut rows = 0;
-    // Batch by batch: single rows of a long trace are more than memory holds.
+    // Batch by batch: the single rows of a long trace may not fit into memory.
     for batch in session
         .sql(&plan.sql)
         .with_context(|| format!("the question for {}", plan.graph.name))?
@@ -83,9 +84,9 @@ struct Values<'p> {
 }
 
 impl<'p> Values<'p> {
-    /// As the few types that cells are made of.
+    /// Converts the values to the few types that cells have.
     fn of(column: &'p Written, array: &ArrayRef) -> Result<Self> {
-        // The engine may have other types of text and number than columns are declared with; sums for
+        // The engine may use other types of text and number than the declared ones; sums for
         // instance are wider.
         let to = match (column.kind, array.data_type()) {
             (Kind::Text | Kind::Process(_), _) => DataType::Utf8,
@@ -110,7 +111,7 @@ impl Cells {
             column: Written { kind, unit, .. },
             array,
         } = values;
-        // An empty cell and not 0: what was not recorded may have been anything.
+        // An empty cell instead of 0: an unrecorded value may have been anything.
         if array.is_null(row) {
             return if *kind == Kind::Stack {
                 NO_STACK.to_owned()
@@ -154,8 +155,8 @@ impl Stacks {
         if let Some(known) = self.known.get(&stack_id) {
             return known.clone();
         }
-        // Frames come one in a line, the innermost first; Windows Performance Analyzer writes them the other
-        // way.
+        // Frames come one per line, the innermost first; Windows Performance Analyzer writes them
+        // in the opposite order.
         let mut lines = String::new();
         let frames = self.frames.as_deref().and_then(|frames| frames.trace(0));
         if let (Some(frames), Ok(id)) = (frames, i32::try_from(stack_id)) {
@@ -167,8 +168,8 @@ impl Stacks {
         } else {
             outermost_first.join("/")
         };
-        // Bounded, since texts of stacks may be long and there may be millions of them; the others are put
-        // together again each time.
+        // Bounded, since texts of stacks may be long and there may be millions of them; the others
+        // are assembled again each time.
         if self.kept_bytes < MAX_KEPT {
             self.kept_bytes += text.len();
             self.known.insert(stack_id, text.clone());

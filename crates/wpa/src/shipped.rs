@@ -1,14 +1,14 @@
-//! Profiles of our own. They are read as those of anybody else are.
+//! Profiles that come with etwkit. They are parsed like any other profile.
 
 use crate::profile::Profile;
 use etwkit_query::xml::FileError;
 
-/// A profile of our own.
+/// A built-in profile.
 #[derive(Debug)]
 pub struct Shipped {
-    /// What `--profile` calls it.
+    /// Its name in `--profile`.
     pub name: &'static str,
-    /// What it shows.
+    /// Its content, in one sentence.
     pub sentence: &'static str,
     /// The file.
     pub text: &'static str,
@@ -43,7 +43,7 @@ pub static SHIPPED: &[Shipped] = &[
     },
 ];
 
-/// The profile with this name, in any case.
+/// Returns the profile with this name, in any case.
 pub(crate) fn by_name(name: &str) -> Option<&'static Shipped> {
     SHIPPED
         .iter()
@@ -51,10 +51,10 @@ pub(crate) fn by_name(name: &str) -> Option<&'static Shipped> {
 }
 
 impl Shipped {
-    /// Reads it.
+    /// Parses the profile.
     ///
     /// # Errors
-    /// None, which a test holds.
+    /// Never, which a test guarantees.
     pub fn read(&self) -> Result<Profile, FileError> {
         Profile::parse(self.name, self.text.as_bytes())
     }

@@ -1,16 +1,16 @@
 //! The query language of filters: `[Process]:="cmd.exe (4711)" AND NOT [Count]:<2`.
 //!
-//! Column, colon, operator, literal; `AND`, `OR`, `NOT`, parentheses; two conditions side by side must both
-//! hold.
+//! Column, colon, operator, literal; `AND`, `OR`, `NOT`, parentheses; two conditions side by side
+//! must both hold.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// Parentheses and `NOT` in each other.
+/// Largest nesting of parentheses and `NOT`.
 const MAX_DEPTH: usize = 50;
 
-/// Comparisons of a condition. Each one that is added puts those in front of it one level deeper, and who
-/// walks over a condition needs stack for each level.
+/// Largest number of comparisons in a condition. Each additional one nests the earlier ones one
+/// level deeper, and walking a condition needs stack for each level.
 const MAX_COMPARISONS: usize = 500;
 
 /// Bytes of a condition.
@@ -33,7 +33,7 @@ pub(crate) enum Condition {
     },
 }
 
-/// How a column is compared.
+/// Comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Equal,
@@ -65,7 +65,8 @@ const OPERATORS: [(&str, Operator); 12] = [
     ("*", Operator::Matches),
 ];
 
-/// What is wrong with a condition: the number of the character, from 1, and what was expected there.
+/// Syntax error in a condition: the position of the character, from 1, and the input that was
+/// expected there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("character {at}: expected {expected}")]
 pub(crate) struct Wrong {
@@ -81,7 +82,7 @@ pub(crate) fn parse(text: &str) -> Result<Condition, Wrong> {
             expected: "no more than 64 KiB",
         });
     }
-    // `OR` binds weaker than `AND`, so that reading starts with it.
+    // `OR` binds weaker than `AND`, so parsing starts with it.
     let mut parser = Parser {
         text,
         rest: text.char_indices().peekable(),
@@ -105,7 +106,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn wrong(&mut self, expected: &'static str) -> Wrong {
-        // Counted in characters, as an editor shows them, and not in bytes.
+        // Counted in characters, as in an editor, and not in bytes.
         let bytes = self.rest.peek().map_or(self.text.len(), |(at, _)| *at);
         let before = self.text.get(..bytes).unwrap_or(self.text);
         Wrong {
@@ -123,13 +124,13 @@ impl<'t> Parser<'t> {
         while self.rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
     }
 
-    /// Passes over a word of the language, which ends where no letter follows.
+    /// Takes a word of the language if it is next and no letter follows it.
     fn takes_word(&mut self, word: &str) -> bool {
         self.blanks();
         let left = self.left();
         let is_it = left.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
-            // A column may begin with the letters of a word, or be called like one and be followed by its
-            // colon.
+            // A column may start with the letters of a word, or have the name of a word and be
+            // followed by its colon.
             && !left.chars().nth(word.len()).is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
         if is_it {
             self.pass(word.len());
@@ -137,7 +138,7 @@ impl<'t> Parser<'t> {
         is_it
     }
 
-    /// Passes over so many ASCII characters.
+    /// Skips `characters` ASCII characters.
     fn pass(&mut self, characters: usize) {
         for _ in 0..characters {
             self.rest.next();
@@ -168,7 +169,7 @@ impl<'t> Parser<'t> {
     }
 
     fn begins_with_or(&self) -> bool {
-        // On a copy, since the word has to be there for whoever reads the whole.
+        // On a copy, since the caller still has to read the word.
         let mut ahead = Self {
             text: self.text,
             rest: self.rest.clone(),
@@ -215,7 +216,7 @@ impl<'t> Parser<'t> {
         if self.rest.next_if(|(_, c)| *c == ':').is_none() {
             return Err(self.wrong(": and an operator"));
         }
-        // The first one that fits is taken: were `<` in front of `<>`, a `>` would be left for the literal.
+        // The first match is taken: if `<` came before `<>`, a `>` would be left for the literal.
         let left = self.left();
         let Some((word, operator)) = OPERATORS.iter().find(|(word, _)| left.starts_with(word))
         else {

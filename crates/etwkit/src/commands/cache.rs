@@ -1,4 +1,4 @@
-//! `etwkit cache`: what lies in the cache, and removing it.
+//! `etwkit cache`: lists and removes the contents of the cache.
 
 use std::time::{Duration, SystemTime};
 

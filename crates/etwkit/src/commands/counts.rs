@@ -1,11 +1,11 @@
-//! How many events of which kind, as text.
+//! Numbers of events by kind, as text.
 
 use etwkit_terminal::{Table, WriteError};
 use etwkit_trace::report::counts::EventCounts;
 
 use crate::printer::{Printer, grouped};
 
-/// A section for each kind of count.
+/// Prints a section for each kind of count.
 pub(super) fn print(counts: &EventCounts, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let headers = counts
         .by_header

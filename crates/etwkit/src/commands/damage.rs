@@ -1,4 +1,4 @@
-//! What is wrong with a trace, which every command that reads one says.
+//! Faults of a trace, which every command that reads one reports.
 
 use etwkit_engine::Gaps;
 use etwkit_extract::Input;
@@ -9,10 +9,10 @@ use etwkit_trace::table::Diagnostic;
 use super::labels;
 use crate::printer::{Printer, grouped};
 
-/// How many places the text names; JSON has the first hundred.
+/// Number of places that the text names. JSON has the first hundred.
 const SHOWN_PLACES: usize = 5;
 
-/// What the trace lacks.
+/// Returns the gaps of the trace.
 pub(crate) fn gaps(input: &Input, health: &[Diagnostic]) -> Gaps {
     Gaps::of_trace(&labels(input).join(" "), health)
 }
@@ -20,7 +20,7 @@ pub(crate) fn gaps(input: &Input, health: &[Diagnostic]) -> Gaps {
 /// Text for a trace without damage whose every event was read.
 pub(crate) const NONE: &str = "none";
 
-/// The last section of a text; `none` says how far the trace was checked if nothing is wrong.
+/// Prints the last section of a text; `none` describes the extent of the check if nothing is wrong.
 pub(crate) fn print(
     printer: &mut Printer<'_>,
     input: &Input,

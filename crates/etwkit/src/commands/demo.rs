@@ -1,5 +1,5 @@
-//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and the
-//! questions that find out why.
+//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and
+//! the questions that find the cause.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::printer::Printer;
 const SCENARIO: &str = "git-bash";
 const SCALE: u32 = 1;
 
-/// What is asked, and the command that answers it; the extract is added behind.
+/// The questions of the tour, and the commands that answer them; the extract is appended.
 const QUESTIONS: [(&str, &[&str]); 5] = [
     (
         "Git Bash takes ten seconds to open. Which process used the processors?",
@@ -120,7 +120,7 @@ fn file_in(folder: &Path) -> PathBuf {
     folder.join(format!("{SCENARIO}.etl"))
 }
 
-/// The trace in this folder; it is written if it is not there.
+/// Returns the trace in this folder; it is written if it does not exist.
 pub(crate) fn trace_in(folder: &Path) -> anyhow::Result<PathBuf> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
@@ -131,7 +131,7 @@ pub(crate) fn trace_in(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(trace)
 }
 
-/// Asks on the terminal; where nobody can answer, nobody wants it.
+/// Asks on the terminal. Without a terminal, the answer is no.
 fn wants_page(printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);

@@ -29,11 +29,11 @@ use etwkit_query::range::Range;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders, patterns, or @FILE with
-    /// one of these on each line; each trace becomes a file of its own
+    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders, patterns, or
+    /// @FILE with one of these on each line; each trace becomes a file of its own
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
-    /// What is written
+    /// Format of the file
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(),
           default_value = FORMATS.first().map(|format| format.name()))]
     format: Chosen,
@@ -43,8 +43,8 @@ pub(crate) struct ExportArgs {
     tables: ProfileArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// Only stacks with these stack tags, of timelines what has one of them; not of packets (*, ?, several
-    /// with ;, ! excludes)
+    /// Only stacks with these stack tags, of timelines what has one of them; not of packets (*, ?,
+    /// several with ;, ! excludes)
     #[arg(long, value_name = "NAMES")]
     tag: Option<String>,
     #[command(flatten)]
@@ -52,14 +52,14 @@ pub(crate) struct ExportArgs {
     /// Keep threads apart: stacks begin with their thread (not in timelines, which always do)
     #[arg(long)]
     per_thread: bool,
-    /// What stacks weigh (not in timelines, which have all of it)
+    /// Weight of stacks (not in timelines, which have all of it)
     #[arg(long, value_enum, default_value_t = Weight::Cpu)]
     metric: Weight,
     /// Only this part of the trace (s): A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
-    /// The file to write, or an existing folder to put files into, with --profile any folder; without it
-    /// beside the extract or trace
+    /// The file to write, or an existing folder to put files into, with --profile any folder;
+    /// without it beside the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite a file that is there; traces and extracts are never overwritten
@@ -68,12 +68,13 @@ pub(crate) struct ExportArgs {
     /// Print one JSON object for each file
     #[arg(long)]
     json: bool,
-    /// How numbers are written.
+    /// Format of numbers.
     #[arg(skip)]
     pub(crate) numbers: Numbers,
 }
 
-/// Which processes. Without any of these the processes are listed; packets are written all.
+/// Selection of processes. Without any of these options the processes are listed, and packets are
+/// written for all.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct Which {
@@ -98,7 +99,7 @@ impl std::fmt::Debug for Chosen {
     }
 }
 
-/// The formats that there are, by their words.
+/// Returns the parser for names of formats.
 fn format_parser() -> impl TypedValueParser<Value = Chosen> {
     let words = FORMATS
         .iter()
@@ -110,7 +111,7 @@ fn format_parser() -> impl TypedValueParser<Value = Chosen> {
     })
 }
 
-/// What stacks weigh.
+/// Weight of stacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Weight {
     /// Sampled CPU, without any samples CPU from context switches
@@ -137,7 +138,7 @@ impl Which {
         }
     }
 
-    /// What a file of the packets of processes is called, behind the name of the trace.
+    /// Returns the part of a packet file's name that follows the name of the trace.
     fn name_of_packets(&self) -> String {
         let of = self
             .pid
@@ -153,7 +154,7 @@ impl Which {
         }))
     }
 
-    /// What a file of these processes is called, behind the name of the trace.
+    /// Returns the part of a file's name that follows the name of the trace.
     fn name(&self, processes: &[CpuRow]) -> String {
         let of = |row: &CpuRow| {
             let process = row.process.as_deref().unwrap_or("unknown");
@@ -171,7 +172,8 @@ impl Which {
     }
 }
 
-/// A name out of the trace as a part of a file name: it may not leave the folder, nor be too long for one.
+/// Returns a name from the trace as a part of a file name: it must not lead out of the folder, nor
+/// be too long.
 fn plain(name: &str) -> String {
     let plain = |c: char| {
         if c.is_alphanumeric() || "-_. ".contains(c) {
@@ -236,14 +238,15 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         printer.ask_with(asking);
     }
     let extracts = named(&args.extracts, Wanted::Answers, false)?;
+    // An existing folder receives a file for each extract, while any other path names one file.
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
     ensure!(
         !names_file || extracts.len() == 1,
         "--out names one file, and {} extracts become a file each",
         extracts.len()
     );
-    // The names of processes, which end the names of files, are known only later. So traces of one name are
-    // refused even where their processes differ.
+    // The names of processes, which end the names of files, are known only later. So traces with
+    // the same name are rejected even if their processes differ.
     let targets = extracts
         .iter()
         .map(|path| (path.as_path(), target(args.out.as_deref(), path, "")));
@@ -293,6 +296,7 @@ fn one(
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };
     if !args.which.is_given() || processes.is_empty() {
+        // Without any option, since the list offers all processes to choose from.
         let answer = CpuRequest::default().ask(&session)?;
         let title = format!("{} ms>|pid>|process", cpu_word(answer.source()));
         return not_chosen(args, &title, answer.rows, printer);
@@ -305,7 +309,7 @@ fn one(
     export(args, (path, &session), &request, printer)
 }
 
-/// Exports the timeline of one extract, for which no CPU has to be recorded.
+/// Exports the timeline of one extract, which does not need recorded CPU data.
 fn timeline(
     args: &ExportArgs,
     (path, session): (&Path, &Session),
@@ -325,7 +329,7 @@ fn timeline(
     export(args, (path, session), &request, printer)
 }
 
-/// Reports that the trace does not have what was asked for.
+/// Reports that the trace lacks the requested data.
 fn not_there(
     args: &ExportArgs,
     path: &Path,
@@ -357,7 +361,7 @@ fn export(
         path,
         &format!("{}.{}", request.name, args.format.0.name()),
     );
-    // Refused before minutes are spent on rows that cannot be written.
+    // Rejected before minutes are spent on rows that cannot be written.
     out_file::check(&target, Replace::forced(args.force))?;
     let written = match write((request, args.format.0), session, &target, args.force) {
         Ok(written) => written,
@@ -385,7 +389,7 @@ fn export(
     })
 }
 
-/// The file of an extract or trace.
+/// Returns the file of an extract or trace.
 fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
     // The name of a packed extract ends in `.etwx.zip`, and loses both.
     let unpacked = path
@@ -424,8 +428,8 @@ fn write(
     Ok(written)
 }
 
-/// The processes that could be chosen, since none was or none is there. The answer is an error if the command
-/// line lacks the choice.
+/// Lists the processes to choose from, since none was chosen or the chosen one does not exist. The
+/// answer is an error if the command line lacks the choice.
 fn not_chosen(
     args: &ExportArgs,
     titles: &str,

@@ -1,5 +1,5 @@
-//! What the commands that need no trace print with here: the printer, files that are never written over
-//! traces, and `explain` of this program.
+//! Front end for the commands that need no trace: the printer, files that never replace traces, and
+//! `explain` of this program.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -40,7 +40,7 @@ pub(crate) fn record(args: &RecordArgs, printer: &mut Printer<'_>) -> Result<Exi
             like.into(),
             "@trace/rate".into(),
         ];
-        // In front of a script, which is text for another program, it is a comment.
+        // Before a script, which is text for another program, it is a comment.
         let prefix = if machine.is_windows && !args.script {
             ""
         } else {
@@ -90,7 +90,7 @@ pub(crate) fn cut(args: &CutArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     Ok(Exit::Answered)
 }
 
-/// Answers a command line of this program within another one, and prints the answer.
+/// Runs a command line of this program within another one, and prints its answer.
 fn asked(words: &[OsString], cannot: &str, printer: &mut Printer<'_>) -> Result<Exit> {
     let (text, error, exit) = answered(words);
     printer.block(&text)?;
@@ -98,7 +98,7 @@ fn asked(words: &[OsString], cannot: &str, printer: &mut Printer<'_>) -> Result<
     Ok(exit)
 }
 
-/// What a command line of this program answers, and what it says of errors.
+/// Runs a command line of this program and returns its output, its errors, and its exit code.
 fn answered(words: &[OsString]) -> (String, String, Exit) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let exit = crate::run(words, &mut out, &mut err);

@@ -1,18 +1,18 @@
-//! Whether the files of a session are whole, and belong together.
+//! Health of a session: completeness of its files, and mismatches between them.
 
 use etwkit_terminal::{Table, WriteError};
 use etwkit_trace::report::info::{FileHealth, Info, Misfit, OtherSession};
 
 use crate::printer::{Printer, grouped};
 
-/// The section of `etwkit info`.
+/// Prints the section of `etwkit info`.
 pub(super) fn print(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     printer.heading("Health")?;
     printer.table(&table(&info.completeness.files))?;
     notes(info, printer)
 }
 
-/// What is lost or missing, file by file.
+/// Returns a table of lost and missing parts, file by file.
 fn table(files: &[FileHealth]) -> Table {
     let row = |file: &FileHealth| {
         let numbers = [
@@ -42,7 +42,7 @@ fn table(files: &[FileHealth]) -> Table {
     )
 }
 
-/// What the numbers of the table mean for every other number.
+/// Prints notes on the effect of these numbers on all other numbers.
 fn notes(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let whole = &info.completeness;
     if info

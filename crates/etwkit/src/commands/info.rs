@@ -1,5 +1,4 @@
-//! `etwkit info`: what a trace is, what was recorded and what not, whether it is intact, and who used the
-//! CPU.
+//! `etwkit info`: the identity of a trace, the recorded topics, its health, and its CPU use.
 
 use etwkit_extract::{Input, Part};
 use etwkit_terminal::{Exit, Table, WriteError};
@@ -16,7 +15,7 @@ use crate::printer::{FORMAT_VERSION, Printer, grouped};
 /// Rows of the lists of processes, modules and providers.
 const TOP_ROWS: usize = 10;
 
-/// Bytes of a session whose CPU use is summed up without being asked for: about two seconds.
+/// Largest session whose CPU use is always summed up, in bytes: this takes about two seconds.
 const MAX_BYTES: u64 = 512 << 20;
 
 pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -42,8 +41,8 @@ pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     Ok(Exit::Answered)
 }
 
-/// Several files are read as one session, whoever recorded them: what cannot be one is said also where the
-/// answer goes to a file.
+/// Notes files that do not belong to the session. Several files are always read as one session, so
+/// the note also appears when the answer goes to a file.
 fn note_strangers(files: &[String], info: &Info, printer: &mut Printer<'_>) {
     let others: Vec<&str> = info
         .files_of_other_sessions
@@ -60,7 +59,7 @@ fn note_strangers(files: &[String], info: &Info, printer: &mut Printer<'_>) {
     }
 }
 
-/// One object: the report, and what only this command knows.
+/// Returns one JSON object: the report, and the values that only this command has.
 fn json(input: &Input, info: &Info) -> serde_json::Result<Value> {
     let mut object = json!({
         "command": "info",
@@ -182,7 +181,7 @@ fn recording_table(recording: &Recording) -> Table {
     table
 }
 
-/// Seconds, and what they are in hours if there are many.
+/// Formats seconds, with hours in addition if there are many.
 fn duration(seconds: f64) -> String {
     let minutes = (seconds / 60.0).floor().max(0.0) as u64;
     match (minutes / 60, minutes % 60) {
@@ -220,7 +219,7 @@ fn what_was_recorded(
     printer.line("  (in capitals: keywords of the kernel logger, for xperf -on or a WPR profile)")
 }
 
-/// Who wrote events of its own, under the names that `etwkit events --provider` takes.
+/// Prints the providers of events, under the names that `etwkit events --provider` accepts.
 fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteError> {
     if rows.is_empty() {
         return Ok(());
@@ -244,7 +243,7 @@ fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteEr
     }
 }
 
-/// What the shares of the lists below are shares of.
+/// Prints the totals on which the shares of the lists below are based.
 fn cpu_totals(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     let CpuTotals { samples, busy } = cpu.totals;
     if samples == 0 {
@@ -268,7 +267,7 @@ fn cpu_totals(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError>
     printer.table(&table)
 }
 
-/// A list by busy samples: their number, their time if the interval is known, their share.
+/// Prints a list by busy samples: their number, their time if the interval is known, their share.
 fn top(
     heading: &str,
     what: &str,
@@ -276,7 +275,7 @@ fn top(
     cpu: &CpuUse,
     printer: &mut Printer<'_>,
 ) -> Result<(), WriteError> {
-    // The share is that of the time in front of it: a sample may stand for several intervals.
+    // The share refers to the time before it: a sample may represent several intervals.
     let all: u64 = rows.iter().map(|row| row.weight).sum();
     if all == 0 {
         return Ok(());
@@ -319,7 +318,7 @@ fn top(
     Ok(())
 }
 
-/// Sampled CPU time: each sample stands for one or more intervals.
+/// Sampled CPU time: each sample represents one or more intervals.
 fn milliseconds(cpu: &CpuUse, weight: u64) -> String {
     cpu.interval_100ns.map_or_else(
         || "?".to_owned(),
@@ -327,13 +326,13 @@ fn milliseconds(cpu: &CpuUse, weight: u64) -> String {
     )
 }
 
-/// A number with one decimal, digits in groups.
+/// Formats a number with one decimal and grouped digits.
 fn tenths(tenths: f64) -> String {
     let tenths = tenths.round() as u64;
     format!("{}.{}", grouped(tenths / 10), tenths % 10)
 }
 
-/// Where the time went, from context switches.
+/// Prints the distribution of time, from context switches.
 fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteError> {
     if rows.is_empty() {
         return Ok(());
@@ -341,8 +340,8 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     printer.heading(
         "Processes by time on a processor, and waits and times ready summed over their threads",
     )?;
-    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a
-    // process.
+    // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once
+    // for a process.
     let titles = "running ms>|ready sum ms>|wait sum ms>|switches>|process";
     let ms = |seconds: f64| tenths(seconds * 10_000.0);
     let row = |row: &ScheduledRow| {

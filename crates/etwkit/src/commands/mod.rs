@@ -1,4 +1,4 @@
-//! One module per command, and what several of them print.
+//! One module per command, and their common output.
 
 pub(crate) mod cache;
 mod counts;
@@ -22,13 +22,13 @@ pub(crate) mod view;
 use etwkit_extract::Input;
 use serde_json::{Value, json};
 
-/// The files of the session, for JSON.
+/// Returns the files of the session, for JSON.
 fn files_json(input: &Input) -> Value {
     let part = |part: &etwkit_extract::Part| json!({"name": part.name, "archive": part.archive, "size_bytes": part.size});
     input.parts().iter().map(part).collect()
 }
 
-/// How messages name the files of the session.
+/// Returns the names of the session's files for messages.
 fn labels(input: &Input) -> Vec<String> {
     input
         .parts()
@@ -37,7 +37,7 @@ fn labels(input: &Input) -> Vec<String> {
         .collect()
 }
 
-/// How a heading names the session.
+/// Returns the name of the session for headings.
 fn title(input: &Input) -> String {
     match input.parts() {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! `etwkit completions` and `etwkit man`: what shells and `man` want to know of the commands.
+//! `etwkit completions` and `etwkit man`: descriptions of the commands for shells and for `man`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `etwkit strace`: system calls as lines, in the way of the tool of that name.
+//! `etwkit strace`: system calls as lines, in the format of the tool with that name.
 
 use std::path::PathBuf;
 
@@ -42,9 +42,9 @@ pub(crate) struct StraceArgs {
 }
 
 impl StraceArgs {
-    /// The question that is asked; `strace` is another look at it.
+    /// Returns the request; `strace` is another view of its answer.
     fn request(&self, time: Range) -> SyscallRequest {
-        // The tool of that name takes `trace=CALLS`, too.
+        // The tool with this name also accepts `trace=CALLS`.
         let calls = self
             .calls
             .as_deref()
@@ -93,9 +93,9 @@ pub(crate) fn run(args: &StraceArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     })
 }
 
-/// The table of `strace -c`, largest first. Returns how many calls there are.
+/// Prints the table of `strace -c`, largest first. Returns the number of calls.
 fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Result<i64> {
-    // Tables of ours have their largest row at the end, next to the prompt.
+    // Our tables have their largest row at the end, next to the prompt.
     rows.reverse();
     let sum = |of: fn(&SyscallRow) -> i64| rows.iter().map(of).fold(0, i64::saturating_add);
     let (total, calls, errors) = (

@@ -57,6 +57,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     let symbols = play.symbols()?;
     let beside = Beside::of(&args.out, symbols);
     let force = args.force;
+    // All targets are checked before the simulation, which takes long at large scales.
     out_file::check(&args.out, trace_replace(force))?;
     out_file::check(&beside.truth, Replace::forced(force))?;
     if let Some(folder) = beside
@@ -94,7 +95,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     Ok(Exit::Answered)
 }
 
-/// With `--force` a simulated trace takes the place of a simulated one, never of one that was recorded.
+/// With `--force` a simulated trace may replace a simulated one, never a recorded one.
 const fn trace_replace(force: bool) -> Replace {
     if force {
         Replace::Simulated
@@ -103,7 +104,7 @@ const fn trace_replace(force: bool) -> Replace {
     }
 }
 
-/// What is written beside a trace.
+/// Files that are written next to a trace.
 struct Beside {
     truth: PathBuf,
     /// Folder of the symbol files; `None` if the scenario has none.
@@ -126,7 +127,7 @@ impl Beside {
     }
 }
 
-/// Writes a scenario as it is if no option says otherwise.
+/// Writes a scenario with default options.
 pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Result<()> {
     let Some(scenario) = etwkit_synth::find(name) else {
         bail!("there is no scenario \"{name}\"")
@@ -140,8 +141,8 @@ pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// Writes all files under other names and renames them when they are complete, the trace last: where there is
-/// a trace, there is what belongs to it. Returns the bytes of the trace.
+/// Writes all files under other names and renames them when they are complete, the trace last: if
+/// the trace exists, the other files also exist. Returns the bytes of the trace.
 fn write_files(
     play: &Play,
     out: &Path,

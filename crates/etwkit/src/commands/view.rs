@@ -19,7 +19,7 @@ use crate::cli::ViewArgs;
 use crate::extracts::open_extracts;
 use crate::printer::Printer;
 
-/// How often a server looks whether Ctrl-C was pressed.
+/// Polling interval for the Ctrl-C flag.
 const LOOK: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     printer.line("Only this machine can open it. Ctrl-C ends it.")?;
     printer.finish()?;
     if !args.no_open && running.has_page() {
-        // Where there is no browser the link is printed already.
+        // Without a browser, the link has already been printed.
         if let Err(error) = open::that_detached(link) {
             printer.note(&format!(
                 "no browser can be opened ({error}): open the link yourself"
@@ -46,14 +46,14 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         }
     }
     let stoppable = Stoppable::begin();
-    // In a console Ctrl-C asks the switch of the command and leaves the process alone.
+    // In a console, Ctrl-C sets the cancel switch of the command and does not affect the process.
     while !stoppable.is_asked_to_stop() && !printer.context().asking.cancel.is_asked() {
         std::thread::sleep(LOOK);
     }
     Ok(Exit::Answered)
 }
 
-/// Asks the rules as the page will: its numbers are those of `etwkit diagnose`.
+/// Runs the rules as the page does: its numbers are the numbers of `etwkit diagnose`.
 fn check_finding(number: i64, files: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let [file] = files else {
         let many = if files.is_empty() {

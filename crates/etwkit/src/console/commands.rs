@@ -1,4 +1,4 @@
-//! Commands that only a console has, and those of ETWAnalyzer over what is loaded.
+//! Commands that only a console has, and commands of ETWAnalyzer for the loaded files.
 
 use std::ffi::OsString;
 
@@ -19,24 +19,24 @@ use crate::printer::Printer;
 pub(super) struct Asked<'l> {
     /// As it was typed.
     pub(super) line: &'l str,
-    /// Words behind the command.
+    /// Words after the command.
     pub(super) words: &'l [String],
 }
 
-/// Does what a line asks for.
+/// Carries out a line.
 type Run = fn(&mut Console, &Asked<'_>, &mut Printer<'_>) -> anyhow::Result<Exit>;
 
 /// A command.
 pub(super) struct Dot {
     /// Its names; the first one is listed.
     pub(super) names: &'static [&'static str],
-    /// What may stand behind it.
+    /// Arguments that it accepts.
     args: &'static str,
     help: &'static str,
     pub(super) run: Run,
 }
 
-/// All commands but those that leave.
+/// All commands except the ones that leave.
 pub(super) const COMMANDS: &[Dot] = &[
     Dot {
         names: &[".load"],
@@ -147,12 +147,12 @@ pub(super) const COMMANDS: &[Dot] = &[
 /// Words that leave the console.
 pub(super) const LEAVE: [&str; 6] = [".quit", ".q", "q", "quit", ".exit", "exit"];
 
-/// Whether a line that begins so leaves the console.
+/// True if a line with this first word leaves the console.
 pub(super) fn leaves(first: &str) -> bool {
     LEAVE.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
-/// The command of that name.
+/// Returns the command of that name.
 pub(super) fn find(first: &str) -> Option<&'static Dot> {
     COMMANDS.iter().find(|dot| {
         dot.names
@@ -185,7 +185,7 @@ fn load(
     Ok(Exit::Answered)
 }
 
-/// What is to be done for a command of ETWAnalyzer, given words and what finds files.
+/// Creates the plan of an ETWAnalyzer command from its words and a function that finds files.
 type OfEtwAnalyzer = fn(&[String], Find<'_>) -> anyhow::Result<Plan>;
 
 fn over(
@@ -194,7 +194,7 @@ fn over(
     printer: &mut Printer<'_>,
     plan: OfEtwAnalyzer,
 ) -> anyhow::Result<Exit> {
-    // Notes of finding files come before those of the answer.
+    // Notes about the search for files come before the notes of the answer.
     let mut quiet = std::io::sink();
     let notes = std::cell::RefCell::new(Printer::new(&mut quiet).with_context(printer.context()));
     let find = |queries: &[String], _| {
@@ -222,7 +222,7 @@ fn sql(
         !text.is_empty(),
         ".sql needs a question: .sql SELECT count(*) FROM process"
     );
-    // Nothing begins with a quote but what somebody quoted as for a shell.
+    // SQL does not start with a quote unless the user quoted it as for a shell.
     let quoted = ['"', '\'']
         .iter()
         .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
@@ -254,7 +254,8 @@ fn answer(what: anyhow::Result<String>, printer: &mut Printer<'_>) -> anyhow::Re
     Ok(Exit::Answered)
 }
 
-/// The commands; behind a word what ETWAnalyzer's sub command or our command of that name understands.
+/// Prints the commands, or the help of ETWAnalyzer's subcommand or of our command with the given
+/// name.
 fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Some(first) = asked.words.first() {
         let is_dump = etwanalyzer::dumps().any(|dump| first.eq_ignore_ascii_case(dump));

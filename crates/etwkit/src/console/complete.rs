@@ -1,4 +1,5 @@
-//! What a word may become: commands, options and their words, files, and names of what is loaded.
+//! Completions of a word: commands, options and their values, files, and names from the loaded
+//! files.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,7 +20,7 @@ use super::set::Set;
 use super::words::{Partial, behind_first, partial, quoted};
 use crate::cli::Cli;
 
-/// Words that are offered at most: nobody reads more.
+/// Largest number of offered words: longer lists are not read.
 const MAX: usize = 500;
 const TIME_FORMATS: [&str; 7] = [
     "s",
@@ -42,7 +43,7 @@ impl Completions {
         Self { set, engine }
     }
 
-    /// Where what is replaced begins, and what it may become.
+    /// Returns the start of the text to replace, and its completions.
     fn of(&self, line: &str) -> (usize, Vec<String>) {
         let at = partial(line);
         let Some(first) = at.before.first().map(|first| first.to_lowercase()) else {
@@ -92,7 +93,7 @@ impl Completions {
         (at.start, found)
     }
 
-    /// A line of ETWAnalyzer: sub commands, switches and their values.
+    /// Completes a line of ETWAnalyzer: subcommands, switches and their values.
     fn of_dump(&self, at: &Partial) -> Vec<String> {
         let dump = at.before.iter().skip(1).find(|word| {
             !word.starts_with('-')
@@ -125,7 +126,7 @@ impl Completions {
         }
     }
 
-    /// A line of ours: commands, options and their values.
+    /// Completes a line of ours: commands, options and their values.
     fn of_ours(&self, at: &Partial) -> Vec<String> {
         let mut command = Cli::command();
         for word in &at.before {
@@ -180,7 +181,7 @@ impl Completions {
                 .map(|word| format!("{head}{}", word.get_name()));
             return beginning(&format!("{head}{value}"), words);
         }
-        // What is replaced begins in front of the head.
+        // The replaced text starts before the head.
         let with_head = |found: Vec<String>| -> Vec<String> {
             found
                 .into_iter()
@@ -195,7 +196,8 @@ impl Completions {
         }
     }
 
-    /// Names of what is loaded, for the options that filter by them. Of a list the last part is completed.
+    /// Returns names from the loaded files, for the options that filter by them. In a list the last
+    /// part is completed.
     fn names(&self, option: &str, head: &str, value: &str) -> Vec<String> {
         let kind = match option {
             "process" | "zero-process" | "parent" => Kind::Process,
@@ -229,7 +231,7 @@ impl Completions {
     }
 }
 
-/// The words that begin with what is typed, in any case, each once and sorted.
+/// Returns the words with this prefix, in any case, sorted and without duplicates.
 fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
     let word = word.to_lowercase();
     let mut found: Vec<String> = all
@@ -242,7 +244,8 @@ fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
     found
 }
 
-/// The last word of a question in SQL: a table or a column of one that the question names, else of any.
+/// Completes the last word of an SQL query: a table, or a column of a table that the query names,
+/// otherwise of any table.
 fn sql(line: &str) -> (usize, Vec<String>) {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let start = line.rfind(|c: char| !is_name(c)).map_or(0, |at| {
@@ -290,10 +293,12 @@ impl Completer for Completions {
         pos: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        // Only the text before the cursor is completed.
         let line = line.get(..pos).unwrap_or(line);
         let (start, found) = self.of(line);
         let is_one = found.len() == 1;
         let pair = |name: String| {
+            // A folder and an option with `=` are continued without a blank.
             let goes_on = name.ends_with(['/', '=']);
             let blank = if is_one && !goes_on { " " } else { "" };
             Pair {

@@ -1,4 +1,4 @@
-//! `.dir`: what lies in a folder.
+//! `.dir`: lists a folder.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,7 +23,7 @@ struct Entry {
     modified: SystemTime,
 }
 
-/// Lists files of a folder, or those whose names fit the pattern at the end of a path.
+/// Lists files of a folder, or the files whose names match the pattern at the end of a path.
 pub(super) fn list(words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let (mut is_recursive, mut by_date, mut place) = (false, false, None);
     for word in words {
@@ -79,7 +79,7 @@ pub(super) fn list(words: &[String], printer: &mut Printer<'_>) -> anyhow::Resul
     Ok(Exit::Answered)
 }
 
-/// A folder, and the pattern of names behind it.
+/// Splits a path into a folder and the pattern of names after it.
 fn split(place: &str) -> (PathBuf, &str) {
     if !place.contains(['*', '?']) {
         return (path(place), "*");
@@ -88,7 +88,7 @@ fn split(place: &str) -> (PathBuf, &str) {
     (path(folder), pattern)
 }
 
-/// By name; what lies in a folder behind it. An extract is listed as one file.
+/// Collects entries by name; the contents of a folder follow it. An extract is listed as one file.
 fn collect(
     folder: &Path,
     is_recursive: bool,
@@ -102,7 +102,7 @@ fn collect(
         if cancel.is_asked() {
             return Ok(());
         }
-        // What cannot be looked at is listed without its size.
+        // A file without accessible metadata is listed without its size.
         let metadata = std::fs::metadata(&path).ok();
         let modified = metadata
             .as_ref()
@@ -124,14 +124,14 @@ fn collect(
             modified: modified.unwrap_or(UNIX_EPOCH),
         });
         if is_recursive && is_folder && !is_extract && !path.is_symlink() {
-            // A folder that may not be read does not hide the others.
+            // A folder without read permission does not hide the others.
             let _ = collect(&path, true, cancel, entries);
         }
     }
     Ok(())
 }
 
-/// Bytes of the files of an extract.
+/// Returns the bytes of the files of an extract.
 fn size(extract: &Path) -> u64 {
     let folders = [extract.to_owned(), extract.join("derived")];
     let files = folders
@@ -146,7 +146,7 @@ fn size(extract: &Path) -> u64 {
         .sum()
 }
 
-/// A time of this machine.
+/// Formats a time of this machine.
 fn time(time: SystemTime) -> String {
     let since = time
         .duration_since(UNIX_EPOCH)

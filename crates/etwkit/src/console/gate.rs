@@ -1,4 +1,4 @@
-//! The output of a console: closed for what goes on printing after it was given up.
+//! The output of a console: closed for a command that is still printing after it was canceled.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
@@ -6,18 +6,18 @@ use std::rc::Rc;
 
 use etwkit_query::Cancel;
 
-/// The switch of the command that runs: each has its own, so that what an earlier one left behind stays given
-/// up.
+/// The cancel switch of the running command. Each command has its own, so that an earlier one stays
+/// canceled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Running(Rc<RefCell<Cancel>>);
 
 impl Running {
-    /// The switch of the command that runs.
+    /// Returns the switch of the running command.
     pub(super) fn switch(&self) -> Cancel {
         self.0.borrow().clone()
     }
 
-    /// The switch of a command that begins.
+    /// Creates the switch of a command that starts.
     pub(super) fn begin(&self) -> Cancel {
         let cancel = Cancel::default();
         *self.0.borrow_mut() = cancel.clone();
@@ -25,7 +25,7 @@ impl Running {
     }
 }
 
-/// Hands on what is printed unless the command was given up.
+/// Passes output on unless the command was canceled.
 pub(super) struct Gate<'w> {
     out: &'w mut dyn Write,
     cancel: Running,
@@ -41,7 +41,7 @@ impl<'w> Gate<'w> {
         }
     }
 
-    /// Whether the reader at the other end of a pipe has gone.
+    /// Returns a flag that is true if the reader at the other end of a pipe has gone.
     pub(super) fn is_closed(&self) -> Rc<Cell<bool>> {
         self.is_closed.clone()
     }
@@ -66,7 +66,7 @@ impl Write for Gate<'_> {
         self.watched(result)
     }
 
-    /// What was printed before is shown.
+    /// Flushes even after a cancel, so that earlier output is shown.
     fn flush(&mut self) -> io::Result<()> {
         let result = self.out.flush();
         self.watched(result)

@@ -1,4 +1,4 @@
-//! Where lines come from: an editor on a terminal, else the standard input as it is.
+//! Source of lines: an editor on a terminal, otherwise the plain standard input.
 
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use super::complete::Completions;
 
 /// Lines that are remembered.
 const MAX_HISTORY: usize = 2000;
-/// A longer line is no command that somebody wrote.
+/// A longer line was not typed by a person.
 const MAX_LINE: u64 = 8 << 20;
 const PROMPT: &str = "> ";
 
-/// What came.
+/// Result of reading a line.
 pub(super) enum Next {
     Line(String),
-    /// Ctrl-C at the prompt: what was typed is forgotten.
+    /// Ctrl-C at the prompt: the typed text is discarded.
     Nothing,
     End,
 }
 
-/// Where lines come from.
+/// Source of lines.
 pub(super) enum Input {
     Terminal {
         editor: Box<Editor<Completions, DefaultHistory>>,
@@ -33,7 +33,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Lines of a terminal, with what was typed before if `has_history`.
+    /// Creates the input of a terminal, with the history of earlier lines if `has_history`.
     pub(super) fn terminal(completions: Completions, has_history: bool) -> anyhow::Result<Self> {
         let config = Config::builder()
             .max_history_size(MAX_HISTORY)?
@@ -45,7 +45,7 @@ impl Input {
         editor.set_helper(Some(completions));
         let history = if has_history { history_file() } else { None };
         if let Some(file) = &history {
-            // The first time there is no file; one that is no history is begun anew.
+            // The first time, the file does not exist; a file that is not a history is replaced.
             let _ = editor.load_history(file);
         }
         Ok(Self::Terminal {
@@ -54,7 +54,7 @@ impl Input {
         })
     }
 
-    /// The next line.
+    /// Reads the next line.
     pub(super) fn next(&mut self) -> anyhow::Result<Next> {
         match self {
             Self::Terminal { editor, history } => match editor.readline(PROMPT) {
@@ -80,7 +80,7 @@ impl Input {
                 {
                     return Ok(Next::End);
                 }
-                // A mark of the byte order stands in front of what some editors of Windows write.
+                // Some editors on Windows write a byte order mark before the text.
                 let text = String::from_utf8_lossy(&bytes);
                 Ok(Next::Line(text.trim_start_matches('\u{feff}').to_owned()))
             }
@@ -88,8 +88,8 @@ impl Input {
     }
 }
 
-/// Adds what is new to the file, after each line, so that a console that ends otherwise forgets nothing. What
-/// cannot be written is forgotten.
+/// Appends new lines to the file after each line, so that no history is lost if the console does
+/// not end normally. Write errors are ignored.
 fn remember(editor: &mut Editor<Completions, DefaultHistory>, file: Option<&Path>) {
     let Some(file) = file else { return };
     if let Some(folder) = file.parent() {
@@ -98,7 +98,7 @@ fn remember(editor: &mut Editor<Completions, DefaultHistory>, file: Option<&Path
     let _ = editor.append_history(file);
 }
 
-/// `etwkit/history` in the folder of the user for such files.
+/// `etwkit/history` in the user's folder for state files.
 fn history_file() -> Option<PathBuf> {
     let variable = |name: &str| {
         std::env::var_os(name)

@@ -1,4 +1,4 @@
-//! What a line means.
+//! Interpretation of a line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,15 +18,15 @@ use crate::{Screen, Terminal};
 
 /// Commands that read traces, not extracts.
 const OF_TRACES: [&str; 2] = ["info", "events"];
-/// Commands that only ask. Others may write an extract anew, which Windows refuses while it is open.
+/// Commands that only query. Others may rewrite an extract, which Windows refuses while it is open.
 const ASKING: [&str; 6] = ["dump", "sql", "critical-path", "export", "info", "events"];
-/// Commands of ETWAnalyzer that may write an extract anew.
+/// Commands of ETWAnalyzer that may rewrite an extract.
 const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
-/// An option of asking commands that writes into extracts.
+/// An option of querying commands that writes into extracts.
 const WRITING: &str = "--stack-tag-file";
 
 impl Console {
-    /// Does what a line says and reports what went wrong.
+    /// Runs a line and reports errors.
     pub(super) fn line(&mut self, line: &str, screen: &mut Screen<'_>) -> Then {
         let words = words(line);
         let Some(first) = words.first().filter(|first| !first.starts_with('#')) else {
@@ -37,8 +37,9 @@ impl Console {
         }
         let cancel = self.running.switch();
         let context = Context::new(&self.engine, &cancel);
+        // Errors are collected, since they are dropped if the command is canceled.
         let mut errors = Vec::new();
-        // People resize their windows between two lines. Without a terminal there still is no width.
+        // Users resize their windows between two lines. Without a terminal there is still no width.
         let before = screen.terminal.width;
         let width = before.and_then(|_| terminal_size::terminal_size());
         let width = width.map(|(width, _)| usize::from(width.0)).or(before);
@@ -55,7 +56,7 @@ impl Console {
             speech: screen.speech,
         };
         let exit = inner.answer(context, |printer| self.answer(line, &words, printer));
-        // Errors of a command that was given up are only about that, so that they are not printed.
+        // Errors of a canceled command are only about the cancel, so they are not printed.
         if cancel.is_asked() {
             screen.errors().note("cancelled");
             return Then::Next(Exit::Interrupted);
@@ -99,7 +100,7 @@ impl Console {
         self.ours(args, printer)
     }
 
-    /// A command line of ours. Where it names no files, those that are loaded are meant.
+    /// Runs a command line of ours. If it names no files, the loaded ones are used.
     pub(super) fn ours(
         &self,
         mut args: Vec<OsString>,
@@ -157,7 +158,8 @@ fn with_program(args: &[OsString]) -> Vec<OsString> {
         .collect()
 }
 
-/// Whether files are what a line lacks: with one more it would say something, or lack something else.
+/// True if a line lacks only files: with one more word it would be complete, or lack another
+/// argument.
 fn lacks_files(args: &[OsString]) -> bool {
     let kind = |args: &[OsString]| {
         Cli::try_parse_from(with_program(args))
@@ -171,7 +173,7 @@ fn lacks_files(args: &[OsString]) -> bool {
                 | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         )
     };
-    // The line is only parsed: no file has to have that name.
+    // The line is only parsed: no file with that name has to exist.
     let with_file: Vec<OsString> = args.iter().cloned().chain(["x".into()]).collect();
     kind(args).is_some_and(lacks)
         && matches!(
@@ -180,7 +182,7 @@ fn lacks_files(args: &[OsString]) -> bool {
         )
 }
 
-/// Where the SQL stands in a line that names no extract.
+/// Returns the position of the SQL in a line that names no extract.
 fn only_sql(args: &[OsString]) -> Option<usize> {
     let Command::Sql(sql) = Cli::try_parse_from(with_program(args)).ok()?.command else {
         return None;
@@ -191,7 +193,7 @@ fn only_sql(args: &[OsString]) -> Option<usize> {
     let [only] = sql.items.as_slice() else {
         return None;
     };
-    // From the end, because the value of an option in front of it can be the same word.
+    // From the end, because the value of an earlier option can be the same word.
     args.iter().rposition(|arg| arg == only)
 }
 

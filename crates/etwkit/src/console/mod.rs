@@ -1,7 +1,7 @@
-//! `etwkit console`: one question after the other, to extracts that stay open.
+//! `etwkit console`: one query after another, on extracts that stay open.
 //!
-//! A line is read by the same parsers as a command line and answered by the same commands; what a console
-//! adds is which extracts are meant when a line names none. See docs/console.md.
+//! A line is read by the same parsers as a command line and answered by the same commands; a
+//! console only adds the loaded extracts to a line that names none. See docs/console.md.
 
 mod commands;
 mod complete;
@@ -39,7 +39,7 @@ use set::Set;
 use settings::Settings;
 use state::Console;
 
-/// How a console begins.
+/// Start options of a console.
 #[derive(Debug)]
 pub(crate) struct Request {
     queries: anyhow::Result<Vec<String>>,
@@ -49,7 +49,7 @@ pub(crate) struct Request {
     speech: Speech,
 }
 
-/// The request of a command line, if it asks for a console.
+/// Returns the request of a command line, if it asks for a console.
 pub(crate) fn request(args: &[OsString]) -> Option<Request> {
     if let Some(begin) = begin(args) {
         let is_recursive = begin.as_ref().is_ok_and(|begin| begin.is_recursive);
@@ -67,7 +67,7 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
             speech: Speech::Usual,
         });
     }
-    // Parsing takes longer than looking for the word, and is done again where it is not there.
+    // Parsing takes longer than searching for the word, and is repeated if the word is missing.
     if !args.iter().any(|arg| arg == "console") {
         return None;
     }
@@ -85,16 +85,16 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
     }
 }
 
-/// What goes on after a line.
+/// Continuation after a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// The next line, after one that ended so.
+    /// The next line; the exit code is the outcome of this one.
     Next(Exit),
     Leave,
 }
 
-/// Runs a console until the input ends or a line leaves it. Of lines that do not come from a terminal the
-/// exit code is that of the worst one; somebody who sits there has seen it.
+/// Runs a console until the input ends or a line leaves it. If lines do not come from a terminal,
+/// the exit code is the worst one of all lines. On a terminal, the user has seen the errors.
 pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     answered(request, screen).unwrap_or_else(|error| {
         report::error(&mut screen.errors(), &error);
@@ -121,7 +121,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     } else {
         Input::Lines
     };
-    // A script ends with Ctrl-C as any command does.
+    // A script ends with Ctrl-C like any command.
     let interrupt = is_interactive.then(OfConsole::begin);
     let mut gate = Gate::new(screen.out, running.clone());
     let is_closed = gate.is_closed();
@@ -174,6 +174,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
             Then::Next(exit) => worst = worst.worse(exit),
             Then::Leave => break,
         }
+        // The reader of the output has gone, as after `… | head`: later lines would print nothing.
         if is_closed.get() {
             break;
         }

@@ -1,4 +1,4 @@
-//! Names of processes and methods of what is loaded, read when they are asked for.
+//! Names of processes and methods in the loaded files, read on demand.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use etwkit_engine::{Asking, Engine};
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
 use etwkit_terminal::escape;
 
-/// Extracts that are asked for names.
+/// Largest number of extracts that are searched for names.
 const MAX_EXTRACTS: usize = 8;
 /// Names of one extract.
 const MAX_NAMES: usize = 200;
 /// Longer names are not typed.
 const MAX_CHARS: usize = 300;
 
-/// What names are of.
+/// Kind of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Process,
     Method,
 }
 
-/// Names that begin so, in any case. Extracts that cannot be asked have none.
+/// Returns names with this prefix, in any case. Extracts that cannot be queried have none.
 pub(super) fn beginning<'p>(
     kind: Kind,
     begin: &str,
@@ -37,7 +37,7 @@ pub(super) fn beginning<'p>(
     all
 }
 
-/// Whether a name can be shown and typed as it is.
+/// True if a name can be shown and typed without escapes or quotes.
 pub(super) fn is_plain(name: &str) -> bool {
     name.chars().count() <= MAX_CHARS && escape::text(name) == name && !name.contains(['"', '\''])
 }
@@ -47,7 +47,7 @@ fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::R
         Kind::Process => "process",
         Kind::Method => "method",
     };
-    // What is typed becomes a literal of SQL: a quote in it must not end the literal.
+    // The typed text becomes a literal of SQL: a quote in it must not end the literal.
     let begin = begin.to_lowercase().replace('\'', "''");
     let sql = format!(
         "SELECT DISTINCT name FROM {table} WHERE starts_with(lower(name), '{begin}') ORDER BY name LIMIT {MAX_NAMES}"

@@ -1,11 +1,11 @@
-//! Files and folders that begin with what is typed.
+//! Files and folders with the typed prefix.
 
 use std::path::Path;
 
 use super::names::is_plain;
 use etwkit_compat::console::path;
 
-/// Which files are wanted; folders always are.
+/// Files to offer, in addition to folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Files {
     Folders,
@@ -14,12 +14,13 @@ pub(super) enum Files {
     All,
 }
 
-/// Endings of what can be loaded.
+/// Extensions of files that can be loaded.
 const LOADABLE: [&str; 5] = [".etl", ".etwx", ".zip", ".7z", ".diagsession"];
-/// A folder with more is not read to its end.
+/// Largest number of entries that are read of a folder.
 const MAX_FILES: usize = 10_000;
 
-/// Paths as they are to be typed: `/` stands behind a folder, quotes around blanks, open behind a folder.
+/// Returns paths as they are typed: `/` follows a folder, and quotes surround blanks, left open
+/// after a folder.
 pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
     let at = word.rfind(['/', '\\', ':']).map_or(0, |at| at + 1);
     let (folder, begin) = word.split_at(at);
@@ -36,7 +37,7 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
             let is_folder = entry.path().is_dir() && !is_extract;
             let fits = name.to_lowercase().starts_with(&begin)
                 && is_plain(&name)
-                // Hidden ones are shown to those who begin with the dot.
+                // Hidden files are shown only after a typed dot.
                 && (!name.starts_with('.') || begin.starts_with('.'));
             let is_wanted = is_folder
                 || match files {

@@ -1,4 +1,4 @@
-//! What is loaded.
+//! The loaded files.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +11,16 @@ use etwkit_terminal::Table;
 use crate::extracts::{extract_of, is_trace, open_extracts};
 use crate::printer::{Printer, grouped};
 
-/// A file that is loaded.
+/// A loaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Loaded {
     /// Its path, absolute, as it was named.
     named: PathBuf,
-    /// Its extract; of a trace it is there when the first question was asked.
+    /// Its extract; for a trace it exists after the first query.
     extract: Option<PathBuf>,
 }
 
-/// Files that are loaded, by the start of the recording.
+/// Loaded files, by the start of the recording.
 #[derive(Debug)]
 pub(super) struct Set {
     files: Vec<Loaded>,
@@ -39,18 +39,18 @@ impl Set {
         self.files.is_empty()
     }
 
-    /// Paths of what is loaded, as it was named.
+    /// Returns the paths of the loaded files, as they were named.
     pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| &*file.named)
     }
 
-    /// Extracts that are there already.
+    /// Returns the extracts that already exist.
     pub(super) fn extracts(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().filter_map(|file| file.extract.as_deref())
     }
 
-    /// Loads what queries name, behind what is loaded or instead of it. An extract that cannot be opened is
-    /// named and left out.
+    /// Loads the files that queries name, in addition to the loaded files or instead of them. An
+    /// extract that cannot be opened is reported and skipped.
     pub(super) fn load(
         &mut self,
         queries: &[String],
@@ -96,7 +96,7 @@ impl Set {
         Ok(())
     }
 
-    /// Opens what is loaded and reads what most questions need.
+    /// Opens the loaded files and reads the data that most questions need.
     pub(super) fn read_now(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         for path in self.choose(&[], printer)? {
             open_extracts(&[path], printer)?.frames()?;
@@ -104,7 +104,7 @@ impl Set {
         Ok(())
     }
 
-    /// Forgets what queries mean, or all.
+    /// Unloads the files that match queries, or all.
     pub(super) fn unload(
         &mut self,
         queries: &[String],
@@ -125,7 +125,8 @@ impl Set {
         Ok(())
     }
 
-    /// Extracts of the loaded files that queries mean, or of all. Traces are extracted first.
+    /// Returns the extracts of the loaded files that queries match, or of all. Traces are extracted
+    /// first.
     pub(super) fn choose(
         &mut self,
         queries: &[String],
@@ -161,7 +162,8 @@ impl Set {
         Ok(chosen)
     }
 
-    /// Traces of the loaded files: themselves, or those that lie beside extracts or above their folder.
+    /// Returns the traces of the loaded files: themselves, or the traces next to extracts or above
+    /// their folder.
     pub(super) fn traces(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files
             .iter()
@@ -197,8 +199,9 @@ impl Set {
         Ok(())
     }
 
-    /// Closes all, so that files can be replaced; the next question opens them again.
+    /// Closes all extracts, so that files can be replaced. The next query opens them again.
     pub(super) fn close(&self) {
+        // The pool closes extracts that are no longer wanted.
         self.engine.pool().want([]);
         self.keep_open();
     }
@@ -214,11 +217,12 @@ fn trace_of(named: &Path) -> anyhow::Result<PathBuf> {
     }
     let extract = Extract::open(named).map_err(etwkit_query::Error::from)?;
     let file = extract.manifest().source.files.first();
-    // A name without folders, whatever the manifest says.
+    // A name without folders, even if the manifest has some.
     let name = file.map(|file| file.archive.as_ref().unwrap_or(&file.name));
     let name = name
         .and_then(|name| Path::new(name).file_name())
         .unwrap_or_default();
+    // The folder of the extract, and the folder above it.
     let folders = named.ancestors().skip(1).take(2);
     let mut traces = folders
         .map(|folder| folder.join(name))

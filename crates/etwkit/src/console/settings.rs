@@ -1,4 +1,4 @@
-//! What is set for all questions of a console: options that are added where a command has them and the line
+//! Settings for all queries of a console: options that are added if a command has them and the line
 //! does not.
 
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// `.timefmt [FORMAT [DIGITS]]`; without a format format and digits of the commands hold.
+    /// Sets `.timefmt [FORMAT [DIGITS]]`. Without a format, the defaults of the commands apply.
     pub(super) fn time_format(&mut self, words: &[String]) -> anyhow::Result<String> {
         let (format, digits) = match words {
             [] => (None, None),
@@ -64,7 +64,7 @@ impl Settings {
         ))
     }
 
-    /// `.clip [0|1|true|false]`; without a word it changes to the other.
+    /// Sets `.clip [0|1|true|false]`. Without a word it toggles.
     pub(super) fn clip(&mut self, words: &[String]) -> anyhow::Result<String> {
         self.clip = match words.first().map(|word| word.to_lowercase()).as_deref() {
             None => !self.clip,
@@ -78,16 +78,16 @@ impl Settings {
         ))
     }
 
-    /// `.sffn`: changes to the other.
+    /// Toggles `.sffn`.
     pub(super) fn full_names(&mut self) -> String {
         self.full_names = !self.full_names;
         text("whole paths of extracts", Some(on(self.full_names)))
     }
 
-    /// Adds to arguments of ours, the name of the program not among them, what they lack.
+    /// Adds the missing options to our arguments, which do not include the name of the program.
     pub(super) fn add(&self, args: &mut Vec<OsString>) {
         let mut command = Cli::command();
-        // Options go behind the last subcommand: at the end of the line they could stand behind `--`.
+        // Options go after the last subcommand: at the end of the line they could be after `--`.
         let mut depth = 0;
         for word in args.iter() {
             let Some(sub) = word.to_str().and_then(|word| command.find_subcommand(word)) else {
@@ -109,7 +109,7 @@ impl Settings {
                 .get_arguments()
                 .any(|arg| arg.get_long() == Some(option));
             let long = format!("--{option}");
-            // What a line says itself goes before what is set for all lines.
+            // An option of the line takes precedence over the setting for all lines.
             let is_given = args.iter().any(|arg| {
                 arg.to_str()
                     .and_then(|arg| arg.strip_prefix(&long))

@@ -1,4 +1,4 @@
-//! What a console remembers between lines.
+//! State that a console keeps between lines.
 
 use std::cell::RefCell;
 use std::rc::Rc;

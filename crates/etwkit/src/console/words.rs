@@ -3,16 +3,16 @@
 /// A word that is being typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Partial {
-    /// Words in front of it.
+    /// Words before it.
     pub(super) before: Vec<String>,
-    /// What of it is there, without quotes.
+    /// Its text so far, without quotes.
     pub(super) word: String,
-    /// Where it begins in the line, its quote included.
+    /// Its start in the line, including its quote.
     pub(super) start: usize,
 }
 
-/// Words of a line. Double quotes keep blanks wherever they stand, single ones at the beginning of a word: an
-/// apostrophe inside of one is one. A backslash is a part of a path.
+/// Splits a line into words. Double quotes keep blanks anywhere in a word, single quotes only at
+/// its start: an apostrophe inside a word is part of it. A backslash is a part of a path.
 pub(super) fn words(line: &str) -> Vec<String> {
     let Partial {
         mut before,
@@ -25,7 +25,7 @@ pub(super) fn words(line: &str) -> Vec<String> {
     before
 }
 
-/// The words of a line whose last one is not complete; that one is empty behind a blank.
+/// Returns the words of a line whose last one is not complete. The last one is empty after a blank.
 pub(super) fn partial(line: &str) -> Partial {
     let mut partial = Partial {
         start: line.len(),
@@ -54,14 +54,14 @@ pub(super) fn partial(line: &str) -> Partial {
     partial
 }
 
-/// What stands behind the first word, as it was typed.
+/// Returns the text after the first word, as typed.
 pub(super) fn behind_first(line: &str) -> &str {
     line.trim_start()
         .split_once(char::is_whitespace)
         .map_or("", |(_, rest)| rest.trim())
 }
 
-/// A word as it has to be typed.
+/// Returns a word as it has to be typed.
 pub(super) fn quoted(word: &str) -> String {
     if word.contains(char::is_whitespace) {
         format!("\"{word}\"")

@@ -1,5 +1,5 @@
-//! What the list of tools costs an agent, and what it says. How the tools answer is tested through the
-//! program by a client of others, in `crates/etwkit/tests/it/mcp`.
+//! The size of the tool list in an agent's context, and its content. The answers of the tools are
+//! tested through the program with a third-party client, in `crates/etwkit/tests/it/mcp`.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

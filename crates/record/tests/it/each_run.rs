@@ -1,4 +1,4 @@
-//! Runs of a command that are recorded, and what stays when something fails.
+//! Recorded runs of a command, and the files that remain after a failure.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use etwkit_run::{Outcome, RunArgs, Status};
 use crate::rotate::At;
 use crate::stand_in::StandIn;
 
-/// Runs what a line says, recorded; also what is said of the recordings.
+/// Runs a line with recording; also returns the notes about the recordings.
 fn run(
     wpr: &mut StandIn,
     is_windows: bool,

@@ -56,7 +56,7 @@ fn a_mark_is_in_both_recordings() {
                 &["mark", "slow now", "--also", &address, "--word", word],
             )
         };
-        // Until somebody listens, nobody answers: then the mark is here alone, and that is said.
+        // Without a listener there is no answer: the mark is only set here, and this is reported.
         let mut tries = 0;
         let said = loop {
             tries += 1;

@@ -1,4 +1,4 @@
-//! Every profile is in the file as it is declared, and answers what it names.
+//! Every profile is in the file as it is declared, and answers the questions that it names.
 
 use std::collections::BTreeSet;
 
@@ -53,8 +53,8 @@ fn profiles_are_in_the_file_as_they_are_declared() {
                 "{}: variants differ",
                 profile.name
             );
-            // The collectors of a variant are those of its mode, so that profiles which run
-            // together share them.
+            // The collectors of a variant are the collectors of its mode, so that profiles which
+            // run together share them.
             let collectors = ["SystemCollectorId", "EventCollectorId"]
                 .into_iter()
                 .flat_map(|kind| variant.values(kind));
@@ -102,7 +102,7 @@ const SPELLED: &[(&str, &str)] = &[
     ("VIRT_ALLOC", "VirtualAllocation"),
 ];
 
-/// Whether a profile records what a topic says that it is recorded by.
+/// True if a profile records the events that a topic requires.
 fn records(root: &Element, profile: &Element, recorded_by: &str) -> bool {
     let used = |kind: &str, of: &str| {
         let ids = profile.values(of);

@@ -1,4 +1,4 @@
-//! From start to stop, and what goes wrong in between.
+//! A recording from start to stop, and failures in between.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use etwkit_terminal::errors::Advised;
 use crate::rotate::At;
 use crate::stand_in::StandIn;
 
-/// What a command prints; of an error all that it says, and its hint.
+/// Output of a command; for an error its whole text, and its hint.
 pub(crate) fn record(
     stand_in: &mut StandIn,
     is_windows: bool,
@@ -206,7 +206,7 @@ fn who_changes_the_recording_is_noticed() {
     let alarm = "warning: somebody has changed the recording: it was System Keywords : CSwitch Loader \
                  SampledProfile, it is now System Keywords : Loader\nRecorded ";
     assert!(said.starts_with(alarm), "{said}");
-    // What was seen of one recording says nothing about the next one, whoever starts it.
+    // Observations of one recording say nothing about the next one, whichever program starts it.
     wpr.heal("changed");
     record(&mut wpr, true, &["wpr", "-start", "CPU"]).unwrap();
     let said = record(&mut wpr, true, &["stop", &path(folder.path(), "next.etl")]).unwrap();
@@ -280,7 +280,7 @@ fn ctrl_c_while_a_recording_begins_leaves_none() {
     assert_eq!(wpr.lines().len(), 2, "{:?}", wpr.lines());
 }
 
-/// A user who wants no more after so many looks at the clock.
+/// A user who stops after this many reads of the clock.
 struct Pauses(Cell<u32>);
 
 impl Clock for Pauses {
@@ -360,7 +360,8 @@ fn missing_rights_counters_and_recordings_are_reported() {
     );
 }
 
-/// Ctrl-C meets all programs of a terminal. Whoever waits ends, the recorder writes its file.
+/// Ctrl-C reaches all programs of a terminal. The waiting program ends, and the recorder writes its
+/// file.
 #[cfg(unix)]
 #[test]
 fn the_recorder_writes_its_file_when_ctrl_c_ends_the_one_who_waits() {

@@ -11,10 +11,10 @@ use etwkit_record::Clock;
 use crate::recording::record_at;
 use crate::stand_in::StandIn;
 
-/// What somebody does at a second of the day.
+/// An action at a second of the day.
 type Deed<'a> = (i64, Box<dyn Fn() + 'a>);
 
-/// A time that passes while somebody pauses. After so many seconds the user wants no more.
+/// A clock that advances with each pause. After this many seconds the user stops the recording.
 pub(crate) struct At<'a> {
     seconds: Cell<i64>,
     end: i64,
@@ -51,7 +51,7 @@ impl Clock for At<'_> {
     }
 }
 
-/// A day that the user ends after so many seconds; with what happens meanwhile.
+/// A day that the user ends after this many seconds, with the actions until then.
 fn day(
     folder: &Path,
     end: i64,

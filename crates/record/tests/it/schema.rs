@@ -1,12 +1,12 @@
-//! What is allowed in a file of recording profiles: elements, attributes, names. Facts about wpr, so that a
-//! profile that it would refuse, or take and record nothing, fails here.
+//! Schema of a file of recording profiles: elements, attributes, names. These are facts about wpr,
+//! so that a profile which wpr would reject, or accept without recording anything, fails here.
 
 use std::collections::BTreeMap;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-/// An element with what it contains.
+/// An element with its content.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Element {
     pub(crate) name: String,
@@ -73,7 +73,7 @@ pub(crate) fn parse(text: &str) -> Element {
     open.remove(0).children.remove(0)
 }
 
-/// Elements, their attributes and what may stand in them.
+/// Elements, their attributes and their permitted children.
 const ELEMENTS: &[(&str, &str, &str)] = &[
     (
         "WindowsPerformanceRecorder",
@@ -289,7 +289,7 @@ fn order(root: &Element, found: &mut Vec<String>) {
     }
 }
 
-/// Each id is declared once, whatever is referred to is declared, and whatever is declared is used.
+/// Each id is declared once, every reference is declared, and every declaration is used.
 fn identities(root: &Element, found: &mut Vec<String>) {
     for kind in [
         "SystemCollector",
@@ -335,7 +335,7 @@ fn identities(root: &Element, found: &mut Vec<String>) {
     }
 }
 
-/// Keywords have known names, and no stack is asked for whose event is not recorded.
+/// Keywords have known names, and every requested stack belongs to a recorded event.
 fn system_provider(provider: &Element, found: &mut Vec<String>) {
     let id = provider.get("Id");
     let keywords = provider.values("Keyword");
@@ -370,7 +370,8 @@ fn system_provider(provider: &Element, found: &mut Vec<String>) {
     }
 }
 
-/// Buffers hold the largest event (64 KB) and no more than wpr takes; a ring has a bound in megabytes.
+/// Buffers hold the largest event (64 KB) and no more than wpr takes; a ring has a bound in
+/// megabytes.
 fn buffers(root: &Element, found: &mut Vec<String>) {
     for size in root.values("BufferSize") {
         if !size

@@ -5,7 +5,7 @@ use std::fs;
 use crate::recording::record;
 use crate::stand_in::StandIn;
 
-/// What is printed on another system; nothing may be run.
+/// Output on another system; nothing may be run.
 fn printed(words: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let mut wpr = StandIn {
@@ -141,7 +141,7 @@ fn lines_that_people_have_are_explained() {
         ("xperf", "-stop"),
         ("xperf", r"-merge c:\kernel.etl SyscallTracing.etl"),
         ("xperf", "-Loggers"),
-        // Paths begin with a slash, too.
+        // Paths also start with a slash.
         ("wpr", "-stop /tmp/x.etl"),
         ("wpr", "-markerflush now"),
         ("wpr", "-start CPU -shutdown"),

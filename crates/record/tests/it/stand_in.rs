@@ -1,5 +1,5 @@
-//! A stand-in for `wpr` and `logman`: this program, started again. It keeps its state in files of a folder,
-//! checks its arguments, and fails as the real ones do.
+//! A stand-in for `wpr` and `logman`: this program, started again. It keeps its state in files of a
+//! folder, checks its arguments, and fails as the real ones do.
 
 use std::fs;
 use std::io;
@@ -8,13 +8,13 @@ use std::process::Command;
 
 use etwkit_record::{Outcome, Runner, Step, wait};
 
-/// Starts the stand-in for each line.
+/// Runs the stand-in for each line.
 pub(crate) struct StandIn {
     pub(crate) folder: PathBuf,
 }
 
 impl StandIn {
-    /// Lets something go wrong, as the stand-in names it.
+    /// Plants a fault, by its name in the stand-in.
     pub(crate) fn plant(&self, fault: &str) {
         fs::write(self.folder.join(fault), "").unwrap();
     }

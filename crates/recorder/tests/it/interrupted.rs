@@ -14,7 +14,7 @@ use etwkit_recorder::{Here, Plain};
 use etwkit_run::RunArgs;
 use etwkit_terminal::Lines;
 
-/// What a command that Ctrl-C met when a file was there has printed; with its exit code.
+/// Returns the output of a command that received Ctrl-C after a file existed, with its exit code.
 fn interrupted(folder: &Path, at: &str, words: &[&str]) -> (Option<i32>, String) {
     let said = folder.join("said");
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -120,7 +120,7 @@ fn recordings(folder: &Path) -> usize {
 #[test]
 fn a_recording_that_begins_is_ended_again() {
     let folder = tempfile::tempdir().unwrap();
-    // wpr takes a while to begin; Ctrl-C comes meanwhile.
+    // wpr takes a while to start; Ctrl-C comes in this time.
     fs::write(folder.path().join("slow"), "").unwrap();
     let (code, said) = interrupted(folder.path(), "starting", &["record", "start", "cpu"]);
     assert_eq!(code, Some(130), "{said}");

@@ -1,4 +1,5 @@
-//! Tests of the small program: its commands when Ctrl-C is pressed, and all of it on Windows as Wine has it.
+//! Tests of the small program: its commands when Ctrl-C is pressed, and all of it on Windows as
+//! Wine has it.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,7 +1,8 @@
-//! Transcripts of commands on Windows: lines behind `> ` are run, lines behind `! ` plant a fault in the
-//! stand-ins or heal it, and what is printed has to be what stands below. `ETWKIT_BLESS=1` writes it.
+//! Transcripts of commands on Windows: lines after `> ` are run, lines after `! ` plant a fault in
+//! the stand-ins or remove it, and the output has to be equal to the text below. `ETWKIT_BLESS=1`
+//! writes it.
 //!
-//! What differs each time is masked: digits of measured times, processes, machines and paths.
+//! Variable parts are masked: digits of measured times, processes, machines and paths.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,12 +20,13 @@ pub(crate) struct Windows {
     programs: PathBuf,
     wine: OsString,
     folder: TempDir,
-    /// What commands print, beside the folder that they see.
+    /// Output of commands, and the folder that they see.
     streams: TempDir,
 }
 
 impl Windows {
-    /// Nothing, said so, where the programs were not built or Wine is missing. `scripts/test` names both.
+    /// Nothing, said so, where the programs were not built or Wine is missing. `scripts/test` names
+    /// both.
     pub(crate) fn here() -> Option<Self> {
         let name = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let (Some(programs), Some(wine)) = (name("ETWKIT_WINDOWS"), name("ETWKIT_WINE")) else {
@@ -64,7 +66,7 @@ impl Windows {
                 is.push_str(&format!("{line}\n{}\n", self.said(command)));
                 continue;
             } else {
-                // Comments in front of commands stay.
+                // Comments before commands stay.
                 if line.starts_with('#') {
                     is.push_str(&format!("{line}\n"));
                 }
@@ -79,14 +81,14 @@ impl Windows {
         }
     }
 
-    /// What a command prints, both streams, and its exit code unless it is 0.
+    /// Returns the output of a command, both streams, and its exit code unless it is 0.
     fn said(&self, command: &str) -> String {
         let folder = format!("Z:{}", self.folder().display()).replace('/', "\\");
         let words = command
             .split_whitespace()
             .map(|word| word.replace("FOLDER", &folder));
         let words: Vec<String> = words.collect();
-        // Not pipes: what Wine starts beside the program holds them for a while.
+        // Not pipes: processes that Wine starts next to the program hold them for a while.
         let [out, err] = ["out.txt", "err.txt"].map(|name| self.streams.path().join(name));
         let status = Command::new(&self.wine)
             .arg(self.programs.join(format!("{}.exe", words[0])))
@@ -112,7 +114,7 @@ impl Windows {
     }
 }
 
-/// A line without what differs each time.
+/// Returns a line with its variable parts masked.
 fn masked(line: &str) -> String {
     let is_process = line.contains(" pid is ");
     let words = line.split_whitespace().map(|word| {

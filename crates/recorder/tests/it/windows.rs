@@ -1,6 +1,6 @@
-//! Whole commands of the program for Windows, against stand-ins for wpr.exe and logman.exe that lie beside
-//! it. Wine has neither; what it has of Windows (processes, handles, libraries, files, the command processor)
-//! is not simulated.
+//! Whole commands of the program for Windows, against stand-ins for wpr.exe and logman.exe next to
+//! it. Wine has neither; the parts of Windows that it has (processes, handles, libraries, files,
+//! the command processor) are not simulated.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn a_recording_from_start_to_stop_and_what_goes_wrong() {
         return;
     };
     windows.check("record.txt");
-    // What the recorder wrote is what lies in the folder, byte for byte.
+    // The recording of the stand-in is in the folder, byte for byte.
     let mut wanted = std::io::Cursor::new(Vec::new());
     find(SCENARIO)
         .unwrap()

@@ -1,4 +1,4 @@
-//! Whole plans, with commands of the shell and a recorder that writes down what it is asked.
+//! Whole plans, with commands of the shell and a recorder that logs its calls.
 
 #![cfg(unix)]
 
@@ -27,7 +27,7 @@ fn plan(line: &str) -> Plan {
     }
 }
 
-/// Keeps what it was asked; fails where it should.
+/// Logs its calls; fails on request.
 #[derive(Default)]
 struct Tape {
     said: RefCell<Vec<String>>,
@@ -190,7 +190,7 @@ fn nothing_stays_recording() {
         error.ends_with("could not be written: no more space"),
         "{error}"
     );
-    // What was measured is reported.
+    // The measurement is reported.
     assert_eq!(
         (rows.len(), rows[0].status, rows[0].problem.as_ref()),
         (1, Status::Passed, Some(&error))

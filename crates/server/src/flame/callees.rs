@@ -4,18 +4,19 @@ use super::Leaf;
 use super::names::Names;
 use super::tree::Tree;
 
-/// Stands for no node.
+/// Marks the absence of a node.
 const NONE: u32 = u32::MAX;
 
-/// Adds stacks below a node. Nodes of the tree of stacks have larger numbers than their callers, so that one
-/// pass over those that are used finds the place of each.
+/// Adds stacks below a node. Nodes of the tree of stacks have larger numbers than their callers, so
+/// one pass over the used ones finds the place of each.
 ///
-/// With a focus, stacks begin at its outermost frame, which is the node itself; others are left out.
+/// With a focus, stacks begin at its outermost frame, which is the node itself; others are left
+/// out.
 pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Names<'_>) {
     let used = used(leaves, names);
     let mut places: Vec<u32> = vec![NONE; used.len()];
     for at in 0..used.len() {
-        // `used` is ascending, so that the caller of a node has got its place before.
+        // `used` is ascending, so the caller of a node already has its place.
         let Some((_, parent, frame)) = used.get(at).copied() else {
             continue;
         };
@@ -26,7 +27,7 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
             None if names.has_focus() => NONE,
             None => below,
         };
-        // A node without a frame is passed over: what it called stands below its caller.
+        // A node without a frame is skipped: its callees become children of its caller.
         let place = if frame < 0 {
             of_parent
         } else {
@@ -47,21 +48,22 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
                 Some(NONE) | None => {}
                 Some(place) => tree.add(place, leaf.weight, leaf.count),
             },
-            // A stack that is not there, in a damaged extract.
+            // A missing stack, in a damaged extract.
             Err(_) if names.has_focus() => {}
             Err(_) => tree.add(below, leaf.weight, leaf.count),
         }
     }
 }
 
-/// The nodes of the tree of stacks that stacks go through, each with its caller and frame, ascending.
+/// Returns the nodes of the stack tree that these stacks go through, each with its caller and
+/// frame, ascending.
 fn used(leaves: &[Leaf], names: &mut Names<'_>) -> Vec<(i32, Option<i32>, i32)> {
     names.begin_round();
     let mut all = Vec::new();
     for leaf in leaves {
         let mut next = Some(leaf.stack);
         while let Some(stack) = next {
-            // The rest of the way outward was taken before, for another stack.
+            // The rest of the path outward was taken before, for another stack.
             if !names.is_first(stack) {
                 break;
             }

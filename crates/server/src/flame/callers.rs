@@ -6,20 +6,21 @@ use super::Leaf;
 use super::names::Names;
 use super::tree::Tree;
 
-/// A node that is to be unfolded, the heaviest first, and of equal ones the one that is there longest.
+/// A node to unfold, the heaviest first; among equal ones the oldest first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Folded {
     total: i64,
     earlier: std::cmp::Reverse<u32>,
-    /// What goes through it: the next frame outward of each stack.
+    /// The remaining stacks of this node: for each, the next frame outward, its weight, and its
+    /// rows.
     leaves: Vec<(Option<i32>, i64, u64)>,
 }
 
-/// Adds stacks below a node. What is small is not unfolded, since all stacks together have as many nodes as
-/// frames; so the heaviest nodes are unfolded first, until there are enough.
+/// Adds stacks below a node. The heaviest nodes are unfolded first, until there are enough. Small
+/// ones are never unfolded, since all stacks together have as many nodes as frames.
 ///
-/// With a focus, stacks begin with the caller of its outermost frame, so that this tree and that of its
-/// callees have each frame once; stacks without it are left out.
+/// With a focus, stacks begin with the caller of its outermost frame, so that each frame is either
+/// in this tree or in the tree of callees; stacks without it are left out.
 pub(super) fn fold(
     tree: &mut Tree,
     below: u32,
@@ -36,8 +37,8 @@ pub(super) fn fold(
     let most = usize::try_from(max_nodes)
         .unwrap_or(usize::MAX)
         .saturating_add(tree.nodes.len());
-    // For each group anew: a process with many stacks must not leave the others without nodes. What is too
-    // much in the end is pruned.
+    // For each group anew: a process with many stacks must not leave the others without nodes.
+    // Excess nodes are pruned at the end.
     let mut folded = BinaryHeap::from([Folded {
         total,
         earlier: std::cmp::Reverse(below),
@@ -68,8 +69,8 @@ pub(super) fn fold(
                     leaves,
                 });
             } else {
-                // The weight stays in the totals of all nodes above, so that a node is as wide as what goes
-                // through it.
+                // The weight stays in the totals of all nodes above, so that the width of a node
+                // shows everything that goes through it.
                 tree.add_folded(at, total, leaves.iter().map(|leaf| leaf.2).sum());
             }
         }
@@ -82,15 +83,15 @@ fn weight(leaves: &[(Option<i32>, i64, u64)]) -> i64 {
         .fold(0, |sum, leaf| sum.saturating_add(leaf.1))
 }
 
-/// Where a stack begins; nothing if it is left out.
+/// Returns the start of a stack; `None` if the stack is left out.
 fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     if !names.has_focus() {
         return Some(Some(leaf.stack));
     }
     let (mut next, mut found) = (Some(leaf.stack), None);
     while let Some((name, caller)) = frame(next, names) {
-        // It goes on outward, since a method that calls itself is met several times, and the outermost frame
-        // counts.
+        // The search continues outward, since a recursive method occurs several times, and the
+        // outermost frame counts.
         if names.is_focus(name) {
             found = Some(caller);
         }
@@ -99,7 +100,7 @@ fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     found
 }
 
-/// The name of the frame of a stack, and the stack of its caller; frames that are missing are passed over.
+/// Returns the name of a stack's frame, and the stack of its caller. Missing frames are skipped.
 fn frame(stack: Option<i32>, names: &mut Names<'_>) -> Option<(u32, Option<i32>)> {
     let mut next = stack;
     loop {

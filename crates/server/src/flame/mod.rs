@@ -1,4 +1,5 @@
-//! Stacks of a selection as one tree. Rows are added up by stack in SQL; the tree is folded from that.
+//! Stacks of a selection as one tree. Rows are added up by stack in SQL, and the tree is folded
+//! from these sums.
 
 mod callees;
 mod callers;
@@ -24,10 +25,10 @@ use names::Names;
 pub(crate) use names::{first as first_frames, representative};
 use tree::{Kinds, Tree};
 
-/// Nodes of an answer, at most.
+/// Largest number of nodes in an answer.
 const MOST_NODES: u32 = 20_000;
 
-/// What is called that no process is known of.
+/// Label for rows without a known process.
 const NO_PROCESS: &str = "unknown process";
 
 /// The rows of one stack.
@@ -38,7 +39,7 @@ struct Leaf {
     count: u64,
 }
 
-/// Stacks that stand below one process and tag.
+/// Stacks below one process and tag.
 #[derive(Debug, Default)]
 struct Group {
     leaves: Vec<Leaf>,
@@ -46,7 +47,7 @@ struct Group {
     without_stack_count: u64,
 }
 
-/// Groups by process and tag; nothing where there is no such level.
+/// Groups by process and tag. A level that is not shown has the key `None`.
 type Groups = BTreeMap<(Option<Option<i32>>, Option<String>), Group>;
 
 pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnswer> {
@@ -67,8 +68,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let table = tables::table(name)?;
     let mut selected = select(&session, table, &request.selection)?;
     selected.and(only);
-    // Only the part of a stretch that lies in the range counts, so that sums agree with those of the
-    // timeline.
+    // Only the part of a stretch inside the range counts, so that sums agree with the timeline.
     let weight = selected.times.clipped(column, selected.range);
     let sql = format!(
         "SELECT stack_id, process_key, sum(weight) AS weight, count(*) AS rows \
@@ -81,7 +81,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
         .trace(0)
         .ok_or_else(|| Problem::internal("the extract has no stacks"))?;
     let (groups, rows_read) = groups(&session, &sql, frames, request)?;
-    // Only asked where names of processes are shown: a trace may have hundreds of thousands of them.
+    // Queried only if names of processes are shown: a trace may have hundreds of thousands of them.
     let labels = if request.by_process {
         labels(&session)?
     } else {
@@ -107,7 +107,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     })
 }
 
-/// Table, column, which rows, and unit.
+/// Returns the table, column, row condition, and unit of a weight.
 const fn measured(weight: Weight) -> (&'static str, &'static str, &'static str, &'static str) {
     match weight {
         Weight::Cpu => ("cpu_sample", "weight_ns", "NOT t.is_idle", "ns"),
@@ -117,7 +117,7 @@ const fn measured(weight: Weight) -> (&'static str, &'static str, &'static str, 
     }
 }
 
-/// Rows by stack, in the groups that are wanted, and how many there were.
+/// Returns rows by stack, in the requested groups, and the number of rows.
 fn groups(
     session: &Session,
     sql: &str,
@@ -144,7 +144,8 @@ fn groups(
                 let tag = tagged
                     .tag(stack.unwrap_or(-1))
                     .and_then(|tag| tagged.name(tag));
-                // Stacks without a tag have the name that the default set gives to whatever no rule fits.
+                // Stacks without a tag have the name that the default set gives to stacks without a
+                // matching rule.
                 tag.unwrap_or("Other").to_owned()
             });
             let group = groups
@@ -163,14 +164,14 @@ fn groups(
             }
         }
     }
-    // Equal questions have equal answers, whatever the order of groups.
+    // Equal requests get equal answers, independent of the order of groups.
     groups
         .values_mut()
         .for_each(|group| group.leaves.sort_by_key(|leaf| leaf.stack));
     Ok((groups, rows))
 }
 
-/// What processes are called.
+/// Returns the labels of processes by key.
 fn labels(session: &Session) -> Result<BTreeMap<i32, String>> {
     let sql = format!(
         "SELECT p.process_key, {} FROM process p",
@@ -186,7 +187,7 @@ fn labels(session: &Session) -> Result<BTreeMap<i32, String>> {
     Ok(rows.iter().filter_map(label).collect())
 }
 
-/// The whole tree.
+/// Builds the whole tree.
 fn build(
     groups: Groups,
     labels: &BTreeMap<i32, String>,

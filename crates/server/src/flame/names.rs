@@ -1,7 +1,8 @@
 //! Names of nodes: each text has a number, and each method is looked up once.
 //!
-//! Frames of one method can have several texts, since processes write names of modules in different ways
-//! (`KERNEL32.DLL`, `kernel32.dll`). A method is called as its frame with the smallest number is.
+//! Frames of one method can have several texts, since processes write names of modules in different
+//! ways (`KERNEL32.DLL`, `kernel32.dll`). A method has the name of its frame with the smallest
+//! number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,9 +21,9 @@ pub(super) struct Names<'f> {
     first: Vec<i32>,
     /// Texts that are the focus, if there is one.
     focus: Option<HashSet<String>>,
-    /// Whether names are the focus.
+    /// True for each name that is the focus.
     focused: Vec<bool>,
-    /// In which round a node of the tree of stacks was seen last.
+    /// The round in which each node of the stack tree was last seen.
     seen: Vec<u32>,
     round: u32,
 }
@@ -49,12 +50,12 @@ impl<'f> Names<'f> {
 
     /// Begins a round, in which each node of the tree of stacks is seen once.
     pub(super) fn begin_round(&mut self) {
-        // Rounds are distinguished by a number, so that the list of what was seen need not be cleared for
-        // each group: it is as long as there are stacks.
+        // Rounds are distinguished by a number, so that the list of seen nodes does not have to be
+        // cleared for each group: it has an entry for each stack.
         self.round = self.round.saturating_add(1);
     }
 
-    /// Whether a node is seen for the first time in the round.
+    /// True if a node is seen for the first time in this round.
     pub(super) fn is_first(&mut self, stack: i32) -> bool {
         let round = self.round;
         let known = usize::try_from(stack)
@@ -63,7 +64,7 @@ impl<'f> Names<'f> {
         known.is_some_and(|known| std::mem::replace(known, round) != round)
     }
 
-    /// Number of a text.
+    /// Returns the number of a text.
     pub(super) fn text(&mut self, text: &str, kind: u8) -> u32 {
         let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         *self
@@ -71,7 +72,8 @@ impl<'f> Names<'f> {
             .entry((text.to_owned(), kind))
             .or_insert_with(|| {
                 let is_frame = kind >= Kinds::METHOD;
-                // Only frames can be the focus: a process or tag may have the same text as a method.
+                // Only frames can be the focus: a process or tag may have the same text as a
+                // method.
                 self.focused.push(
                     is_frame
                         && self
@@ -84,9 +86,9 @@ impl<'f> Names<'f> {
             })
     }
 
-    /// Number of the name of a frame.
+    /// Returns the number of the name of a frame.
     pub(super) fn frame(&mut self, frame: i32) -> u32 {
-        // By method: frames of one method, at whatever address, are one node.
+        // By method: frames of one method are one node, regardless of their addresses.
         let identity = self.frames.identity(frame).unwrap_or(u32::MAX);
         if let Some(known) = self.by_identity.get(&identity) {
             return *known;
@@ -114,7 +116,7 @@ impl<'f> Names<'f> {
             .unwrap_or(false)
     }
 
-    /// Nodes as they are sent, and the texts that they use.
+    /// Returns the nodes for the answer, and the texts that they use.
     pub(super) fn used(&self, nodes: &[Node]) -> (Vec<FlameNode>, Vec<String>) {
         let (mut places, mut texts) = (HashMap::new(), Vec::new());
         let sent = nodes.iter().map(|node| {
@@ -147,7 +149,7 @@ impl<'f> Names<'f> {
     }
 }
 
-/// For each method, by its number, the first of its frames.
+/// Returns the first frame of each method, by the method's number.
 pub(crate) fn first(frames: &TraceFrames) -> Vec<i32> {
     let mut first = Vec::new();
     for frame in (0..).take(frames.frames()) {
@@ -162,7 +164,7 @@ pub(crate) fn first(frames: &TraceFrames) -> Vec<i32> {
     first
 }
 
-/// The frame that a frame is called by.
+/// Returns the frame whose text is the name of a frame.
 pub(crate) fn representative(frames: &TraceFrames, first: &[i32], frame: i32) -> i32 {
     let place = frames
         .identity(frame)
@@ -173,7 +175,7 @@ pub(crate) fn representative(frames: &TraceFrames, first: &[i32], frame: i32) ->
         .unwrap_or(frame)
 }
 
-/// What methods are called of which a frame has this text, or that have this name.
+/// Returns the labels of the methods that have this name or a frame with this text.
 fn called(frames: &TraceFrames, first: &[i32], name: &str) -> HashSet<String> {
     let (mut all, mut text) = (HashSet::new(), String::new());
     for frame in (0..).take(frames.frames()) {

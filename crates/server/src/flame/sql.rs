@@ -1,4 +1,4 @@
-//! The first levels of a tree, as SQL has them.
+//! The first levels of a tree, as SQL.
 
 use etwkit_query::dump::sql::quoted;
 
@@ -6,7 +6,8 @@ use super::NO_PROCESS;
 use crate::tables::process_label;
 use crate::wire::{Direction, FlameRequest};
 
-/// What frames are called: `text` by themselves, `name` as the first frame of the same method is.
+/// Common table expression that names frames: `text` is a frame's own text, `name` the text of the
+/// first frame of its method.
 const NAMED: &str = "frames AS (
   SELECT f.frame_id, m.name AS method,
     CASE WHEN m.name IS NOT NULL THEN concat(coalesce(c.name, h.name, '?'), '!', m.name)
@@ -21,8 +22,8 @@ const NAMED: &str = "frames AS (
   SELECT f.frame_id, f.method, f.text, r.text AS name
   FROM frames f JOIN frames r ON r.frame_id = f.first_id)";
 
-/// A row for each node of the first level of frames, with the process and tag that it stands below: the sum
-/// of all rows is the root. Rows without a frame are those that end above that level.
+/// Returns SQL with a row for each node of the first level of frames, with its process and tag: the
+/// sum of all rows is the root. Rows without a frame end above that level.
 ///
 /// `leaves` has columns `stack_id`, `process_key`, `weight` and `rows`.
 pub(super) fn first_levels(leaves: &str, request: &FlameRequest) -> String {
@@ -56,11 +57,12 @@ ORDER BY weight DESC",
     )
 }
 
-/// Where stacks begin: of each the depth of the frame in front of the first one, as `b`.
+/// Returns the starts of stacks: for each stack, as `b`, the depth of the frame before the first
+/// one.
 fn begins(request: &FlameRequest) -> String {
     match (&request.focus, request.direction) {
         (None, Direction::BottomUp) => String::new(),
-        // A stack has as many callers as its outermost frame has frames in front of it.
+        // A stack has as many callers as there are frames before its outermost one.
         (None, Direction::TopDown) => {
             ", b AS (\n  SELECT stack_id, depth + 1 AS depth FROM stack)".to_owned()
         }
@@ -74,7 +76,7 @@ fn begins(request: &FlameRequest) -> String {
     }
 }
 
-/// The first frame of each stack, as `s`.
+/// Returns SQL for the first frame of each stack, as `s`.
 fn frames(request: &FlameRequest) -> String {
     let side = match (&request.focus, request.direction) {
         (None, Direction::BottomUp) => {
@@ -83,7 +85,8 @@ fn frames(request: &FlameRequest) -> String {
         (_, Direction::TopDown) => "b.depth - 1",
         (_, Direction::BottomUp) => "b.depth + 1",
     };
-    // Stacks without the focus are not in the tree; rows without a stack are in that of all.
+    // Stacks without the focus are not in the tree. Rows without a stack are in the tree of all
+    // rows.
     let join = if request.focus.is_some() {
         "JOIN"
     } else {

@@ -10,7 +10,8 @@ fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<etwkit_query::arrow::array::
     (R::TABLE, vec![columns.take().unwrap()])
 }
 
-/// Stacks by number: 0 `main`, 1 `main f`, 2 `main f f`, 3 `main f f g`, 4 `main g`.
+/// Returns a session with stacks by number: 0 `main`, 1 `main f`, 2 `main f f`, 3 `main f f g`, 4
+/// `main g`.
 fn session() -> Session {
     let module = |module_id, name: &str| Module {
         module_id,
@@ -32,7 +33,7 @@ fn session() -> Session {
         address: 1,
         ..Frame::default()
     };
-    // `f` once more, in a process that writes the name of the module in another way.
+    // `f` once more, in a process that writes the module's name differently.
     let again = Frame {
         frame_id: 3,
         module_id: Some(1),
@@ -62,7 +63,7 @@ fn session() -> Session {
     .unwrap()
 }
 
-/// Names with total, own and rows, indented by depth.
+/// Returns names with total, own and rows, indented by depth.
 fn drawn(
     direction: Direction,
     focus: Option<&str>,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// What nodes are.
+/// Numbers of the kinds of nodes.
 pub(super) struct Kinds;
 
 impl Kinds {
@@ -25,14 +25,15 @@ pub(super) struct Node {
     pub(super) count: u64,
 }
 
-/// A tree of names. Until it is summed up, totals are nothing and counts are those of rows that end there.
+/// A tree of names. Before it is summed up, totals are 0 and counts are the rows that end in a
+/// node.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     known: HashMap<(u32, u32), u32>,
     /// Weight of rows without a stack.
     pub(super) without_stack: i64,
-    /// Weight of what was not unfolded, since it is small.
+    /// Weight of the nodes that were too small to unfold.
     pub(super) left_out: i64,
     /// Own weight and count of nodes of which a part was not unfolded.
     folded: Vec<(u32, i64, u64)>,
@@ -60,7 +61,7 @@ impl Tree {
         0
     }
 
-    /// The node of that name below another one.
+    /// Returns the node with that name below another one, and adds it if it is missing.
     pub(super) fn child(&mut self, parent: u32, name: u32) -> u32 {
         let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let nodes = &mut self.nodes;
@@ -107,8 +108,8 @@ impl Tree {
                 node.count = node.count.saturating_add(count);
             }
         }
-        // Children have larger numbers than their parents: backwards, each total is complete when it is added
-        // to that of the parent.
+        // Children have larger numbers than their parents: backwards, each total is complete when
+        // it is added to the parent's.
         for at in (1..self.nodes.len()).rev() {
             let Some(Node {
                 parent,

@@ -1,4 +1,4 @@
-//! States by bucket, as SQL has them.
+//! States by bucket, as SQL.
 
 use super::chosen::{Chosen, is_one_of};
 use super::states::{OWNER, Origin};
@@ -11,7 +11,8 @@ pub(super) struct Buckets {
     pub(super) count: u32,
 }
 
-/// Nanoseconds of each state of each lane and bucket, and switch-ins; buckets with nothing are left out.
+/// Returns SQL for the nanoseconds of each state of each lane and bucket, and switch-ins; empty
+/// buckets are left out.
 pub(super) fn timeline(
     origin: Origin,
     request: &TimelineRequest,
@@ -54,7 +55,7 @@ pub(super) fn timeline(
         lines.push(dpcs(request, chosen));
     }
     if lines.is_empty() {
-        // Something that has the columns and no rows.
+        // A relation with the columns and no rows.
         lines.push(format!(
             "SELECT {key} AS key, '' AS state, ts_ns AS from_ns, ts_ns AS to_ns FROM t WHERE false"
         ));
@@ -87,14 +88,14 @@ ORDER BY key, bucket",
     )
 }
 
-/// States with the columns that have their beginning and length.
+/// States, with the columns of their start and length.
 const STATES: [(&str, &str, &str); 3] = [
     ("running", "run_from", "run_ns"),
     ("ready", "ready_from", "ready_ns"),
     ("waiting", "wait_from", "wait_ns"),
 ];
 
-/// Which rows are of the lanes and fit the chips.
+/// Returns the conditions that select the rows of the lanes and match the chips.
 fn conditions(request: &TimelineRequest, chosen: &Chosen) -> Vec<String> {
     let mut all = chosen.of_process(OWNER);
     match request.kind {
@@ -114,7 +115,7 @@ fn conditions(request: &TimelineRequest, chosen: &Chosen) -> Vec<String> {
     all
 }
 
-/// Own time of DPCs and interrupts, which no process narrows.
+/// Returns SQL for the own time of DPCs and interrupts, which a process does not restrict.
 fn dpcs(request: &TimelineRequest, chosen: &Chosen) -> String {
     let mut all = vec![
         "kind <> 'threaded_dpc'".to_owned(),

@@ -1,4 +1,4 @@
-//! Chips as a pyramid knows them, as lists of keys, and the same conditions as SQL.
+//! Chips as lists of keys for a pyramid, and the same conditions as SQL.
 
 use etwkit_pyramid as pyramid;
 use etwkit_query::Session;
@@ -9,11 +9,11 @@ use crate::problem::{Problem, Result};
 use crate::select::{keys, processes};
 use crate::wire::{Field, LaneKind, Selection};
 
-/// What a selection means for a pyramid.
+/// A selection, resolved for a pyramid.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     pub(super) keys: pyramid::Selection,
-    /// Fields of chips that a pyramid has nothing of.
+    /// Fields of chips that a pyramid does not have.
     pub(super) not_applied: Vec<Field>,
     processes: Vec<Condition>,
     threads: Vec<Condition>,
@@ -29,7 +29,8 @@ struct Condition {
 impl Condition {
     fn sql(&self, value: &str) -> String {
         match (self.keys.is_empty(), self.exclude) {
-            // `IN ()` is no SQL: of an empty list nothing is let through, and everything if it is excluded.
+            // `IN ()` is not valid SQL: an empty list lets nothing through, or everything if it is
+            // excluded.
             (true, exclude) => exclude.to_string(),
             (false, false) => is_one_of(value, &self.keys),
             (false, true) => format!("NOT {}", is_one_of(value, &self.keys)),
@@ -37,7 +38,7 @@ impl Condition {
     }
 }
 
-/// The condition that a value is one of these keys.
+/// Returns the condition that a value is one of these keys.
 pub(super) fn is_one_of(value: &str, keys: &[i32]) -> String {
     let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
     if keys.is_empty() {
@@ -47,7 +48,7 @@ pub(super) fn is_one_of(value: &str, keys: &[i32]) -> String {
     }
 }
 
-/// What the chips of a selection mean for a pyramid.
+/// Resolves the chips of a selection for a pyramid.
 pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen> {
     let mut chosen = Chosen::default();
     for chip in &selection.chips {
@@ -75,7 +76,8 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
                 continue;
             }
         };
-        // A pyramid takes lists of what counts and nothing else, so leaving out becomes taking all others.
+        // A pyramid takes only lists of included keys, so an exclusion becomes the list of all
+        // other keys.
         let taken = if chip.exclude {
             all(session, of)?
                 .into_iter()
@@ -84,7 +86,7 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
         } else {
             named.clone()
         };
-        // Chips hold together, hence only what each of them lets through.
+        // All chips have to hold, so only the keys that each of them lets through remain.
         *list = Some(match list.take() {
             Some(before) => before
                 .into_iter()
@@ -106,7 +108,7 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
 }
 
 impl Chosen {
-    /// The conditions of processes, given what their key is called.
+    /// Returns the conditions on processes, for the given key column.
     pub(super) fn of_process(&self, key: &str) -> Vec<String> {
         self.processes
             .iter()
@@ -114,7 +116,7 @@ impl Chosen {
             .collect()
     }
 
-    /// The conditions of threads.
+    /// Returns the conditions of threads.
     pub(super) fn of_thread(&self, key: &str) -> Vec<String> {
         self.threads
             .iter()
@@ -122,14 +124,14 @@ impl Chosen {
             .collect()
     }
 
-    /// The condition of processors, if there is one.
+    /// Returns the condition of processors, if there is one.
     pub(super) fn of_core(&self, key: &str) -> Option<String> {
         self.keys.cores.as_ref().map(|cores| is_one_of(key, cores))
     }
 }
 
-/// Keys of all processors, processes or threads. To those of processes belongs what is of no known process:
-/// whoever leaves one process out has everything else.
+/// Returns the keys of all processors, processes or threads. The keys of processes include the key
+/// of the unknown process: the exclusion of one process keeps everything else.
 fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
     let keys = |sql| cells::keys(session, sql, 1_000_000).map_err(Problem::from);
     match of {

@@ -1,4 +1,4 @@
-//! Lanes, timelines, series and moments: what the pyramid of a trace knows, with names.
+//! Lanes, timelines, series and moments: data of a trace's pyramid, with names.
 
 mod buckets;
 mod chosen;
@@ -29,13 +29,13 @@ use names::{Named, named};
 use states::Origin;
 use sums::Sums;
 
-/// Key of what is of no known process.
+/// Key of the unknown process.
 const UNKNOWN: i32 = -1;
 
-/// Times that a pyramid distinguishes lie between this and its negative.
+/// Bound of the times that a pyramid distinguishes, also for negative ones.
 const FARTHEST: i64 = 1 << 61;
 
-/// Lanes of an answer, at most.
+/// Largest number of lanes in an answer.
 const MOST_LANES: u32 = 1_000;
 
 impl From<pyramid::Error> for Problem {
@@ -72,7 +72,7 @@ const fn sent(range: pyramid::Range) -> Range {
     }
 }
 
-/// A part of the trace as a pyramid reads it: an empty one has a nanosecond.
+/// Returns a part of the trace as a pyramid reads it: an empty one gets a length of one nanosecond.
 fn bounds(Range { from_ns, to_ns }: Range) -> Range {
     let from_ns = from_ns.clamp(-FARTHEST, FARTHEST);
     Range {
@@ -95,7 +95,7 @@ fn origin(pyramid: &pyramid::Pyramid) -> Origin {
     }
 }
 
-/// How an answer of a pyramid came about, with the statement that gives the same numbers.
+/// Returns the source of an answer of a pyramid, with the statement that gives the same numbers.
 fn source(
     call: &Call<'_>,
     ready: &Ready,
@@ -165,8 +165,8 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
         }
     };
     let lanes = answer.lanes.iter().map(lane).collect();
-    // The pyramid answers. The statement is what gives the same numbers from the tables, for whoever wants to
-    // check them.
+    // The pyramid answers. The statement gives the same numbers from the tables, so that they can
+    // be checked.
     let sql = origin(pyramid).lanes(request, &chosen, part);
     let source = source(call, &ready, answer.source, chosen.not_applied, Some(sql));
     Ok(LanesAnswer {
@@ -180,7 +180,7 @@ pub(crate) fn timeline(call: &Call<'_>, request: &TimelineRequest) -> Result<Vec
     let ready = call.ready(request.trace)?;
     let pyramid = ready.pyramid()?;
     let chosen = if request.selection.chips.is_empty() {
-        // Without conditions nothing but pages is read.
+        // Without conditions only pages are read.
         Chosen::default()
     } else {
         chosen(&call.session(&ready)?, &request.selection)?
@@ -211,8 +211,8 @@ fn arrow(
     header: &TimelineHeader,
     columns: Vec<(&'static str, Vec<u8>)>,
 ) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
-    // The columns are nothing but bytes of the picture; everything else travels with the schema of the
-    // stream.
+    // The columns are only the bytes of the picture; everything else is in the metadata of the
+    // schema.
     let metadata = [("header".to_owned(), serde_json::to_string(header)?)].into();
     let fields: Vec<ArrowField> = columns
         .iter()

@@ -1,4 +1,4 @@
-//! What lanes are called.
+//! Names of lanes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::problem::Result;
 use crate::tables::{process_label, thread_label};
 use crate::wire::LaneKind;
 
-/// What is known of a lane beside its numbers.
+/// Name, detail and lifetime of a lane.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Named {
     pub(super) label: String,
@@ -18,7 +18,7 @@ pub(super) struct Named {
     pub(super) stop_ns: Option<i64>,
 }
 
-/// Names of these lanes.
+/// Returns the names of these lanes.
 pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTreeMap<i32, Named>> {
     if keys.is_empty() {
         return Ok(BTreeMap::new());
@@ -64,8 +64,8 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
             );
         }
     }
-    // A damaged extract may lack the row of a key, and a lane without a name could not be distinguished from
-    // others.
+    // A damaged extract may lack the row of a key, and a lane without a name could not be
+    // distinguished from others.
     for key in keys {
         let unknown = match of {
             LaneKind::Core => format!("CPU {key}"),

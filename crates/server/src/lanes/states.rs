@@ -1,14 +1,14 @@
-//! Statements about states of threads, as SQL has them: what `docs/numbers/timeline.md` defines, from
-//! `context_switch`; where there are no context switches, from `cpu_sample`.
+//! Statements about states of threads, as defined in `docs/numbers/timeline.md`: from
+//! `context_switch`, or from `cpu_sample` if there are no context switches.
 
 use super::chosen::Chosen;
 use super::{UNKNOWN, bounds};
 use crate::wire::{LaneKind, LanesRequest, MomentRequest, Range};
 
-/// Processors that a machine is believed to have, at most.
+/// Largest plausible number of processors.
 const MOST_PROCESSORS: i32 = 1 << 12;
 
-/// Where states come from.
+/// The source of thread states.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
     pub(super) has_switches: bool,
@@ -16,14 +16,15 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The expression `t`, in which a row has each state with its beginning and length: `run_from` and
-    /// `run_ns`, `ready_from` and `ready_ns`, `wait_from` and `wait_ns`. `owner` is the process, -1 if it is
-    /// not known. Of a sample there are only `run_from` and `run_ns`.
+    /// Returns the expression `t`, in which a row has each state with its beginning and length:
+    /// `run_from` and `run_ns`, `ready_from` and `ready_ns`, `wait_from` and `wait_ns`. `owner` is
+    /// the process, -1 if it is not known. Of a sample there are only `run_from` and `run_ns`.
     ///
     /// The conditions are of rows that are called `s`.
     pub(super) fn rows(self, conditions: &[String], more: &str) -> String {
         let mut all = vec![
-            // The idle process has no lane; a row without a process has one, that of the unknown process.
+            // The idle process has no lane. A row without a process is in the lane of the unknown
+            // process.
             "coalesce(s.process_key <> (SELECT min(process_key) FROM process WHERE pid = 0), true)"
                 .to_owned(),
         ];
@@ -53,7 +54,8 @@ impl Origin {
         )
     }
 
-    /// The expressions `t` and `part`: what of each state of a row lies in a part of the trace.
+    /// Returns the expressions `t` and `part`: the part of each state of a row that is inside the
+    /// range.
     pub(super) fn parts(self, conditions: &[String], part: Range) -> String {
         let rows = self.rows(conditions, "");
         let Range {
@@ -68,7 +70,8 @@ impl Origin {
   FROM t WHERE ts_ns >= {a} AND ts_ns < {b})"
             );
         }
-        // Rows reach out of the part at both ends; what is clipped to less than nothing lies outside.
+        // Rows reach out of the part at both ends; a negative length after clipping means that the
+        // row is outside.
         let clipped = |from: &str, length: &str| {
             format!(
                 "CASE WHEN {from} IS NOT NULL AND {length} > 0 \
@@ -89,7 +92,7 @@ impl Origin {
         )
     }
 
-    /// Sums of lanes, in the order of the answer.
+    /// Returns SQL for the sums of lanes, in the order of the answer.
     pub(super) fn lanes(self, request: &LanesRequest, chosen: &Chosen, part: Range) -> String {
         let process = chosen.of_process(OWNER);
         let limit = format!("LIMIT {} OFFSET {}", request.limit, request.offset);
@@ -119,7 +122,7 @@ ORDER BY running_ns DESC, key{order}
         )
     }
 
-    /// Sums of processors, with those on which nothing ran.
+    /// Returns SQL for the sums of processors, including idle ones.
     fn cores(self, process: &[String], chosen: &Chosen, part: Range, limit: &str) -> String {
         let only = chosen
             .of_core("key")
@@ -134,12 +137,12 @@ GROUP BY key
 ORDER BY key
 {limit}",
             self.parts(process, part),
-            // The number comes from the file, and a row is made for each of them.
+            // The number comes from the file, and each processor gets a row.
             self.processors.clamp(0, MOST_PROCESSORS)
         )
     }
 
-    /// The row that says what was at a moment, and which of its states; nothing where there is none.
+    /// Returns SQL for the row at a moment, and the state of it; `None` if there is none.
     pub(super) fn moment(self, request: &MomentRequest) -> Option<String> {
         let (at, within) = (request.at_ns, request.within_ns);
         let condition = match request.kind {

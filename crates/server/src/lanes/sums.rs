@@ -1,14 +1,14 @@
-//! Sums of series, as SQL has them.
+//! Sums of series, as SQL.
 
 use super::chosen::Chosen;
 use super::states::{OWNER, Origin};
 use super::{UNKNOWN, bounds};
 use crate::wire::{Range, SeriesKind};
 
-/// Length of what events are counted by.
+/// Length of the intervals by which events are counted, in nanoseconds.
 const SECOND: i64 = 1_000_000_000;
 
-/// What a statement about series needs.
+/// Parameters of a statement about series.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sums<'c> {
     pub(super) origin: Origin,
@@ -21,7 +21,8 @@ pub(super) struct Sums<'c> {
 }
 
 impl Sums<'_> {
-    /// The sum of each series, in the order of the answer; one without anything has no row.
+    /// Returns SQL for the sum of each series, in the order of the answer; an empty series has no
+    /// row.
     pub(super) fn sql(self, kind: SeriesKind) -> String {
         let Range {
             from_ns: a,
@@ -33,8 +34,8 @@ impl Sums<'_> {
             }
             SeriesKind::Events => {
                 return format!(
-                    // Events are counted by whole seconds of the trace, so that a part has those of all
-                    // seconds that it touches.
+                    // Events are counted by whole seconds of the trace, so a part gets the events
+                    // of all seconds that it touches.
                     "SELECT CAST(NULL AS INT) AS key, coalesce(sum(events), 0) AS total FROM event_count \
                      WHERE second BETWEEN {} AND {}",
                     a.div_euclid(SECOND),
@@ -80,7 +81,8 @@ impl Sums<'_> {
         self.banded(&format!("WITH r AS (\n  {rows})"))
     }
 
-    /// Amounts of rows at a moment, with the process that each is of; `only` are more conditions, with `AND`.
+    /// Returns SQL for the amounts of rows at a moment, with the process of each; `only` has more
+    /// conditions, with `AND`.
     fn at(self, owner: &str, amount: &str, table: &str, time: &str, only: &str) -> String {
         let Range {
             from_ns: a,
@@ -94,8 +96,8 @@ impl Sums<'_> {
         )
     }
 
-    /// What of running lies in the part. A condition of threads makes one of processors void, as in the
-    /// answer, which is of sums by one of the two.
+    /// Returns the running time inside the range. A condition on threads replaces one on
+    /// processors, as in the pyramid's answer, which has sums by one of the two.
     fn cpu_parts(self) -> String {
         let mut conditions = self.chosen.of_process(OWNER);
         if self.chosen.keys.threads.is_some() {
@@ -106,10 +108,10 @@ impl Sums<'_> {
         self.origin.parts(&conditions, self.range)
     }
 
-    /// The largest sums under their keys, the others together.
+    /// Returns SQL for the largest sums under their keys, and the others together.
     fn banded(self, with: &str) -> String {
         format!(
-            // The unknown process has no name that a series could have: it is ranked last, and counts for the
+            // The unknown process has no name for a series: it is ranked last, and counts with the
             // others.
             "{with}, ranked AS (
   SELECT owner, sum(amount) AS total,

@@ -20,7 +20,7 @@ pub struct Schema {
 pub struct QuestionInfo {
     /// As it is called behind `dump`.
     pub name: String,
-    /// What it answers, in one sentence.
+    /// Its answer, described in one sentence.
     pub sentence: String,
     /// Its options.
     pub options: Vec<OptionInfo>,
@@ -34,7 +34,7 @@ pub struct OptionInfo {
     pub name: String,
     /// `flag`, `text`, `words`, `several`, `range`, `whole`, `number`, `files` or `two`.
     pub kind: String,
-    /// What it does.
+    /// Its effect.
     pub sentence: String,
     /// Words that it takes, if only these.
     pub words: Vec<String>,
@@ -63,7 +63,7 @@ pub struct SqlRequest {
     pub trace: u32,
     /// The statement.
     pub sql: String,
-    /// How many rows, 10,000 at most.
+    /// Largest number of rows, at most 10,000.
     pub limit: u32,
 }
 
@@ -75,7 +75,7 @@ pub struct Answer {
     pub tables: Vec<AnswerTable>,
     /// Sentences behind them: sums, and what the reader should know.
     pub lines: Vec<String>,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -99,10 +99,10 @@ pub struct AnswerTable {
 pub struct AnswerColumn {
     /// Its name in JSON or SQL.
     pub name: String,
-    /// What people read above it.
+    /// Its title for people.
     pub title: String,
     /// As in a column of a table: `ns`, `bytes`, `count`, `time`, `text`, `flag`, `number`.
     pub unit: String,
-    /// What it means.
+    /// Its meaning.
     pub sentence: String,
 }

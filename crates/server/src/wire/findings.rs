@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Range, Source};
 
-/// `POST api/v1/findings`: asks the rules what made a trace slow. The answer is kept as long as the trace is
-/// open.
+/// `POST api/v1/findings`: asks the rules what made a trace slow. The answer is kept as long as the
+/// trace is open.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingsRequest {
@@ -17,11 +17,11 @@ pub struct FindingsRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingsAnswer {
-    /// What was found, the costliest first, notes behind.
+    /// The findings, the costliest first and notes last.
     pub findings: Vec<Finding>,
     /// All rules, and what came of each.
     pub rules: Vec<RuleState>,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -33,11 +33,12 @@ pub struct Finding {
     pub number: i64,
     /// The rule that found it.
     pub rule: String,
-    /// What was found, as a sentence.
+    /// The finding, as a sentence.
     pub sentence: String,
-    /// What is to blame: a driver, process, server, file or setting.
+    /// The cause: a driver, process, server, file or setting.
     pub culprit: String,
-    /// Time in which at least one victim could not go on because of it; null for what is only to be known.
+    /// Time in which at least one victim could not go on because of it; null for what is only to be
+    /// known.
     pub cost_ns: Option<i64>,
     /// Share of the recording that this is, 0 to 1.
     pub share: Option<f64>,
@@ -47,29 +48,29 @@ pub struct Finding {
     pub process_key: Option<i64>,
     /// All processes that it cost something, the first ones with how much.
     pub victims: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: Option<i64>,
     /// From the first piece to the last one.
     pub range: Option<Range>,
     /// Begin of the longest piece.
     pub at_ns: Option<i64>,
-    /// How long it is.
+    /// Length of the longest piece.
     pub longest_ns: Option<i64>,
     /// Thread of the longest piece.
     pub thread_key: Option<i64>,
     /// Frames of its stack, innermost first.
     pub stack: Vec<String>,
-    /// Who waited for whom in it, the victim first.
+    /// Wait chain of the longest piece, the victim first.
     pub chain: Vec<String>,
     /// `high`, `medium` or `low`, and why it is not high.
     pub confidence: String,
     /// Command lines that show the rows behind it.
     pub evidence: Vec<Evidence>,
-    /// Why it is so.
+    /// Explanation of the finding.
     pub why: String,
-    /// What to do about it.
+    /// Recommended fix.
     pub fix: String,
-    /// What does not follow from it.
+    /// Conclusions that do not follow from it.
     pub not_proved: String,
 }
 
@@ -91,10 +92,10 @@ pub struct Evidence {
 pub struct RuleState {
     /// Its name.
     pub rule: String,
-    /// What it finds.
+    /// The problem that it finds.
     pub title: String,
     /// `found`, `nothing`, `not checked` or `failed`.
     pub state: String,
-    /// What it needs and was not recorded, or why it failed.
+    /// The data that it needs and that was not recorded, or the reason for its failure.
     pub missing: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What is open.
+//! Open traces and their state.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::Range;
 pub struct Info {
     /// Version of the program.
     pub version: String,
-    /// What is open, in the order in which it was opened; `id` is the place in this list.
+    /// Open traces, in the order in which they were opened; `id` is the place in this list.
     pub traces: Vec<TraceInfo>,
     /// Traces that were opened before, the latest first.
     pub recent: Vec<Recent>,
@@ -20,19 +20,19 @@ pub struct Info {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TraceInfo {
-    /// What requests call it.
+    /// Its number in requests.
     pub id: u32,
     /// File name.
     pub name: String,
-    /// Where it lies, as it was named.
+    /// Its path, as it was named.
     pub path: String,
-    /// How far it is.
+    /// Progress of opening it.
     pub state: State,
     /// Nothing before it is ready.
     pub opening: Option<Opening>,
 }
 
-/// What is known of a trace that is ready.
+/// Description of a trace that is ready.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Opening {
@@ -52,15 +52,15 @@ pub struct Opening {
     pub is_summary: bool,
     /// Tables that have rows.
     pub tables: Vec<TableCount>,
-    /// What was recorded and what was not.
+    /// Topics, and for each whether it was recorded.
     pub topics: Vec<TopicInfo>,
-    /// What the trace lacks, in sentences; empty where nothing is known to be missing.
+    /// Parts that are missing from the trace, in sentences; empty if none is known.
     pub missing: Vec<String>,
     /// Questions of `GET api/v1/schema` that have something to answer from, by name.
     pub questions: Vec<String>,
 }
 
-/// How many rows a table has.
+/// Number of rows of a table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableCount {
@@ -70,7 +70,7 @@ pub struct TableCount {
     pub rows: u64,
 }
 
-/// What a topic of recordings has in this trace.
+/// A topic of recordings, and its presence in this trace.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TopicInfo {
@@ -80,14 +80,14 @@ pub struct TopicInfo {
     pub is_recorded: bool,
 }
 
-/// How far a trace is.
+/// Progress of opening a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum State {
     /// It is being read.
     Opening {
-        /// What is being done, in words.
+        /// The current step, in words.
         step: String,
         /// Share of it that is done, 0 to 1; nothing where that is not known.
         done: Option<f64>,
@@ -96,9 +96,9 @@ pub enum State {
     Ready,
     /// It cannot be opened.
     Failed {
-        /// Why.
+        /// The error.
         message: String,
-        /// What can be done about it.
+        /// Advice for correcting it.
         hint: Option<String>,
     },
 }
@@ -109,13 +109,13 @@ pub enum State {
 pub struct Recent {
     /// File name.
     pub name: String,
-    /// Where it lies.
+    /// Its path.
     pub path: String,
 }
 
-/// `POST api/v1/open`: opens one more, and answers with [`Info`]. A file that the page has, and the server
-/// has not, is sent as the body of `POST api/v1/upload?name=NAME`; `POST api/v1/demo` opens the
-/// demonstration.
+/// `POST api/v1/open`: opens one more, and answers with [`Info`]. A file that the page has, and the
+/// server has not, is sent as the body of `POST api/v1/upload?name=NAME`; `POST api/v1/demo` opens
+/// the demonstration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OpenRequest {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Frame, Range, Selection, Source};
 
-/// What a lane stands for.
+/// The object that a lane shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -23,13 +23,13 @@ pub enum LaneKind {
 pub struct LanesRequest {
     /// The trace.
     pub trace: u32,
-    /// What lanes stand for.
+    /// Kind of lanes.
     pub kind: LaneKind,
-    /// Which of them; the range says by what time they are ordered.
+    /// Selects the lanes; they are ordered by their time in its range.
     pub selection: Selection,
-    /// How many, at most.
+    /// Largest number of lanes.
     pub limit: u32,
-    /// How many are left out in front of those.
+    /// Number of lanes to skip before these.
     pub offset: u32,
 }
 
@@ -39,9 +39,9 @@ pub struct LanesRequest {
 pub struct LanesAnswer {
     /// In order.
     pub lanes: Vec<Lane>,
-    /// How many there are in all.
+    /// Number of all lanes.
     pub total: u32,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -51,7 +51,7 @@ pub struct LanesAnswer {
 pub struct Lane {
     /// Its key, see [`LaneKind`].
     pub key: i32,
-    /// What it is called: `CPU 3`, `cmd.exe (4711)`, `4712 (cmd.exe 4711)`.
+    /// Its label: `CPU 3`, `cmd.exe (4711)`, `4712 (cmd.exe 4711)`.
     pub label: String,
     /// More of it: command line, name of a thread, class of a core.
     pub detail: String,
@@ -63,46 +63,48 @@ pub struct Lane {
     pub ready_ns: Option<i64>,
     /// Time waiting within the range; nothing without context switches.
     pub waiting_ns: Option<i64>,
-    /// When it began, if the trace saw it.
+    /// Its start, if it is in the trace.
     pub start_ns: Option<i64>,
-    /// When it ended, if the trace saw it.
+    /// Its end, if it is in the trace.
     pub stop_ns: Option<i64>,
 }
 
-/// `POST api/v1/timeline`: states of lanes over time. The answer is an Arrow stream of one batch: for each
-/// lane in order, `buckets` rows. The JSON of a [`TimelineHeader`] is in the metadata `header` of its schema.
+/// `POST api/v1/timeline`: states of lanes over time. The answer is an Arrow stream of one batch:
+/// for each lane in order, `buckets` rows. The JSON of a [`TimelineHeader`] is in the metadata
+/// `header` of its schema.
 ///
-/// All columns are `UInt8`. A share is of the bucket, in 255ths; anything above nothing is at least 1, so
-/// that a burst of a microsecond stays visible at every zoom. For threads and processes: `running`, `ready`
-/// and `waiting` (shares), `reason` (what they waited for most, a place in [`WAITS`]), `switches` (how often
-/// it was switched in, 255 for more). For cores: `running`, `dpc` (shares), `process` (a place in `palette`
-/// of the header of the process that ran most, 255 for others and none), `switches`. Lanes × buckets are at
-/// most 40,000; more are refused.
+/// All columns are `UInt8`. A share is of the bucket, in 255ths; anything above nothing is at least
+/// 1, so that a burst of a microsecond stays visible at every zoom. For threads and processes:
+/// `running`, `ready` and `waiting` (shares), `reason` (what they waited for most, a place in
+/// [`WAITS`]), `switches` (how often it was switched in, 255 for more). For cores: `running`, `dpc`
+/// (shares), `process` (a place in `palette` of the header of the process that ran most, 255 for
+/// others and none), `switches`. Lanes × buckets are at most 40,000; more are refused.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimelineRequest {
     /// The trace.
     pub trace: u32,
-    /// What lanes stand for.
+    /// Kind of lanes.
     pub kind: LaneKind,
     /// Their keys.
     pub keys: Vec<i32>,
     /// The part of the trace.
     pub range: Range,
-    /// How many buckets it is divided into.
+    /// Number of buckets that it is divided into.
     pub buckets: u32,
     /// Only what is of these counts; of chips those of process, thread and core.
     pub selection: Selection,
 }
 
-/// What threads wait for, as `reason` names it.
+/// Wait reasons of threads, as `reason` numbers them.
 pub use etwkit_pyramid::WAITS;
 
-/// What a timeline says beside its columns.
+/// Metadata of a timeline.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimelineHeader {
-    /// The range as the buckets divide it: it begins and ends at most one bucket outside of what was asked.
+    /// The range as the buckets divide it: it begins and ends at most one bucket outside of what
+    /// was asked.
     pub range: Range,
     /// Buckets of each lane.
     pub buckets: u32,
@@ -110,11 +112,11 @@ pub struct TimelineHeader {
     pub palette: Vec<i32>,
     /// Switches in the range, of these lanes: what is drawn counts each.
     pub switches: u64,
-    /// How the answer came about. `sql` gives nanoseconds of states and switch-ins by lane and bucket.
+    /// Origin of the answer. `sql` gives nanoseconds of states and switch-ins by lane and bucket.
     pub source: Source,
 }
 
-/// What a series measures.
+/// Quantity of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -129,9 +131,9 @@ pub enum SeriesKind {
     File,
     /// Bytes sent and received by process.
     Net,
-    /// How many events of any kind were logged.
+    /// Number of logged events of all kinds.
     Events,
-    /// How many marks there are.
+    /// Number of marks.
     Marks,
 }
 
@@ -141,13 +143,13 @@ pub enum SeriesKind {
 pub struct SeriesRequest {
     /// The trace.
     pub trace: u32,
-    /// What is measured.
+    /// Quantity to measure.
     pub kind: SeriesKind,
     /// The part of the trace.
     pub range: Range,
-    /// How many buckets it is divided into, 2,000 at most.
+    /// Number of buckets that it is divided into, at most 2,000.
     pub buckets: u32,
-    /// How many series have a name of their own, 16 at most; the others are one.
+    /// Number of series with a name of their own, at most 16; the others are one.
     pub top: u32,
     /// Only what is of these counts; `range` of it is not read.
     pub selection: Selection,
@@ -159,7 +161,7 @@ pub struct SeriesRequest {
 pub struct Series {
     /// Key of the process or disk; nothing for the others together.
     pub key: Option<i32>,
-    /// What it is called.
+    /// Its label.
     pub label: String,
     /// Its sum within the range, exactly.
     pub total: i64,
@@ -171,25 +173,26 @@ pub struct Series {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesAnswer {
-    /// Where the buckets begin and end.
+    /// Range of the buckets.
     pub range: Range,
-    /// What fills a bucket: processors times its width for CPU time; nothing where there is no bound.
+    /// Capacity of a bucket: for CPU time, the number of processors times its width; nothing if
+    /// there is no bound.
     pub capacity: Option<i64>,
     /// `ns`, `bytes` or `count`.
     pub unit: String,
     /// The series.
     pub series: Vec<Series>,
-    /// How the answer came about. `sql` gives the totals.
+    /// Origin of the answer. `sql` gives the totals.
     pub source: Source,
 }
 
-/// Where a moment is looked up.
+/// A moment to look up.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MomentRequest {
     /// The trace.
     pub trace: u32,
-    /// What the lane stands for: a core or a thread.
+    /// Kind of the lane: a core or a thread.
     pub kind: LaneKind,
     /// Its key.
     pub key: i32,
@@ -203,9 +206,9 @@ pub struct MomentRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Moment {
-    /// What it was doing; nothing if the trace does not say.
+    /// The state at that moment; nothing if the trace does not contain it.
     pub slice: Option<Slice>,
-    /// How the answer came about. `sql` gives the row that says it.
+    /// Origin of the answer. `sql` gives the row.
     pub source: Source,
 }
 
@@ -219,24 +222,24 @@ pub struct Slice {
     pub range: Range,
     /// The thread.
     pub thread_key: i32,
-    /// What it is called.
+    /// Its label.
     pub thread: String,
     /// Its process.
     pub process_key: i32,
-    /// What that is called.
+    /// Label of the process.
     pub process: String,
     /// Processor of a thread that runs.
     pub core: Option<i32>,
-    /// What it waited for.
+    /// Wait reason.
     pub wait_reason: Option<String>,
-    /// Where it gave the processor up, leaf first.
+    /// Stack at the switch-out, leaf first.
     pub stack: Vec<Frame>,
     /// The thread that ended the wait.
     pub readying_thread_key: Option<i32>,
-    /// What that is called.
+    /// Label of that thread.
     pub readying_thread: Option<String>,
-    /// Where that one was then, leaf first.
+    /// Stack of that thread at that time, leaf first.
     pub readying_stack: Vec<Frame>,
-    /// How long the thread was ready before it ran again.
+    /// Time that the thread was ready before it ran again.
     pub ready_ns: Option<i64>,
 }

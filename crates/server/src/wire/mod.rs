@@ -1,7 +1,7 @@
-//! What the page and the server say to each other, as JSON. `ui/src/wire.ts` is written from these types.
+//! Messages between the page and the server, as JSON. `ui/src/wire.ts` is written from these types.
 //!
-//! Times are nanoseconds from the start of the trace, which a page can hold exactly: below 2⁵³, 104 days.
-//! Addresses and other numbers that can be larger travel as text.
+//! Times are nanoseconds from the start of the trace, which a page can hold exactly: below 2⁵³, 104
+//! days. Addresses and other numbers that can be larger are sent as text.
 
 mod asking;
 mod findings;
@@ -39,20 +39,21 @@ pub use tables::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Range {
-    /// Where it begins.
+    /// Its start.
     pub from_ns: i64,
-    /// Where it ends.
+    /// Its end.
     pub to_ns: i64,
 }
 
-/// What a chip of the filter compares.
+/// The field that a chip of the filter compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     /// `process_key`, as a number.
     Process,
-    /// Name of the process, as a filter of names has it: `*`, `?`, lists with `;`, exclusions with `!`.
+    /// Name of the process, as a filter of names has it: `*`, `?`, lists with `;`, exclusions with
+    /// `!`.
     ProcessName,
     /// `thread_key`, as a number.
     Thread,
@@ -72,7 +73,7 @@ pub enum Field {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Chip {
-    /// What is compared.
+    /// The compared field.
     pub field: Field,
     /// With these values, as text.
     pub values: Vec<String>,
@@ -80,8 +81,8 @@ pub struct Chip {
     pub exclude: bool,
 }
 
-/// Which rows count: those of all chips. What a table does not have is not compared; the answer names such
-/// chips in `not_applied`.
+/// The rows that count: those that match all chips. A chip for which a table has no column is
+/// ignored, and the answer names it in `not_applied`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default)]
@@ -92,7 +93,7 @@ pub struct Selection {
     pub chips: Vec<Chip>,
 }
 
-/// How an answer came about; panels show it.
+/// Origin of an answer; panels show it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Source {
@@ -106,19 +107,19 @@ pub struct Source {
     pub took_ms: f64,
     /// Chips that this answer could not apply, by their field.
     pub not_applied: Vec<Field>,
-    /// What the reader has to know: what is missing in the trace, what was cut.
+    /// Notes for the reader: missing parts of the trace, cut answers.
     pub notes: Vec<String>,
 }
 
-/// What went wrong, with status 4xx or 5xx.
+/// An error, sent with status 4xx or 5xx.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
-    /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`, `limit`,
-    /// `internal`.
+    /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
+    /// `limit`, `internal`.
     pub code: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What can be done about it.
+    /// Advice for correcting it.
     pub hint: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Columns of tables over time, operations of a disk, and modules: what single views draw.
+//! Columns of tables over time, disk operations, and modules: the data of single views.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +14,13 @@ pub struct PivotSeriesRequest {
     pub table: String,
     /// Groups: a column, or `stack`.
     pub group: String,
-    /// What is computed for each group in each bucket.
+    /// Measure of each group in each bucket.
     pub measure: Measure,
     /// The part of the trace.
     pub range: Range,
-    /// How many buckets it is divided into, 600 at most.
+    /// Number of buckets that it is divided into, at most 600.
     pub buckets: u32,
-    /// How many groups have a series of their own, 12 at most; the others are one.
+    /// Number of groups with a series of their own, at most 12; the others are one.
     pub top: u32,
     /// Only what is of these counts; `range` of it is not read.
     pub selection: Selection,
@@ -30,18 +30,18 @@ pub struct PivotSeriesRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PivotSeriesAnswer {
-    /// Where the buckets begin and end: at most one bucket behind what was asked.
+    /// Range of the buckets: it ends at most one bucket after the requested range.
     pub range: Range,
     /// Unit of the values, as that of a column.
     pub unit: String,
-    /// Values add up over time and groups: counts and sums do; means, extremes and how many are different do
-    /// not.
+    /// Values add up over time and groups: counts and sums do; means, extremes and how many are
+    /// different do not.
     pub adds_up: bool,
     /// The series.
     pub series: Vec<PivotSeries>,
-    /// How many groups there are.
+    /// Number of groups.
     pub groups: u64,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -51,7 +51,7 @@ pub struct PivotSeriesAnswer {
 pub struct PivotSeries {
     /// The value that its rows have.
     pub value: Cell,
-    /// What people read for it.
+    /// Its label for people.
     pub label: String,
     /// It is all groups that have no series of their own.
     pub is_others: bool,
@@ -71,9 +71,10 @@ pub struct DiskMapRequest {
     pub disk: Option<i32>,
     /// The part of the trace.
     pub range: Range,
-    /// How many buckets it is divided into.
+    /// Number of buckets that it is divided into.
     pub columns: u32,
-    /// How many parts the disk is divided into. Columns × rows are at most 10,000; more are refused.
+    /// Number of parts that the disk is divided into. Columns × rows are at most 10,000; more are
+    /// refused.
     pub rows: u32,
     /// Only what is of these counts; `range` of it is not read.
     pub selection: Selection,
@@ -87,25 +88,25 @@ pub struct DiskMapAnswer {
     pub disks: Vec<DiskOnMap>,
     /// The disk that this is of.
     pub disk: i32,
-    /// Where the columns begin and end: at most one column behind what was asked.
+    /// Range of the columns: it ends at most one column after the requested range.
     pub range: Range,
-    /// How many columns there are.
+    /// Number of columns.
     pub columns: u32,
     /// Lowest position on the disk that anything in the whole trace has, in bytes.
     pub offset_from: i64,
-    /// Where the highest row ends.
+    /// End of the highest row, in bytes.
     pub offset_to: i64,
-    /// How many rows there are, from the lowest position.
+    /// Number of rows, from the lowest position.
     pub rows: u32,
     /// Cells that have something, in order: row × `columns` + column.
     pub cells: Vec<u32>,
-    /// How many reads each of these cells has.
+    /// Number of reads in each of these cells.
     pub reads: Vec<u32>,
-    /// How many writes.
+    /// Number of writes in each of these cells.
     pub writes: Vec<u32>,
     /// Operations in the range that have no position, flushes most of all.
     pub without_offset: u64,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -127,15 +128,15 @@ pub struct DiskCellRequest {
     pub trace: u32,
     /// Number of the disk.
     pub disk: i32,
-    /// When they were complete.
+    /// Range of their completion times.
     pub range: Range,
     /// Lowest position.
     pub offset_from: i64,
-    /// Where the positions end.
+    /// End of the positions.
     pub offset_to: i64,
     /// Only what is of these counts; `range` of it is not read.
     pub selection: Selection,
-    /// How many files, 20 at most.
+    /// Largest number of files, at most 20.
     pub limit: u32,
 }
 
@@ -159,13 +160,13 @@ pub struct DiskCellAnswer {
     pub seek_bytes: Option<i64>,
     /// Processes and files, those with most bytes first.
     pub files: Vec<DiskCellFile>,
-    /// How many of these there are in all.
+    /// Number of all pairs of process and file.
     pub total: u64,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
-/// What a process did with a file in a part of a disk.
+/// Operations of a process on a file, in a part of a disk.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DiskCellFile {
@@ -185,17 +186,17 @@ pub struct DiskCellFile {
 pub struct ModulesRequest {
     /// The trace.
     pub trace: u32,
-    /// Whose modules; without it the processes are listed.
+    /// Owner of the modules; without it the processes are listed.
     pub of: Option<ModuleOwner>,
     /// Part of their paths, whatever the case; empty for all.
     pub find: String,
-    /// Which processes, and when their modules were there.
+    /// Selects processes, and the time in which their modules were loaded.
     pub selection: Selection,
-    /// How many, 1,000 at most.
+    /// Largest number of entries, at most 1,000.
     pub limit: u32,
 }
 
-/// Who has modules.
+/// Owner of modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModuleOwner {
@@ -211,25 +212,25 @@ pub struct ModulesAnswer {
     pub owners: Vec<ModulesOf>,
     /// Its modules, by name.
     pub modules: Vec<ModuleOn>,
-    /// How many there are in all.
+    /// Number of all entries.
     pub total: u64,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
-/// What modules a process has.
+/// Modules of a process, as sums.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModulesOf {
     /// The process; nothing for the kernel.
     pub process_key: Option<i32>,
-    /// What it is called.
+    /// Its label.
     pub label: String,
-    /// How many.
+    /// Number of modules.
     pub modules: u64,
     /// Their size in memory together, in bytes.
     pub size_bytes: i64,
-    /// How many have names from a symbol file.
+    /// Number of modules with names from a symbol file.
     pub with_symbols: u64,
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Selection, Source};
 
-/// What the width of a frame is.
+/// Quantity that the width of a frame shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -19,7 +19,7 @@ pub enum Weight {
     DiskBytes,
 }
 
-/// Which end of stacks is at the root.
+/// The end of stacks that is at the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -36,22 +36,22 @@ pub enum Direction {
 pub struct FlameRequest {
     /// The trace.
     pub trace: u32,
-    /// Which rows.
+    /// Selects rows.
     pub selection: Selection,
-    /// What is added.
+    /// Quantity to add up.
     pub weight: Weight,
-    /// Which end is the root.
+    /// End of the stacks that becomes the root.
     pub direction: Direction,
     /// Between the root and frames is a level of processes, where it has more than one.
     pub by_process: bool,
     /// Between the root and frames is a level of stack tags; each unfolds into its frames.
     pub by_tag: bool,
-    /// Only stacks with this method, which becomes the root: callees top down, callers bottom up. Both
-    /// together are the butterfly.
+    /// Only stacks with this method, which becomes the root: callees top down, callers bottom up.
+    /// Both together are the butterfly.
     pub focus: Option<String>,
     /// Frames of less than this share of all are left out, 0 to 1.
     pub least_share: f64,
-    /// How many nodes, at most; 20,000 at most.
+    /// Largest number of nodes, at most 20,000.
     pub max_nodes: u32,
 }
 
@@ -69,7 +69,7 @@ pub struct FlameAnswer {
     pub left_out: i64,
     /// `ns` or `bytes`.
     pub unit: String,
-    /// How the answer came about. `sql` gives processes, tags and the first level of frames.
+    /// Origin of the answer. `sql` gives processes, tags and the first level of frames.
     pub source: Source,
 }
 
@@ -85,9 +85,10 @@ pub struct FlameNode {
     pub total: i64,
     /// Weight of stacks that end in it.
     pub own: i64,
-    /// How many rows go through it.
+    /// Number of rows that go through it.
     pub count: u64,
-    /// What it is: 0 root, 1 process, 2 tag, 3 method, 4 place in a module without symbols, 5 unknown place.
+    /// Its kind: 0 root, 1 process, 2 tag, 3 method, 4 place in a module without symbols, 5 unknown
+    /// place.
     pub kind: u8,
 }
 

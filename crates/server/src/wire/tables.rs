@@ -10,7 +10,7 @@ use super::{Selection, Source};
 pub struct TableInfo {
     /// Its name in SQL.
     pub name: String,
-    /// What a row is.
+    /// The meaning of a row.
     pub sentence: String,
     /// Its columns; behind them such that joins add, `process` and `thread` among them.
     pub columns: Vec<ColumnInfo>,
@@ -24,12 +24,12 @@ pub struct TableInfo {
 pub struct ColumnInfo {
     /// Its name in SQL.
     pub name: String,
-    /// What people read above it.
+    /// Its title for people.
     pub title: String,
-    /// `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`, or `frames`
-    /// (a stack that unfolds frame by frame from the root).
+    /// `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`,
+    /// or `frames` (a stack that unfolds frame by frame from the root).
     pub unit: String,
-    /// What it means.
+    /// Its meaning.
     pub sentence: String,
     /// Groups can be made by it.
     pub can_group: bool,
@@ -54,7 +54,8 @@ pub enum Cell {
     Missing(()),
 }
 
-/// What is computed of the rows of a group: `count`, or `sum`, `max`, `min`, `avg` or `distinct` of a column.
+/// Aggregate over the rows of a group: `count`, or `sum`, `max`, `min`, `avg` or `distinct` of a
+/// column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measure {
@@ -82,19 +83,19 @@ pub struct PivotRequest {
     pub trace: u32,
     /// The table.
     pub table: String,
-    /// Columns from the outermost group to the one that is asked for, at most 16. One of the unit `frames`
-    /// stands twice where the next frame is asked for, and where stacks end: see `path`.
+    /// Columns from the outermost group to the one that is asked for, at most 16. One of the unit
+    /// `frames` stands twice where the next frame is asked for, and where stacks end: see `path`.
     pub group_by: Vec<String>,
-    /// Values of the outer ones: one less than `group_by`. Of frames it is enough to name the innermost one;
-    /// named twice, it means the rows whose stacks end there.
+    /// Values of the outer ones: one less than `group_by`. Of frames it is enough to name the
+    /// innermost one; named twice, it means the rows whose stacks end there.
     pub path: Vec<Cell>,
-    /// What is computed for each.
+    /// Measures of each group.
     pub measures: Vec<Measure>,
-    /// Which rows.
+    /// Selects rows.
     pub selection: Selection,
     /// The order of groups.
     pub sort: Sort,
-    /// How many groups, 1,000 at most; the others are one.
+    /// Largest number of groups, at most 1,000; the others are one.
     pub limit: u32,
 }
 
@@ -104,13 +105,13 @@ pub struct PivotRequest {
 pub struct PivotAnswer {
     /// The groups.
     pub rows: Vec<PivotRow>,
-    /// What is left out, together; nothing if that is none.
+    /// The omitted groups, as one; nothing if there are none.
     pub others: Option<PivotRow>,
     /// All rows of the level together.
     pub total: PivotRow,
-    /// How many groups there are.
+    /// Number of groups.
     pub groups: u64,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -120,7 +121,7 @@ pub struct PivotAnswer {
 pub struct PivotRow {
     /// The value that its rows have.
     pub value: Cell,
-    /// What people read for it: names instead of keys.
+    /// Its label for people: names instead of keys.
     pub label: String,
     /// Its measures, in the order of the request.
     pub measures: Vec<Cell>,
@@ -136,13 +137,13 @@ pub struct RowsRequest {
     pub table: String,
     /// Columns, in order; empty for all.
     pub columns: Vec<String>,
-    /// Which rows.
+    /// Selects rows.
     pub selection: Selection,
     /// Their order; without it that of the table.
     pub sort: Option<Sort>,
-    /// How many are left out in front.
+    /// Number of rows to skip.
     pub offset: u32,
-    /// How many, 1,000 at most.
+    /// Largest number of rows, at most 1,000.
     pub limit: u32,
 }
 
@@ -154,9 +155,9 @@ pub struct RowsAnswer {
     pub columns: Vec<ColumnInfo>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
-    /// How many there are in all.
+    /// Number of all rows.
     pub total: u64,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -166,9 +167,9 @@ pub struct RowsAnswer {
 pub struct SearchRequest {
     /// The trace.
     pub trace: u32,
-    /// What is looked for, anywhere in names and whatever the case.
+    /// Search text, matched anywhere in names and regardless of case.
     pub text: String,
-    /// How many hits of each kind, at most 50.
+    /// Largest number of hits of each kind, at most 50.
     pub limit: u32,
 }
 
@@ -178,7 +179,7 @@ pub struct SearchRequest {
 pub struct SearchAnswer {
     /// Kind by kind, the best first.
     pub hits: Vec<Hit>,
-    /// How the answer came about.
+    /// Origin of the answer.
     pub source: Source,
 }
 
@@ -188,12 +189,12 @@ pub struct SearchAnswer {
 pub struct Hit {
     /// `process`, `thread`, `module`, `method`, `file`, `tag`, `mark`, `event` or `service`.
     pub kind: String,
-    /// What it is called.
+    /// Its label.
     pub label: String,
     /// More of it.
     pub detail: String,
     /// The chip that selects it.
     pub chip: Option<super::Chip>,
-    /// When it is or begins.
+    /// Its time or its start.
     pub at_ns: Option<i64>,
 }

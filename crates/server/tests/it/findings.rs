@@ -1,4 +1,4 @@
-//! Findings: what the rules say of a planted cause, with all that the page needs to go to it.
+//! Findings: the rules' report of a planted cause, with everything that the page needs to go to it.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ fn a_planted_cause_is_found_with_its_moment_and_evidence() {
         "{command}"
     );
     assert!(command.contains(r"card'\''s trace.etl"), "{command}");
-    // The costs descend, and each rule says what came of it.
+    // The costs descend, and each rule has its outcome.
     let costs: Vec<i64> = answer["findings"]
         .as_array()
         .unwrap()
@@ -78,7 +78,7 @@ fn a_planted_cause_is_found_with_its_moment_and_evidence() {
         states.contains(&"found") && states.contains(&"not checked"),
         "{states:?}"
     );
-    // The answer is kept: asked again, it is the same one, with the time that it took at first.
+    // The answer is kept: a second request gets the same one, with the duration of the first.
     assert_eq!(place.answer("findings", &json!({"trace": 0})), answer);
 }
 

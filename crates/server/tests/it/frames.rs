@@ -1,4 +1,5 @@
-//! Groups that unfold frame by frame: each row is in one of them, and they are those of the flame graph.
+//! Groups that unfold frame by frame: each row is in exactly one of them, and the groups agree with
+//! the flame graph.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use crate::numbers::numbers;
 use crate::support::Place;
 
-/// A request whose measures are that of the flame graph and the number of rows.
+/// A request with the measure of the flame graph and the number of rows.
 fn request(table: &str, (groups, path): (&[&str], &[Value]), measure: &str) -> Value {
     json!({
         "trace": 0, "table": table, "group_by": groups, "path": path, "limit": 1000,
@@ -30,7 +31,7 @@ fn measures(row: &Value) -> [i64; 2] {
     [0, 1].map(|at| row["measures"][at].as_i64().unwrap_or_default())
 }
 
-/// Names from the root with their sums, as the flame graph has them; what has no stack is left out.
+/// Names from the root with their sums, as in the flame graph; rows without a stack are left out.
 fn flame(place: &Place, weight: &str) -> BTreeMap<Vec<String>, i64> {
     let request = json!({
         "trace": 0, "selection": {"range": part()["range"], "chips": chips()}, "weight": weight,
@@ -165,7 +166,7 @@ fn where_stacks_end_the_next_column_begins() {
                 .iter()
                 .all(|row| row["label"].as_str().unwrap().contains(" ("))
     );
-    // What is shown can be asked elsewhere.
+    // Shown groups can be selected elsewhere.
     let shown = numbers(&session, answer["source"]["sql"].as_str().unwrap());
     assert_eq!(shown, numbers(&session, &sql));
 }

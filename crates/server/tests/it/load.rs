@@ -1,4 +1,4 @@
-//! Many requests at once, and requests whose answer nobody waits for.
+//! Many requests at once, and requests whose client does not wait for the answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -36,7 +36,7 @@ fn a_flood_leaves_the_server_answering() {
     let place = Place::with_trace();
     let request = place.endless();
     let asked: Vec<_> = (0..200).map(|_| place.say(&request)).collect();
-    // Those that wait in line fill it; what the server knows by itself is answered all the same.
+    // Queued requests fill the line; the server still answers from its own state.
     let full = || place.post("sql", &json!({"trace": 0, "sql": "SELECT 1", "limit": 1}));
     let mut reply = full();
     for _ in 0..100 {
@@ -54,13 +54,13 @@ fn a_flood_leaves_the_server_answering() {
         assert_eq!(place.get("info").status, 200);
     }
     drop(asked);
-    // What was given up ends at its next pause.
+    // A canceled request ends at its next pause.
     let answered = place.until(Duration::from_secs(60), |_| full().status == 200);
     assert!(answered, "the line never empties");
 }
 
-/// More connections than there are places: of those who ask too much, of those who may not ask, and of those
-/// who say nothing sensible.
+/// More connections than there are places: of those who ask too much, of those who may not ask, and
+/// of those who say nothing sensible.
 #[test]
 fn more_connections_than_places_leave_the_server_answering() {
     let place = Place::with_trace();
@@ -113,7 +113,7 @@ fn narrow(place: &Place) -> TcpStream {
     stream
 }
 
-/// Asks for an answer that is larger than what the system keeps for a client.
+/// Requests an answer that is larger than the system's buffers for a client.
 fn much(place: &Place) -> TcpStream {
     let sql = "SELECT repeat('x', 60000) FROM cpu_sample LIMIT 200";
     let (lines, body) = (
@@ -134,7 +134,7 @@ fn much(place: &Place) -> TcpStream {
     stream
 }
 
-/// What is left of an answer, and how long its head says that it is.
+/// Returns the rest of an answer, and the length in its head.
 fn rest(stream: &mut TcpStream, mut bytes: Vec<u8>) -> (usize, usize) {
     // A connection that was ended may also be an error.
     let _ = stream.read_to_end(&mut bytes);
@@ -156,7 +156,8 @@ fn who_does_not_take_an_answer_is_sent_away() {
         receiving_time: Duration::from_secs(1),
         ..Limits::default()
     });
-    // More than are answered at a time: an answer that nobody takes holds no place of a question.
+    // More than are answered at a time: an answer that is not received does not occupy the place of
+    // a request.
     let mut silent: Vec<_> = (0..8).map(|_| much(&place)).collect();
     let mut slow = much(&place);
     // Their answers have begun to come.

@@ -1,5 +1,5 @@
-//! Extracts of rows that look random: what traces of a simulated machine never have, as slices without a
-//! beginning, threads of no known process, and methods with names that are patterns.
+//! Extracts of random rows, with features that traces of a simulated machine never have: slices
+//! without a start, threads without a known process, and methods with names that are patterns.
 
 use std::path::Path;
 
@@ -30,7 +30,8 @@ impl Tables {
     }
 }
 
-/// Writes an extract: with context switches and events of connections, or with samples and transfers alone.
+/// Writes an extract: with context switches and events of connections, or with samples and
+/// transfers alone.
 pub(crate) fn write(path: &Path, has_switches: bool) {
     let mut tables = Tables(Writer::create(path, WriterOptions::default()).unwrap());
     let mut draw = Draw(if has_switches { 3 } else { 4 });
@@ -108,7 +109,8 @@ fn stacks(tables: &mut Tables, draw: &mut Draw) {
         ..Method::default()
     };
     let places = METHODS.len() as i32;
-    // Two addresses of each method, one of which has no module of its own; then places without a name.
+    // Two addresses of each method, one of which has no module of its own; then places without a
+    // name.
     let frame = |frame_id: i32| Frame {
         frame_id,
         module_id: (frame_id % 2 == 0).then_some(frame_id / places),
@@ -230,7 +232,7 @@ fn samples(draw: &mut Draw) -> Vec<CpuSample> {
     all
 }
 
-/// What moves bytes, marks, DPCs and counts of events.
+/// Rows of transfers, marks, DPCs and counts of events.
 fn transfers(tables: &mut Tables, draw: &mut Draw, has_connections: bool) {
     let mut times: Vec<i64> = (0..300).map(|_| draw.below(END)).collect();
     times.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the page shows is what `etwkit sql` says of the same part of the trace.
+//! The page's numbers are equal to `etwkit sql` on the same part of the trace.
 
 use etwkit_engine::Asking;
 use etwkit_query::Session;

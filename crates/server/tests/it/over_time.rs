@@ -128,7 +128,7 @@ fn a_length_of_time_is_in_the_buckets_in_which_it_passed() {
             "bucket {bucket}"
         );
     }
-    // The statement that is shown gives what is drawn: place, bucket, value.
+    // The shown statement gives the drawn values: place, bucket, value.
     let rows = numbers(&session, answer["source"]["sql"].as_str().unwrap());
     let sum: i64 = rows.iter().map(|row| row[2]).sum();
     assert_eq!(sum, all.iter().sum::<i64>());

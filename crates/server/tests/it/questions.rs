@@ -178,7 +178,7 @@ fn searches_find_names_and_nothing_is_a_pattern() {
     }
 }
 
-/// What is looked for in which trace; the kind of its first hit, what it is called and what is said of it.
+/// Searches: the text and the trace; the kind of the first hit, its label and its detail.
 const FOUND: [(&str, &str, &str, &str, &str); 4] = [
     (
         "dns-5.etl",

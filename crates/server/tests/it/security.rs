@@ -1,4 +1,4 @@
-//! Who may ask, and what.
+//! Access control: permitted clients and requests.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! What the page asks for does not follow the size of the trace: a million context switches against a tenth.
+//! The cost of the page's requests does not grow with the size of the trace: a million context
+//! switches against a tenth.
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,8 @@ const FRAME_BYTES: usize = 200_000;
 /// Rows that may be read for a picture of states or sums over time.
 const PICTURE_ROWS: u64 = 250_000;
 
-/// Rows that may be read for the sums of lanes: a segment at each end, and what reaches into it.
+/// Rows that may be read for the sums of lanes: a segment at each end, and the rows that reach into
+/// it.
 const LANES_ROWS: u64 = 150_000;
 
 /// Rows of a table that lie between two places whose sums are known.
@@ -29,7 +31,7 @@ struct Open {
     end: i64,
 }
 
-/// What a question of a gesture cost.
+/// Cost of a gesture's request.
 struct Cost {
     name: String,
     rows: u64,
@@ -57,8 +59,8 @@ impl Open {
         answer["tables"][0]["rows"][0][0].as_i64().unwrap()
     }
 
-    /// Asks, and gives the answer with what it cost. States over time are no JSON: their source is in the
-    /// header.
+    /// Sends a request and returns its answer with the cost. States over time are not JSON: their
+    /// source is in the header.
     fn ask(&self, question: &str, request: &Value) -> (Value, u64, usize) {
         let reply = self.place.post(question, request);
         let bytes = reply.body.len();
@@ -127,7 +129,8 @@ impl Open {
         costs
     }
 
-    /// The whole, each half of it down to nanoseconds, a window beside it, a selection, a filter, a moment.
+    /// The whole trace, each half of it down to nanoseconds, a window next to it, a selection, a
+    /// filter, a moment.
     fn gestures(&self) -> Vec<Cost> {
         let whole = json!({"range": null, "chips": []});
         let mut costs = self.frame("open", (0, self.end), &whole);
@@ -162,7 +165,8 @@ impl Open {
     }
 }
 
-/// Gestures that are answered from sums: their reading is bounded, and does not grow with the trace.
+/// Gestures that are answered from sums: their reading is bounded, and does not grow with the
+/// trace.
 #[test]
 fn gestures_in_a_million_switches_read_what_those_in_a_tenth_read() {
     let (small, large) = (Open::new(8), Open::new(75));
@@ -175,8 +179,8 @@ fn gestures_in_a_million_switches_read_what_those_in_a_tenth_read() {
     let mut grown = Vec::new();
     for (small, large) in small.gestures().into_iter().zip(large.gestures()) {
         assert_eq!(small.name, large.name);
-        // The table of the disk is shorter than a segment in both traces; one is read at each end and
-        // between.
+        // The table of the disk is shorter than a segment in both traces; one is read at each end
+        // and between.
         let least = if large.name.ends_with("sums of disk") {
             3 * SEGMENT_ROWS
         } else {

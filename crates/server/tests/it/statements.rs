@@ -1,4 +1,4 @@
-//! The statement that a panel shows gives the numbers that it shows, whatever is selected.
+//! The statement of a panel gives the panel's numbers, for any selection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -66,7 +66,7 @@ fn statement(answer: &Value) -> &str {
     sql
 }
 
-/// A trace that is asked, through the page and through SQL.
+/// A trace that is queried through the page and through SQL.
 struct Asked {
     place: Place,
     session: Session,
@@ -74,7 +74,7 @@ struct Asked {
     processes: Vec<i64>,
     threads: Vec<i64>,
     draw: Draw,
-    /// What had anything.
+    /// Kinds of statements that have returned anything.
     seen: BTreeSet<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! A server with a trace, and a client that says exactly what a test wants.
+//! A server with a trace, and a client that sends exactly the bytes of a test.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) running: Running,
 }
 
-/// What came back.
+/// The reply.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -95,7 +95,7 @@ impl Place {
         self.long_trace(name, Options::default().scale)
     }
 
-    /// Writes a trace that is so many times as long.
+    /// Writes a trace of this multiple of the length.
     pub(crate) fn long_trace(&self, name: &str, scale: u32) -> PathBuf {
         let trace = self.folder.path().join(name);
         let office = etwkit_synth::find("office").unwrap();
@@ -109,7 +109,8 @@ impl Place {
         trace
     }
 
-    /// Opens a trace and waits until it is ready, or cannot be opened. Returns all states that were seen.
+    /// Opens a trace and waits until it is ready, or cannot be opened. Returns all states that were
+    /// seen.
     pub(crate) fn open(&self, path: &Path) -> Vec<Value> {
         assert_eq!(self.post("open", &json!({"path": path})).status, 200);
         self.settled(path)
@@ -147,7 +148,7 @@ impl Place {
         stream
     }
 
-    /// A request with these lines behind the first one.
+    /// Returns a request with these lines after the first one.
     pub(crate) fn raw(&self, first: &str, lines: &[&str], body: &[u8]) -> Reply {
         let mut request = format!(
             "{first} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n",
@@ -246,7 +247,7 @@ pub(crate) fn read(stream: &mut TcpStream) -> Reply {
     }
 }
 
-/// The reply on a connection that stays open: its length stands in its head.
+/// Reads the reply on a connection that stays open: its length is in its head.
 pub(crate) fn answered(stream: &mut TcpStream) -> Reply {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; 64 << 10]);
     loop {

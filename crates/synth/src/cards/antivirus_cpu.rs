@@ -1,6 +1,6 @@
-//! Card 12: a program writes files, and at each close the filter driver of a virus scanner computes in the
-//! thread of the program, while its service looks at the same files on other processors. In the twin the
-//! folder is left alone.
+//! Card 12: a program writes files, and at each close the filter driver of a virus scanner computes
+//! in the thread of the program, while its service scans the same files on other processors. In the
+//! twin the folder is excluded.
 
 use super::scene::{Image, Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -66,7 +66,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = Vec::new();
     for number in 0..FILES {
-        // Drawn before the question whether the scene is sick, so that the twin does the same work.
+        // Drawn before the check for the defect, so that the twin does the same work.
         let own = scene.draw(2_400, 4_600);
         let file = scene
             .b
@@ -100,7 +100,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The service: it looks at files behind their close, and at other things now and then.
+/// Adds the service: it scans files after they are closed, and other things now and then.
 fn service(scene: &mut Scene, engine: Image, port: Port) {
     let program = scene.service(engine, "/service", &[]);
     let main = root(engine, "CPool::ThreadProc");

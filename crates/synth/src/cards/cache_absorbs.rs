@@ -1,5 +1,6 @@
-//! Card 15: a program seems to write far faster than the disk can, since the cache takes nearly all of it and
-//! the trace ends before it is on the disk. In the twin the program waits until the disk has it.
+//! Card 15: a program seems to write far faster than the disk can, since the cache takes nearly all
+//! of it and the trace ends before the data is on the disk. In the twin the program waits until the
+//! disk has it.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -61,8 +62,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let fills = std::iter::once(Step::Run(fills, fill, fill));
         steps.extend(scene.operation(fills.chain(scene.acts([write]))));
         steps.push(Step::Sleep(sleeps, 40_000, 90_000));
-        // A little of the first file does reach the disk, as it would in reality: a rule must not rely on
-        // there being no write at all.
+        // A little of the first file does reach the disk, as it would in reality: a rule must not
+        // rely on there being no write at all.
         if number == 0 {
             lazy_writer(scene, file);
         }
@@ -82,7 +83,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The thread of the system that writes a little of the first file now and then.
+/// Adds the system thread that writes a little of the first file now and then.
 fn lazy_writer(scene: &mut Scene, file: crate::table::File) {
     let root =
         "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";

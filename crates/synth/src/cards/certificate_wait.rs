@@ -1,5 +1,5 @@
-//! Card 24, second part: a program checks signatures, and building the chain of certificates waits for a
-//! server of revocation lists that does not answer. In the twin the lists are in the cache.
+//! Card 24, second part: a program checks signatures, and building the chain of certificates waits
+//! for a server of revocation lists that does not answer. In the twin the lists are in the cache.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -79,7 +79,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The thread that fetches a list from its server, with the patience that it has.
+/// Adds the thread that fetches a list from its server, with its timeout.
 fn fetcher(scene: &mut Scene, program: crate::table::Program, port: Port) {
     let begins = [
         USER,
@@ -96,7 +96,7 @@ fn fetcher(scene: &mut Scene, program: crate::table::Program, port: Port) {
         "KERNELBASE!SetEvent ntdll!NtSetEvent nt!KeSetEvent",
     ]);
     let code = scene.b.code(&begins, &["winhttp!CFsm_SendRequest::RunSM"]);
-    // The wait is that of a timeout, which depends on the patience of the client and not on the load of the
+    // The wait is a timeout, which depends on the client's setting and not on the load of the
     // machine.
     let (low, high) = match scene.is_sick() {
         true => (scene.strong(2_400_000), scene.strong(2_600_000)),

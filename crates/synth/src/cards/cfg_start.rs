@@ -1,5 +1,6 @@
-//! Card 3: each start of a program takes long, since the kernel computes which functions of its executable
-//! may be called through pointers. In the twin the executable has no such table.
+//! Card 3: each start of a program takes long, since the kernel computes the table of functions of
+//! its executable that may be called through pointers. In the twin the executable has no such
+//! table.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -54,7 +55,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 500_000)];
     for number in 0..STARTS {
-        // Each fourth start is that of a small program, which is always fast.
+        // Each fourth start is a small program, which is always fast.
         let is_small = number % 4 == 3;
         let image = if is_small { helper } else { tests };
         let (_, child) = scene.child(image, program, &format!("--group={number}"), &[]);

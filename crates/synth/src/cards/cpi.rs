@@ -1,5 +1,6 @@
-//! Card 14: a program needs more cycles for the same instructions while another one takes the shared cache of
-//! the processors. In the twin the other one computes as long and leaves the cache alone.
+//! Card 14: a program needs more cycles for the same instructions while another one takes the
+//! shared cache of the processors. In the twin the other one computes as long and leaves the cache
+//! alone.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
@@ -18,9 +19,9 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Rounds; in each the program computes once alone and once beside the other one.
+/// Rounds; in each the program computes once alone and once at the same time as the other one.
 const ROUNDS: u32 = 6;
-/// What performance counters count in a microsecond of the program that has the cache for itself.
+/// Counts of the performance counters per microsecond, for the program with the cache to itself.
 const ALONE: Pace = Pace {
     instructions: 4_200,
     cycles: 3_000,
@@ -41,17 +42,17 @@ fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let other = scene.executable(maker);
     let go = scene.b.event(0);
-    // So many percent more cycles for the same instructions.
+    // This percentage of additional cycles for the same instructions.
     let more = scene.strong(60);
     let slowed = |amount: u32| amount * (100 + more) / 100;
-    // The other program computes for longer than the longest piece of work beside it, so that all of the
+    // The other program computes for longer than the longest piece of work, so that all of the
     // piece is disturbed.
     let longest = slowed(220_000) + 20_000;
     let other_program = disturber(scene, other, go, longest);
     scene.b.pace(program, ALONE);
     if scene.is_sick() {
-        // As many cycles in a microsecond and fewer instructions: the processor is as fast, it waits for
-        // memory.
+        // As many cycles in a microsecond and fewer instructions: the processor is as fast, it
+        // waits for memory.
         let instructions = ALONE.instructions * 100 / (100 + more);
         scene.b.disturbs(
             program,
@@ -85,7 +86,8 @@ fn plant(scene: &mut Scene) -> Planted {
             Step::Sleep(sleeps, 2_000, 2_000),
         ]);
         steps.extend(scene.operation(scene.acts([Step::Run(code, beside, beside)])));
-        // The next round starts when the other program is done, so that the first half of it is undisturbed.
+        // The next round starts when the other program is done, so that the first half of it is
+        // undisturbed.
         let rest = longest - beside + 60_000;
         steps.push(Step::Sleep(sleeps, rest, rest));
     }
@@ -104,7 +106,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A program that computes for a while whenever it is signalled.
+/// Adds a program that computes for a while whenever it is signaled.
 fn disturber(scene: &mut Scene, image: Image, go: Event, work: u32) -> Program {
     let program = scene.process(image, "/index", &[]);
     scene.b.pace(program, OTHER);

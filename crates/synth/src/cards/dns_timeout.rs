@@ -1,5 +1,5 @@
-//! Card 16: a program looks up names, and the service of the DNS client asks the server of a second adapter
-//! first, which does not answer. In the twin the adapter with the good server comes first.
+//! Card 16: a program looks up names, and the DNS client service queries the server of a second
+//! adapter first, which does not answer. In the twin the adapter with the good server comes first.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -70,7 +70,8 @@ fn plant(scene: &mut Scene) -> Planted {
         );
         let six = looks_up(scene, &second, lookup(28, "2001:db8::7;"), port);
         let opens = scene.draw(2_000, 6_000);
-        // Both kinds of addresses are asked for at once: the operation lasts as long as the slower one.
+        // Both kinds of addresses are queried at once: the operation lasts as long as the slower
+        // one.
         let asks = [Step::Set(sets, go)].into_iter().chain(four);
         let ends = [
             Step::Await(waits, reason::USER_REQUEST, done),
@@ -103,7 +104,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The other thread looks up the name as well when it is signalled.
+/// Returns the steps of the other thread, which also looks up the name when it is signaled.
 fn helps(scene: &mut Scene, main: &str, six: Vec<Step>, (go, done): (Event, Event)) -> Vec<Step> {
     let waits = scene.b.waits(&[main, WAIT_FOR_OBJECT]);
     let sets = scene.b.path(&[main, SETS_EVENT]);
@@ -140,7 +141,8 @@ fn looks_up(scene: &mut Scene, main: &str, lookup: Lookup, port: Port) -> Vec<St
     ])
 }
 
-/// The service: it asks the servers of one adapter, and of the other one if they do not answer.
+/// Adds the service: it queries the servers of one adapter, and of the other one if they do not
+/// answer.
 fn resolver(scene: &mut Scene, port: Port) {
     let program: Program = scene.windows_service("NetworkService", &["dnsapi.dll", "dnsrslvr.dll"]);
     let main = [USER, "dnsrslvr!ResolverThread"];
@@ -177,7 +179,7 @@ fn resolver(scene: &mut Scene, port: Port) {
         Step::Run(code, 80, 80),
         Step::Answer(answers),
     ]);
-    // Two threads, since each name is asked for both kinds of addresses at the same time.
+    // Two threads, since each name is queried for both kinds of addresses at the same time.
     for _ in 0..2 {
         let thread = scene.b.thread(program, 9, main[1]);
         scene.b.script(thread, &[], &steps);

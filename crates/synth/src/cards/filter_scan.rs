@@ -1,6 +1,6 @@
-//! Card 1: a program starts others, and each start waits until a filter driver of a virus scanner has asked
-//! its service in user mode whether the image is harmless. In the twin the scanner knows the images already
-//! and answers at once.
+//! Card 1: a program starts others, and each start waits until a filter driver of a virus scanner
+//! has asked its service in user mode whether the image is harmless. In the twin the scanner knows
+//! the images already and answers at once.
 
 use super::scene::{Image, Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -68,8 +68,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let work = scene.draw(4_000, 12_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         let before = scene.draw(800, 1_600);
-        // The twin asks as well and is answered at once: the driver is on the stack in both, and only the
-        // length of the wait differs.
+        // The twin also asks and is answered at once: the driver is on the stack in both, and only
+        // the length of the wait differs.
         let asks = scene.acts([Step::Ask(
             sends,
             Ask {
@@ -102,7 +102,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The service: it looks into the image and computes for so long (us), or knows it already.
+/// Adds the service: it scans the image for this long (us), or already knows it.
 pub(super) fn scanner(scene: &mut Scene, engine: Image, port: Port, (low, high): (u32, u32)) {
     let program = scene.service(engine, "/service", &[]);
     let main = root(engine, "CPool::ThreadProc");

@@ -1,4 +1,4 @@
-//! Card 13: a program opens a document of which nothing is in memory, so that it waits for each page until
+//! Card 13: a program opens a document without any page in memory, so it waits for each page until
 //! the disk has read it. In the twin an earlier run has left the pages in memory.
 
 use super::scene::{Planted, Scene, keep, root};
@@ -18,9 +18,9 @@ pub(super) const CARD: Card = Card {
 
 /// Pages that are read one after the other.
 const PAGES: u32 = 240;
-/// How long the program computes with each, in microseconds.
+/// Time that the program computes on each, in microseconds.
 const WORK_US: u32 = 400;
-/// How long the disk takes, in microseconds: that of a slow one.
+/// Duration of a disk read in microseconds, as on a slow disk.
 const DISK_US: (u32, u32) = (1_500, 3_500);
 const FAULTS: &str = "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault nt!MiIssueHardFault \
     nt!MiWaitForInPageComplete";
@@ -63,7 +63,7 @@ fn plant(scene: &mut Scene) -> Planted {
                 reading(file, pages, 16_384, (code, WORK_US, WORK_US)),
             )
         } else {
-            // The twin does the same work with each page and waits for none.
+            // The twin does the same work with each page but does not wait.
             Step::Run(code, pages * WORK_US, pages * WORK_US)
         };
         steps.extend(scene.operation(scene.acts([works])));

@@ -1,5 +1,5 @@
-//! The agent of card 9: it starts a session of its own under the name of the kernel's, so that system calls
-//! are taxed or the recording of the kernel ends.
+//! The agent of card 9: it starts a session of its own under the name of the kernel's, so that
+//! system calls are taxed or the recording of the kernel ends.
 
 use etwkit_etl::Guid;
 
@@ -11,8 +11,8 @@ use crate::script::Step;
 /// GUID of the kernel's own session.
 const KERNEL_LOGGER: Guid = Guid::literal("9e814aad-3204-11d2-9a82-006008a86939");
 
-/// A service that looks around now and then; in the sick scene it first does `act` with its session, once it
-/// has slept `(from, to)` microseconds.
+/// Adds a service that runs now and then. In the sick scene it first does `act` with its session,
+/// once it has slept `(from, to)` microseconds.
 pub(super) fn service(
     scene: &mut Scene,
     agent: Image,

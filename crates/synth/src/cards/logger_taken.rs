@@ -1,6 +1,6 @@
-//! Card 9: a service starts a session of its own under the name of the kernel's, which ends the recording of
-//! the kernel in the middle of the trace; providers go on. In the twin the service is there and takes
-//! nothing.
+//! Card 9: a service starts a session of its own under the name of the kernel's, which ends the
+//! recording of the kernel in the middle of the trace; providers go on. In the twin the service is
+//! present but takes nothing.
 
 use super::scene::{Planted, Scene, TAKES_KERNEL};
 use super::{Card, Named, kernel_session};
@@ -19,7 +19,8 @@ pub(super) const CARD: Card = Card {
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let agent = scene.executable(maker);
-    // The session is taken when all other cards of the trace are done, whose costs need events of the kernel.
+    // The session is taken after the other cards of the trace are finished, since their costs need
+    // kernel events.
     let until = scene.recorded_us();
     kernel_session::service(scene, agent, (until, until), Act::TakesKernel);
     Planted {

@@ -1,5 +1,6 @@
-//! Card 5: a service has the longest disk I/O of all, but only since its requests have low priority and give
-//! way to those of others. In the twin its requests have normal priority and are done at once.
+//! Card 5: a service has the longest disk I/O of all, but only since its requests have low priority
+//! and give way to other requests. In the twin its requests have normal priority and are served at
+//! once.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -64,7 +65,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A program that reads far more in less time.
+/// Adds a program that reads far more in less time.
 fn builder(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);

@@ -1,9 +1,10 @@
-//! Cards: one cause of slowness each, planted into a machine, with a healthy twin in which the same actors
-//! have the same load without the defect.
+//! Cards: one cause of slowness each, planted into a machine, with a healthy twin in which the same
+//! actors have the same load without the defect.
 //!
-//! Names of companies, programs, drivers, files and hosts are made up anew for each seed. What a defect costs
-//! is how much longer the operation takes that the user waits for than in the twin; of two causes in one
-//! trace each is measured against the trace that has only the other one.
+//! Names of companies, programs, drivers, files and hosts are made up anew for each seed. The cost
+//! of a defect is the additional time, compared with the twin, of the operation that the user waits
+//! for. With two causes in one trace, each is measured against the trace that has only the other
+//! one.
 
 mod antivirus_cpu;
 mod cache_absorbs;
@@ -47,12 +48,12 @@ use crate::truth::{self, Cause, Truth, Victim};
 use crate::{Options, Result};
 use scene::{Planted, Scene};
 
-/// What it takes to name the cause of a card.
+/// Requirements for naming the cause of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
-    /// The culprit, the victim, and what it costs.
+    /// The culprit, the victim, and the cost.
     WithCost,
-    /// The culprit; why one trace shows no cost.
+    /// Only the culprit, with the reason why one trace shows no cost.
     WithoutCost(&'static str),
 }
 
@@ -65,9 +66,9 @@ pub struct Card {
     pub name: &'static str,
     /// The rule that finds it.
     pub rule: &'static str,
-    /// What happens.
+    /// Description of the events.
     pub description: &'static str,
-    /// What counts as named.
+    /// Requirements for naming the cause.
     pub named: Named,
     seconds: u32,
     plant: fn(&mut Scene) -> Planted,
@@ -105,7 +106,7 @@ pub static CARDS: &[Card] = &[
     timer_resolution::CARD,
 ];
 
-/// The card of that name.
+/// Returns the card of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Card> {
     CARDS.iter().find(|card| card.name == name)
@@ -116,23 +117,23 @@ pub fn find(name: &str) -> Option<&'static Card> {
 pub struct Case {
     /// The causes.
     pub cards: Vec<&'static Card>,
-    /// How strong they are; 100 as a person would notice, 50 is weak, 200 strong.
+    /// Strength of the causes: 100 as a person would notice, 50 is weak, 200 strong.
     pub strength_percent: u32,
-    /// Other seeds have other names, numbers and noise.
+    /// Other seeds give other names, numbers and noise.
     pub seed: u64,
     /// Processors.
     pub cpus: u16,
     /// The twin: the same actors with the same load, and no defect.
     pub is_healthy: bool,
-    /// Other things happen as well that look bad and harm nobody.
+    /// Harmless things that look bad also happen.
     pub has_decoys: bool,
-    /// Companies, programs, drivers, files and hosts have names of random letters from this seed, in place of
-    /// the names from [`Case::seed`]. All else stays.
+    /// Seed for random names of companies, programs, drivers, files and hosts, in place of the
+    /// names from [`Case::seed`]. Everything else stays the same.
     pub renamed: Option<u64>,
 }
 
 impl Case {
-    /// These causes, as strong as a person would notice, among decoys.
+    /// Creates a case with these causes, as strong as a person would notice, among decoys.
     #[must_use]
     pub const fn new(cards: Vec<&'static Card>, seed: u64) -> Self {
         Self {
@@ -146,7 +147,7 @@ impl Case {
         }
     }
 
-    /// Writes the trace. Gives back the sink, which stands behind the trace, and what is true of it:
+    /// Writes the trace. Returns the sink, positioned after the trace, and the truth about it:
     /// [`Truth::causes`] of a twin is empty.
     ///
     /// # Errors
@@ -184,7 +185,7 @@ impl Case {
         Ok((sink, truth))
     }
 
-    /// Names of its cards, with `+` between them.
+    /// Returns the names of its cards, with `+` between them.
     #[must_use]
     pub fn name(&self) -> String {
         self.cards
@@ -194,16 +195,17 @@ impl Case {
             .join("+")
     }
 
-    /// Symbol files of the images; third-party drivers have none.
+    /// Returns the symbol files of the images; third-party drivers have none.
     #[must_use]
     pub fn symbols(&self) -> Vec<SymbolFile> {
         symbols::files(&Scene::play(self, &vec![!self.is_healthy; self.cards.len()]).0)
     }
 
-    /// How much longer the operation of a card takes than if this card alone were healthy.
+    /// Returns the additional time of a card's operation, in nanoseconds, compared with a trace in
+    /// which only this card is healthy.
     fn cost(&self, card: usize, truth: &Truth) -> Result<i64> {
         let sick: Vec<bool> = (0..self.cards.len()).map(|other| other != card).collect();
-        // The twin is simulated in full, since a defect also costs what it displaces: queues behind the disk,
+        // The twin is simulated in full, since a defect also causes indirect costs: disk queues,
         // preemptions, caches. Only its truth is needed.
         let (_, twin) = self.simulate(Scene::play(self, &sick).0, Nowhere::default())?;
         let name = self.cards.get(card).map_or("", |card| card.name);
@@ -230,7 +232,7 @@ fn victims(plan: &Plan, planted: &Planted) -> Vec<Victim> {
     planted.victims.iter().map(victim).collect()
 }
 
-/// The length of all operations of that name.
+/// Returns the total length of all operations with that name.
 fn operations_ns(truth: &Truth, name: &str) -> i64 {
     truth
         .calls
@@ -240,7 +242,7 @@ fn operations_ns(truth: &Truth, name: &str) -> i64 {
         .sum()
 }
 
-/// Takes a trace that nobody reads.
+/// Discards a trace.
 #[derive(Debug, Default)]
 struct Nowhere {
     at: u64,

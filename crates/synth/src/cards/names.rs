@@ -1,5 +1,5 @@
-//! Names of companies, programs, drivers, hosts and files, made of syllables: each seed has others, so that
-//! nothing can know a culprit by its name.
+//! Names of companies, programs, drivers, hosts and files, made of syllables: each seed gives
+//! different ones, so that a culprit cannot be known by its name.
 
 use crate::rng::Rng;
 
@@ -12,24 +12,25 @@ const SECOND: [&str; 20] = [
     "ova", "pen", "rix", "sol", "tor", "vax", "zen",
 ];
 
-/// What a thing is called that the card is about.
+/// Things that the names of a card's products contain.
 const THINGS: [&str; 16] = [
     "Ledger", "Planner", "Studio", "Viewer", "Import", "Trade", "Builder", "Report", "Render",
     "Mapper", "Console", "Desk", "Journal", "Sheet", "Archive", "Office",
 ];
 
-/// Makes names, no two of them equal.
+/// Creates unique names.
 #[derive(Debug)]
 pub(crate) struct Names {
     rng: Rng,
     given: Vec<String>,
-    /// Names are any letters and digits instead: nothing about them says what they name.
+    /// Names are random letters and digits instead: they do not reveal the kind of thing.
     is_strange: bool,
 }
 
 impl Names {
     pub(crate) fn new(seed: u64) -> Self {
-        // Another sequence than that of the scene, so that names can change and everything else stays.
+        // Another random sequence than the scene's, so that names can change while everything else
+        // stays the same.
         Self {
             rng: Rng::new(seed ^ 0x6E61_6D65),
             given: Vec::new(),
@@ -37,7 +38,7 @@ impl Names {
         }
     }
 
-    /// Names of random letters, which resemble no real names.
+    /// Creates names of random letters, which do not resemble real names.
     pub(crate) fn strange(seed: u64) -> Self {
         Self {
             is_strange: true,
@@ -45,7 +46,7 @@ impl Names {
         }
     }
 
-    /// A word of three or four syllables, in small letters.
+    /// Returns a word of three or four syllables, in lower case.
     pub(crate) fn word(&mut self) -> String {
         loop {
             let word = if self.is_strange {
@@ -72,7 +73,7 @@ impl Names {
     fn letters(&mut self) -> String {
         const ALL: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
         let length = self.rng.between(4, 11);
-        // A digit in front would make a number of some of them.
+        // A leading digit would make some of them numbers.
         let of = |at: u32| if at == 0 { 26 } else { ALL.len() as u64 };
         let letter = |at| {
             ALL.get(self.rng.below(of(at)) as usize)
@@ -82,7 +83,7 @@ impl Names {
         (0..length).map(letter).map(char::from).collect()
     }
 
-    /// A word that begins with a capital, with a thing behind it: `HexcorLedger`.
+    /// Returns a word that starts with a capital, followed by a thing: `HexcorLedger`.
     pub(crate) fn product(&mut self) -> String {
         let word = self.word();
         if self.is_strange {
@@ -92,7 +93,7 @@ impl Names {
         }
     }
 
-    /// A company: `Hexcor Systems`.
+    /// Returns the name of a company: `Hexcor Systems`.
     pub(crate) fn company(&mut self) -> String {
         if self.is_strange {
             return self.word();
@@ -111,7 +112,7 @@ impl Names {
         format!("{} {form}", capital(&self.word()))
     }
 
-    /// A file name without ending as drivers have them: up to eight letters.
+    /// Returns the file name of a driver without its extension: up to eight letters.
     pub(crate) fn driver(&mut self) -> String {
         let mut name = self.word();
         if self.is_strange {
@@ -121,7 +122,7 @@ impl Names {
         name + pick(&mut self.rng, &["flt", "mon", "drv", "fs", "sec"])
     }
 
-    /// A host: `mail.hexcor.example`.
+    /// Returns the name of a host: `mail.hexcor.example`.
     pub(crate) fn host(&mut self) -> String {
         if self.is_strange {
             return format!("{}.{}", self.word(), self.word());
@@ -133,7 +134,7 @@ impl Names {
         format!("{part}.{}.example", self.word())
     }
 
-    /// An address of a private network.
+    /// Returns an address of a private network.
     pub(crate) fn address(&mut self) -> String {
         let mut part = |low, high| self.rng.between(low, high);
         format!("10.{}.{}.{}", part(1, 250), part(1, 250), part(2, 250))

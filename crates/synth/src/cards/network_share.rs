@@ -1,5 +1,5 @@
-//! Card 24, first part: a program opens files on a share, and the server takes long to answer each open. In
-//! the twin the server answers at once.
+//! Card 24, first part: a program opens files on a share, and the server takes long to answer each
+//! open. In the twin the server answers at once.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -58,8 +58,8 @@ fn plant(scene: &mut Scene) -> Planted {
             bytes: 0,
         };
         let opens = scene.acts([
-            // The operation is open while the redirector waits, so that the event of its end carries the
-            // whole time.
+            // The operation is open while the redirector waits, so that the event of its end
+            // carries the whole time.
             Step::Act(begins, Act::FileBegins(open)),
             Step::Ask(
                 sends,
@@ -97,7 +97,7 @@ fn remote(scene: &mut Scene, server: &str, share: &str) -> File {
     )))
 }
 
-/// The thread that takes answers from the network.
+/// Adds the thread that receives answers from the network.
 fn redirector(scene: &mut Scene, port: Port) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread mrxsmb!SmbCeReceiveInd";
     let (takes, answers) = (

@@ -1,6 +1,6 @@
-//! Card 11: a program writes many files, and from time to time all of its file operations stand still, since
-//! NTFS holds the volume while a checkpoint goes through long lists of what was deleted before. In the twin
-//! the lists are short and each checkpoint takes a moment.
+//! Card 11: a program writes many files, and from time to time all of its file operations stop,
+//! since NTFS locks the volume while a checkpoint goes through long lists of earlier deletions. In
+//! the twin the lists are short and each checkpoint takes a moment.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -28,7 +28,8 @@ const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceC
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch";
 
 fn plant(scene: &mut Scene) -> Planted {
-    // An event with one signal is a lock: whoever awaits it takes it, and setting it gives it back.
+    // An event with one signal is a lock: a thread that awaits it acquires it, and setting it
+    // releases it.
     let volume = scene.b.event(1);
     checkpoints(scene, volume);
     let maker = scene.maker();
@@ -65,7 +66,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let file = scene
             .b
             .file(keep(format!(r"Export\{}\part{number}.dat", image.alias)));
-        // Only the waiting is the effect; a lock that is free takes no time and counts for nothing.
+        // Only the wait is the effect; a free lock takes no time and counts for nothing.
         work.extend(scene.acts([Step::Await(locks, reason::WR_RESOURCE, volume)]));
         work.extend([
             Step::Run(creates, 260, 260),
@@ -90,7 +91,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The thread of the system that writes checkpoints, alone with the volume.
+/// Adds the system thread that writes checkpoints while it has the volume alone.
 fn checkpoints(scene: &mut Scene, volume: Event) {
     let root = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
     let checkpoint = "Ntfs!NtfsCheckpointAllVolumes Ntfs!NtfsCheckpointVolume";

@@ -1,5 +1,5 @@
-//! Card 17: a program makes objects for each click and never destroys some of them. In the twin it destroys
-//! all that it makes.
+//! Card 17: a program creates objects for each click and never destroys some of them. In the twin
+//! it destroys all of them.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -19,9 +19,9 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Times that something is made and thrown away.
+/// Number of rounds in which objects are created and destroyed.
 const ROUNDS: u32 = 60;
-/// Objects that are made each time, as a window with its controls has.
+/// Objects that are created in each round, as for a window with its controls.
 const MADE: u32 = 6;
 const WINDOW: GuiKind = GuiKind {
     is_gdi: false,
@@ -47,8 +47,8 @@ fn plant(scene: &mut Scene) -> Planted {
         root(image, "wWinMain"),
         image.alias
     );
-    // The seed decides what leaks: a window, an object of GDI or a handle, whose events come from three
-    // sources.
+    // The seed selects the leaked object: a window, a GDI object or a handle, whose events come
+    // from three sources.
     let (creates, destroys, made, gone) = match scene.draw(0, 2) {
         0 => (
             "user32!CreateWindowExW nt!KiSystemServiceCopyEnd win32kfull!NtUserCreateWindowEx",
@@ -78,8 +78,8 @@ fn plant(scene: &mut Scene) -> Planted {
         &[&format!("{}!CForm::Fill", image.alias), "ntdll!memcpy"],
     );
     let waits = scene.b.waits(&[&root(image, "wWinMain"), SLEEPS]);
-    // The twin destroys all that it makes each time. Closing is by age, so that the objects of a round go in
-    // the order of their creation.
+    // The twin destroys all objects of each round. The oldest are closed first, so the objects of a
+    // round are destroyed in the order of their creation.
     let left = if scene.is_sick() { MADE } else { 0 };
     let mut steps = vec![Step::Sleep(waits, 300_000, 500_000)];
     for _ in 0..scene.strong(ROUNDS) {

@@ -1,6 +1,6 @@
-//! Card 7: a program copies a file, and the kernel answers its open with an access violation, since it looks
-//! for an argument where there is none; the program tries again and again until it gives up. In the twin the
-//! open succeeds.
+//! Card 7: a program copies a file, and the kernel answers its open with an access violation, since
+//! it reads an argument from an invalid address; the program tries again and again until it gives
+//! up. In the twin the open succeeds.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -18,7 +18,7 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Files that are copied, and how often each is tried.
+/// Number of copied files, and number of tries for each.
 const FILES: usize = 3;
 const TRIES: usize = 5;
 /// `STATUS_ACCESS_VIOLATION`.

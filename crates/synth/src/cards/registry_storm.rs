@@ -1,5 +1,5 @@
-//! Card 22: a service renders messages for a client, and looks up one setting in the registry again and again
-//! for each of them. In the twin it reads the setting once and remembers it.
+//! Card 22: a service renders messages for a client, and looks up one setting in the registry again
+//! and again for each of them. In the twin it reads the setting once and remembers it.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -87,7 +87,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// The service of the event log.
+/// Adds the service of the event log.
 fn service(scene: &mut Scene, port: Port, path: &'static str) {
     let program = scene.windows_service(
         "LocalServiceNetworkRestricted",
@@ -119,7 +119,7 @@ fn service(scene: &mut Scene, port: Port, path: &'static str) {
         key,
         name: "PreferredLanguages",
     };
-    // The twin reads the value once for each page: the defect is that nobody keeps it, not that it is read.
+    // The twin reads the value once for each page: the defect is the missing cache, not the read.
     let count = if scene.is_sick() {
         scene.strong(READS)
     } else {

@@ -1,4 +1,4 @@
-//! The machine that cards are played on: images of Windows, a little noise, and what the cards add to it.
+//! The machine for cards: images of Windows, a little noise, and the additions of the cards.
 
 use std::borrow::Cow;
 
@@ -16,23 +16,24 @@ use crate::scenarios::windows::{
 use crate::script::{Builder, Step};
 use crate::table::{Module, Program, Thread};
 
-/// First addresses of what is added: executables, libraries, drivers.
+/// First addresses of added images: executables, libraries, drivers.
 const EXECUTABLES: u64 = 0x7FF7_4000_0000;
 const LIBRARIES: u64 = 0x7FF9_8000_0000;
 const KERNEL: u64 = 0xFFFF_F807_4000_0000;
 /// Bytes from one image to the next, and of one.
 const APART: u64 = 0x0040_0000;
 const SIZE: u32 = 0x0020_0000;
-/// What every case records beside what all traces do, so that every rule can be asked: hard faults, the
-/// registry, handles.
+/// Events that every case records in addition to the events of all traces, so that every rule can
+/// run: hard faults, the registry, handles.
 const RECORDED: &[(usize, u32)] = &[(0, 0x2000 | 0x2_0000), (4, 0x40)];
 /// The personality of the power scheme, and its usual value.
 const PERSONALITY: Guid = Guid::literal("245d8541-3943-4422-b025-13a784f679b7");
 const BALANCED: &[u8] = &Guid::literal("381b4222-f694-41f0-9685-ff5bb260df2e").to_bytes();
-/// What every program maps.
+/// Images that every program maps.
 const COMMON: [&str; 3] = ["ntdll.dll", "kernel32.dll", "KernelBase.dll"];
 
-/// Text that lives as long as the program: plans are made of such, and names of a card are made up.
+/// Returns text that lives as long as the program: plans need static names, and the names of a card
+/// are generated.
 pub(crate) fn keep(text: impl Into<Cow<'static, str>>) -> &'static str {
     match text.into() {
         Cow::Borrowed(text) => text,
@@ -40,11 +41,11 @@ pub(crate) fn keep(text: impl Into<Cow<'static, str>>) -> &'static str {
     }
 }
 
-/// An image that a scene has beside those of Windows.
+/// An image of a scene in addition to the images of Windows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Image {
     pub(crate) module: Module,
-    /// What frames call it: `alias!function`.
+    /// Its name in frames: `alias!function`.
     pub(crate) alias: &'static str,
     /// File name.
     pub(crate) name: &'static str,
@@ -52,20 +53,20 @@ pub(crate) struct Image {
     pub(crate) path: &'static str,
 }
 
-/// What is to be blamed, and who suffers.
+/// The culprit and its victims.
 #[derive(Debug, Clone)]
 pub(crate) struct Planted {
-    /// What to blame: a driver, process, server, file or setting, as people name it.
+    /// The culprit: a driver, process, server, file or setting, as people name it.
     pub(crate) culprit: String,
     pub(crate) victims: Vec<Program>,
 }
 
-/// The card whose trace goes on without the kernel.
+/// The card whose trace continues without the kernel.
 pub(super) const TAKES_KERNEL: &str = "logger-taken";
-/// How long it does, in microseconds for each percent of strength.
+/// Duration of the missing recording, in microseconds for each percent of strength.
 const MISSING_US: u32 = 40_000;
 
-/// A machine in the making.
+/// A machine under construction.
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) b: Builder,
@@ -74,14 +75,15 @@ pub(crate) struct Scene {
     strength_percent: u32,
     is_sick: bool,
     operation: &'static str,
-    /// How long the kernel is recorded, in microseconds.
+    /// Duration of the kernel recording, in microseconds.
     recorded_us: u32,
     kernel: Vec<Module>,
     added: u64,
 }
 
 impl Scene {
-    /// The plan of a case with what was planted; `sick` says of each card whether its defect is there.
+    /// Returns the plan of a case and its planted causes; `sick` has true for each card with its
+    /// defect.
     pub(crate) fn play(case: &Case, sick: &[bool]) -> (Plan, Vec<Planted>) {
         let seconds = case
             .cards
@@ -89,7 +91,8 @@ impl Scene {
             .map(|card| card.seconds)
             .max()
             .unwrap_or(1);
-        // The recording ends behind all that other cards do, so that what they cost is in the trace.
+        // The recording ends after the work of all other cards, so that their costs are in the
+        // trace.
         let is_taken = case.cards.iter().any(|card| card.name == TAKES_KERNEL);
         let missing_us = if is_taken {
             case.strength_percent.saturating_mul(MISSING_US)
@@ -102,7 +105,7 @@ impl Scene {
             names: case
                 .renamed
                 .map_or_else(|| Names::new(case.seed), Names::strange),
-            // Never drawn from: each card and the decoys set a generator of their own.
+            // Never drawn from: each card and the decoys set their own generator.
             rng: Rng::new(0),
             strength_percent: case.strength_percent,
             is_sick: false,
@@ -112,7 +115,7 @@ impl Scene {
             added: 0,
         };
         background(&mut scene.b);
-        // Also where no card is about these: otherwise what a trace records would give its card away.
+        // Also if no card is about these: otherwise the recorded events would give the card away.
         scene.b.records(RECORDED);
         scene.b.power(PowerPlan {
             timers: Vec::new(),
@@ -125,8 +128,8 @@ impl Scene {
             .map(|(card, sick)| scene.plant(case, card, *sick));
         let planted = planted.collect();
         if case.has_decoys {
-            // Decoys come last and draw from a generator of their own, so that they are the same beside every
-            // card, sick or healthy.
+            // Decoys come last and use their own random generator, so that they are the same with
+            // every card, sick or healthy.
             scene.rng = Rng::new(case.seed ^ 0xDEC0);
             decoys::plant(&mut scene);
         }
@@ -137,34 +140,36 @@ impl Scene {
         (scene.b.finish(), planted)
     }
 
-    /// Adds what a card is about. Its random numbers are its own: what other cards draw changes nothing.
+    /// Adds the actors of a card. Its random numbers are its own: draws of other cards change
+    /// nothing.
     fn plant(&mut self, case: &Case, card: &Card, is_sick: bool) -> Planted {
         self.rng = Rng::new(mix(case.seed) ^ u64::from(card.number));
         (self.is_sick, self.operation) = (is_sick, card.name);
         (card.plant)(self)
     }
 
-    /// How long the kernel is recorded, in microseconds.
+    /// Returns the duration of the kernel recording, in microseconds.
     pub(crate) const fn recorded_us(&self) -> u32 {
         self.recorded_us
     }
 
-    /// Whether the defect is there; else this is the healthy twin: the same actors with the same load.
+    /// True if the defect is present; otherwise this is the healthy twin: the same actors with the
+    /// same load.
     pub(crate) const fn is_sick(&self) -> bool {
         self.is_sick
     }
 
-    /// An amount of the defect at the strength that was asked for.
+    /// Returns an amount of the defect at the chosen strength.
     pub(crate) const fn strong(&self, amount: u32) -> u32 {
         (amount as u64 * self.strength_percent as u64 / 100) as u32
     }
 
-    /// A number from `low` to `high`, the same in the twin as long as it is drawn whether sick or not.
+    /// Returns a number from `low` to `high`. The twin gets the same number if both draw it.
     pub(crate) const fn draw(&mut self, low: u32, high: u32) -> u32 {
         self.rng.between(low, high)
     }
 
-    /// Between these two steps stands what the user waits for, whose length is what the defect costs.
+    /// Wraps the steps that the user waits for, whose additional length is the cost of the defect.
     pub(crate) fn operation(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         std::iter::once(Step::Begin(self.operation, None))
             .chain(steps)
@@ -172,14 +177,14 @@ impl Scene {
             .collect()
     }
 
-    /// Steps in which the defect is: the cause acts from the start of the first one to the end of the last
-    /// one. The twin has these steps without a cause.
+    /// Wraps the steps with the defect: the cause acts from the start of the first one to the end
+    /// of the last one. The twin has these steps without a cause.
     pub(crate) fn acts(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         self.acting(Step::Acts(self.operation), steps)
     }
 
-    /// Steps that the defect makes longer by keeping the thread from running: it acts whenever the thread
-    /// could run and does not.
+    /// Wraps steps that the defect makes longer by keeping the thread from running: it acts
+    /// whenever the thread could run and does not.
     pub(crate) fn acts_on_ready(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         self.acting(Step::ActsOnReady(self.operation), steps)
     }
@@ -195,7 +200,7 @@ impl Scene {
             .collect()
     }
 
-    /// A company with a product.
+    /// Creates a company with a product.
     pub(crate) fn maker(&mut self) -> &'static Maker {
         let version = format!(
             "{}.{}.{}.0",
@@ -211,37 +216,39 @@ impl Scene {
         }))
     }
 
-    /// A driver of a company, for which there are no symbols.
+    /// Adds a driver of a company, without symbols.
     pub(crate) fn driver(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.driver());
         let image = self.image((alias, ".sys"), DRIVERS, KERNEL, (maker, true));
-        // Drivers are mapped by the idle process, whose images are those of the kernel; all of them are known
-        // only when the scene is complete.
+        // Drivers are mapped by the idle process, which has the images of the kernel. All of them
+        // are known only when the scene is complete.
         self.kernel.push(image.module);
         image
     }
 
-    /// An executable of a company, with symbols.
+    /// Adds an executable of a company, with symbols.
     pub(crate) fn executable(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.product());
         let folder = self.folder(maker);
         self.image((alias, ".exe"), folder, EXECUTABLES, (maker, false))
     }
 
-    /// A library of a company, with symbols.
+    /// Adds a library of a company, with symbols.
     pub(crate) fn library(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.word());
         let folder = self.folder(maker);
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
     }
 
-    /// A library with a well-known name, which its maker allows others to ship in their own folders.
+    /// Adds a library with a well-known name, which its maker allows others to ship in their own
+    /// folders.
     pub(crate) fn redistributed(&mut self, maker: &'static Maker, alias: &'static str) -> Image {
         let folder = self.folder(maker);
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
     }
 
-    /// A library or driver of Windows by its file name, which frames call by the part before the dot.
+    /// Returns a library or driver of Windows by its file name, and adds it if it is missing.
+    /// Frames name it by the part before the dot.
     pub(crate) fn windows(&mut self, name: &'static str) -> Module {
         if let Some(module) = self.b.image(name) {
             return module;
@@ -269,7 +276,7 @@ impl Scene {
     }
 
     fn folder(&self, maker: &Maker) -> (&'static str, &'static str) {
-        // The legal form of a company is no part of its folder.
+        // The legal form of a company is not part of its folder.
         let first = maker.company.split(' ').next().unwrap_or_default();
         let path = format!(r"Program Files\{first}\{}\", maker.product);
         (
@@ -296,7 +303,8 @@ impl Scene {
             (base + APART * self.added, SIZE),
             maker,
         );
-        // Addresses and identities follow from the order in which images are added, not from chance.
+        // Addresses and identities follow from the order in which images are added, not from
+        // chance.
         let identity = mix(self.added);
         let module = self.b.add_image(ModulePlan {
             is_nameless,
@@ -311,7 +319,8 @@ impl Scene {
         }
     }
 
-    /// A process of the user with that executable, and with these libraries of Windows beside the usual ones.
+    /// Adds a process of the user with that executable, and with these libraries of Windows in
+    /// addition to the usual ones.
     pub(crate) fn process(
         &mut self,
         image: Image,
@@ -328,7 +337,7 @@ impl Scene {
             .program(user_program((ids, 5120), image.name, line, modules))
     }
 
-    /// A process of the system.
+    /// Adds a process of the system.
     pub(crate) fn service(
         &mut self,
         image: Image,
@@ -345,7 +354,7 @@ impl Scene {
             .program(service((ids, 804), image.name, line, modules))
     }
 
-    /// A program of Windows that the user runs.
+    /// Adds a program of Windows that the user runs.
     pub(crate) fn windows_program(&mut self, name: &'static str) -> Program {
         let module = self.windows(name);
         let (ids, modules) = self.maps_module(module, &[]);
@@ -354,7 +363,7 @@ impl Scene {
             .program(user_program((ids, 5120), name, line, modules))
     }
 
-    /// A service in a `svchost.exe` of Windows: the group it runs in, and its library.
+    /// Adds a service in a `svchost.exe` of Windows, with its group and its library.
     pub(crate) fn windows_service(&mut self, group: &str, libraries: &[&'static str]) -> Program {
         let module = self.windows("svchost.exe");
         let (ids, modules) = self.maps_module(module, libraries);
@@ -379,7 +388,7 @@ impl Scene {
         (self.b.id(), Box::leak(modules.into_boxed_slice()))
     }
 
-    /// A process that a step of its creator starts, and its first thread.
+    /// Adds a process that a step of its creator starts. Returns it with its first thread.
     pub(crate) fn child(
         &mut self,
         image: Image,
@@ -402,7 +411,7 @@ impl Scene {
     }
 }
 
-/// The frames of a thread of that image from its start to this function of it.
+/// Returns the frames of a thread of that image from its start to this function of it.
 pub(crate) fn root(image: Image, function: &str) -> String {
     format!("{USER} {}!{function}", image.alias)
 }

@@ -1,6 +1,6 @@
-//! Card 10: a program has nothing to do most of the time, but its OpenMP threads keep their processors while
-//! they wait for the next parallel region. Another program computes and gets its turn too late. In the twin
-//! the threads sleep between regions.
+//! Card 10: a program has nothing to do most of the time, but its OpenMP threads keep their
+//! processors while they wait for the next parallel region. Another program computes and is
+//! scheduled too late. In the twin the threads sleep between regions.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -24,11 +24,12 @@ static INTEL: Maker = Maker {
     version: "5.0.20180731.0",
     sources: r"D:\src\openmp\",
 };
-/// Threads of the pool, for each of four processors two.
+/// Threads of the pool: two for each of four processors.
 const WORKERS: usize = 8;
-/// Both programs run below normal priority, as work in the background does, so that nobody else suffers.
+/// Both programs run below normal priority, as background work does, so that no other program
+/// suffers.
 const PRIORITY: u8 = 6;
-/// Pieces of work of the program that suffers.
+/// Pieces of work of the victim.
 const PIECES: usize = 14;
 
 fn plant(scene: &mut Scene) -> Planted {
@@ -70,8 +71,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let own = scene.draw(100, 300);
         let mut steps = vec![Step::Run(solve, own, own)];
         if scene.is_sick() {
-            // Spinning takes the processor as computing does: only the stack shows that nothing useful is
-            // done.
+            // Spinning uses the processor like computing: only the stack shows that no useful work
+            // is done.
             steps.push(Step::Run(spins, spin, spin));
         }
         steps.push(Step::Sleep(suspends, 60_000, 90_000));

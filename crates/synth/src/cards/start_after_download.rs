@@ -1,5 +1,6 @@
-//! Card 19: somebody starts a tool that was just downloaded, and the virus scanner looks into it for a second
-//! before it begins. It starts at once the next time. In the twin the scanner knows it from the beginning.
+//! Card 19: a user starts a tool that was just downloaded, and the virus scanner scans it for a
+//! second before it starts. The next start is immediate. In the twin the scanner knows the tool
+//! from the beginning.
 
 use super::filter_scan::{CREATES, SECTION, scanner};
 use super::scene::{Planted, Scene, keep};
@@ -18,7 +19,7 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// How long the scanner looks into a tool, in microseconds.
+/// Time that the scanner scans a tool, in microseconds.
 const SCAN: (u32, u32) = (900_000, 1_350_000);
 
 fn plant(scene: &mut Scene) -> Planted {
@@ -28,7 +29,7 @@ fn plant(scene: &mut Scene) -> Planted {
     scanner(scene, engine, port, SCAN);
     let maker = scene.maker();
     let tool = scene.executable(maker);
-    // A shell of Windows: nothing about the victim shows who is to blame.
+    // A shell of Windows: the victim gives no hint of the culprit.
     let program = scene.windows_program("cmd.exe");
     let main = format!("{USER} cmd!Dispatch cmd!ExecPgm");
     let file = scene

@@ -1,5 +1,5 @@
-//! Card 21: a recording has context switches and no samples, so that nobody can say which function computed.
-//! In the twin samples are recorded, too.
+//! Card 21: a recording has context switches and no samples, so the function that used the CPU
+//! cannot be named. In the twin samples are also recorded.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};

@@ -1,6 +1,6 @@
-//! Card 9: a program that calls the system often is slow, since a driver has put itself below the kernel's
-//! event logging and its service has switched on the tracing of system calls. In the twin the driver is
-//! there, but nobody traces system calls.
+//! Card 9: a program that calls the system often is slow, since a driver has put itself below the
+//! kernel's event logging and its service has switched on the tracing of system calls. In the twin
+//! the driver is present, but system calls are not traced.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named, kernel_session};
@@ -67,7 +67,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let tax = scene.strong(16_000);
         work.extend([Step::Run(own, serve, serve), Step::Run(calls, 900, 900)]);
         if scene.is_sick() {
-            // The tax lies on the way in and out of each call, so that it is a part of the program's own CPU.
+            // The tax is on the way in and out of each call, so it is a part of the program's own
+            // CPU time.
             work.extend(scene.acts([Step::Run(taxed, tax, tax)]));
         }
     }

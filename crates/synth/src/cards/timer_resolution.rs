@@ -1,5 +1,5 @@
-//! Card 24: a program asks for ticks of the system timer every millisecond as long as it runs, though it
-//! plays nothing. In the twin it asks for them while it plays.
+//! Card 24: a program requests ticks of the system timer every millisecond as long as it runs, even
+//! when it plays nothing. In the twin it requests them only while it plays.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};

@@ -1,4 +1,4 @@
-//! Card 23: the recording has switched on the lock events of the window manager, which fill most of the
+//! Card 23: the recording has enabled the lock events of the window manager, which fill most of the
 //! trace. In the twin the same locks are taken, and the recording leaves these events out.
 
 use super::scene::{Planted, Scene, root};
@@ -67,14 +67,14 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// Takes the lock and gives it back; the recording may have switched on its events.
+/// Takes the lock and releases it; the recording may have enabled its events.
 fn lock(
     scene: &Scene,
     (enters, leaves): (crate::table::Path, crate::table::Path),
     code: crate::table::Code,
 ) -> Vec<Step> {
     let works = Step::Run(code, 3, 3);
-    // The twin takes the lock as well, but without events of it: what is wrong is the recording, not the
+    // The twin also takes the lock, but without events of it: the defect is the recording, not the
     // program.
     if !scene.is_sick() {
         return vec![works];

@@ -1,5 +1,6 @@
-//! Card 18: the thread of a window does not look for messages for long. Depending on the seed it computes, it
-//! waits for another thread of its program, or for another process. In the twin that is done in no time.
+//! Card 18: the thread of a window does not read messages for a long time. Depending on the seed it
+//! computes, or waits for another thread of its program or for another process. In the twin this
+//! takes no time.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
@@ -18,7 +19,7 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Times that the user clicks.
+/// Number of clicks of the user.
 const CLICKS: usize = 4;
 const GETS: &str =
     "user32!GetMessageW win32kfull!NtUserGetMessage win32kfull!xxxRealInternalGetMessage";
@@ -33,8 +34,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let program = scene.process(image, "", &["user32.dll", "rpcrt4.dll"]);
     let other = scene.process(helper, "/serve", &["rpcrt4.dll"]);
     let (near, far) = (scene.b.port(), scene.b.port());
-    // The seed decides why the window hangs: it computes, waits for a thread of its own process, or for
-    // another process. A rule has to recognise all three by their stacks.
+    // The seed decides the reason of the hang: the window computes, waits for a thread of its own
+    // process, or for another process. A rule has to recognize all three by their stacks.
     let way = scene.draw(0, 2);
     let handler = format!(
         "{} user32!DispatchMessageW {}!CFrame::WndProc",
@@ -123,7 +124,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A thread that does what it is asked for: slowly, or at once.
+/// Adds a thread that serves requests: slowly, or at once.
 fn serves(
     scene: &mut Scene,
     program: Program,

@@ -1,5 +1,5 @@
-//! Card 8: a provider of a third party writes events whose layout nothing in the trace describes. In the twin
-//! the provider is switched off.
+//! Card 8: a provider of a third party writes events whose layout the trace does not describe. In
+//! the twin the provider is disabled.
 
 use etwkit_etl::Guid;
 
@@ -29,7 +29,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/trace", &[]);
     let main = root(image, "CSession::Run");
-    // A provider that no reader can know, as its GUID follows from the seed.
+    // A provider that no reader can know, since its GUID depends on the seed.
     let (high, low) = (
         mix(scene.draw(1, u32::MAX).into()),
         mix(scene.draw(1, u32::MAX).into()),

@@ -1,5 +1,6 @@
-//! Card 20: a program measures itself fast, but each of its runs is long, since it initialises a library at
-//! its start that the run never uses. In the twin the library is registered without that.
+//! Card 20: a program's own measurement is fast, but each of its runs is long, since it initializes
+//! a library at its start that the run never uses. In the twin the library is registered without
+//! initialization.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
@@ -23,7 +24,7 @@ pub(super) const CARD: Card = Card {
 
 /// Runs of the program.
 const RUNS: usize = 6;
-/// What the runtime does where a type is used for the first time.
+/// Function of the runtime at the first use of a type.
 const FIRST_USE: &str = "coreclr!MethodDesc::DoPrestub";
 const COMPILES: &str = "coreclr!MethodDesc::JitCompileCode clrjit!jitNativeCode";
 
@@ -89,7 +90,8 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A run: the runtime begins, libraries are registered, and one of them does what is measured.
+/// Adds a run: the runtime starts, libraries are registered, and one of them does the measured
+/// work.
 fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, Image)) {
     let main = format!("{}!Tests.Program.Main", tests.alias);
     let runtime = scene.b.code(

@@ -1,5 +1,5 @@
-//! Card 2: a window hangs again and again while many short programs end, each of which holds the lock of the
-//! window manager for as long as its GDI objects are looked for. In the twin that takes a moment.
+//! Card 2: a window hangs again and again while many short programs end, each of which holds the
+//! lock of the window manager while its GDI objects are searched. In the twin this takes a moment.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
@@ -21,9 +21,9 @@ pub(super) const CARD: Card = Card {
 /// Batches of programs, and programs of each.
 const BATCHES: usize = 7;
 const PROGRAMS: usize = 10;
-/// Movements of the mouse that the window has to follow.
+/// Mouse movements that the window has to follow.
 const MOVES: usize = 110;
-/// Libraries that bring a program GDI objects, though it has no window.
+/// Libraries that give a program GDI objects, even without a window.
 const GUI: [&str; 3] = ["gdi32.dll", "user32.dll", "shell32.dll"];
 const EXITS: &str = "ntdll!RtlExitUserProcess ntdll!NtTerminateProcess nt!KiSystemServiceCopyEnd \
     nt!NtTerminateProcess nt!PspTerminateProcess nt!PspExitThread nt!PspExitProcess \
@@ -32,7 +32,7 @@ const MOVE: &str = "user32!DispatchMessageW user32!SetWindowPos nt!KiSystemServi
     win32kfull!NtUserSetWindowPos";
 
 fn plant(scene: &mut Scene) -> Planted {
-    // Mapped in the twin as well, where nobody waits in it: images must not give the card away.
+    // Also mapped in the twin, where no thread waits in it: images must not give the card away.
     scene.windows("win32kbase.sys");
     scene.windows("gdi32.dll");
     let lock = scene.b.event(1);
@@ -154,7 +154,7 @@ fn compiles(scene: &mut Scene, tool: Image, thread: Thread, lock: Event) {
         "win32kbase!UserSessionSwitchLeaveCrit nt!ExReleaseResourceLite",
     ]);
     let work = scene.draw(6_000, 30_000);
-    // Each exit takes the lock in the twin as well; only how long it is held differs.
+    // Each exit also takes the lock in the twin; only the hold time differs.
     let hold = if scene.is_sick() {
         scene.strong(15_000)
     } else {

@@ -1,5 +1,5 @@
-//! Card 4: the write cache of the disk is off, so that an import waits long for each record that it writes
-//! through. In the twin the cache is on.
+//! Card 4: the write cache of the disk is off, so an import waits long for each record that it
+//! writes through. In the twin the cache is on.
 
 use super::scene::{Planted, Scene, keep, root};
 use super::{Card, Named};
@@ -21,14 +21,14 @@ pub(super) const CARD: Card = Card {
 /// Records of each batch, and batches.
 const RECORDS: u32 = 30;
 const BATCHES: u32 = 5;
-/// How long the program computes with each record, in microseconds.
+/// Time that the program computes on each record, in microseconds.
 const WORK_US: u32 = 900;
 const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceCopyEnd nt!NtWriteFile \
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch Ntfs!NtfsFsdWrite Ntfs!NtfsCommonWrite \
     Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
 
 fn plant(scene: &mut Scene) -> Planted {
-    // The setting is the whole defect; program and writes are the same in the twin.
+    // The setting is the whole defect; the program and its writes are the same in the twin.
     if scene.is_sick() {
         scene.b.writes_through();
     }

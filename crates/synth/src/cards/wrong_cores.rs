@@ -1,6 +1,6 @@
-//! Card 6: on a machine with performant and efficient cores a program of low priority may use the efficient
-//! ones only. A service that belongs there takes turns with it, while performant cores are idle. In the twin
-//! it may run everywhere.
+//! Card 6: on a machine with performant and efficient cores a program of low priority may use only
+//! the efficient ones. A service that belongs there takes turns with it, while performant cores are
+//! idle. In the twin the program may run everywhere.
 
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
@@ -18,7 +18,7 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Pieces of work of the program that suffers.
+/// Pieces of work of the victim.
 const PIECES: usize = 18;
 
 fn plant(scene: &mut Scene) -> Planted {
@@ -33,7 +33,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/convert /background", &[]);
     let main = root(image, "CConvert::Run");
-    // Below normal: the policy of the system sends such threads to efficient cores.
+    // Below normal: the policy of the system moves these threads to efficient cores.
     let thread = scene
         .b
         .thread(program, 6, &format!("{}!CConvert::Run", image.alias));
@@ -58,7 +58,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
 }
 
-/// A service that runs on efficient cores by right, and hardly ever waits for them.
+/// Adds a service that belongs on efficient cores, and hardly ever waits for them.
 fn service(scene: &mut Scene, agent: Image) {
     let program = scene.service(agent, "/service", &[]);
     let main = root(agent, "CAgent::Main");

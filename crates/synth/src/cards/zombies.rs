@@ -1,5 +1,5 @@
-//! Card 24: a program starts others and keeps a handle to each of them, so that the kernel cannot forget
-//! those that have ended. In the twin it closes the handle when the other one is done.
+//! Card 24: a program starts others and keeps a handle to each of them, so the kernel cannot free
+//! the ones that have ended. In the twin it closes the handle when the other program has ended.
 
 use super::scene::{Planted, Scene, root};
 use super::{Card, Named};
@@ -57,7 +57,7 @@ fn plant(scene: &mut Scene) -> Planted {
             Step::Act(opens, Act::HandleOpensProcess(child_program)),
         ]));
         steps.push(Step::Sleep(sleeps, 90_000, 130_000));
-        // The twin closes the handle behind the end of the child, and so lets its process object go.
+        // The twin closes the handle after the end of the child, which releases its process object.
         if !scene.is_sick() {
             steps.push(Step::Act(closes, Act::HandleCloses));
         }

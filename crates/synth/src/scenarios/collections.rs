@@ -1,6 +1,6 @@
-//! Scenario `collections`: a service of .NET collects generation 0 and 1 while its threads stand still, and
-//! generation 2 in the background, with a pause at the start and one in the middle; other collections come in
-//! between.
+//! Scenario `collections`: a .NET service collects generation 0 and 1 while its threads are
+//! suspended, and generation 2 in the background, with a pause at the start and one in the middle;
+//! other collections come in between.
 
 use super::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};
 use super::windows::{
@@ -44,7 +44,7 @@ const SERVICE: &[Module] = &[
     Module(OWN + 3),
 ];
 
-/// Why threads are stopped: to collect, and for what comes before and behind.
+/// Reasons for suspending threads: for a collection, and for its preparation and completion.
 const FOR_GC: u32 = 1;
 const FOR_GC_PREP: u32 = 6;
 const COLLECTS: &str =
@@ -81,11 +81,11 @@ impl Collector {
         Step::Act(self.suspends, Act::Collects(step))
     }
 
-    /// A pause with these steps in it.
+    /// Returns a pause with these steps in it.
     fn pause(self, reason: u32, inside: &[Step]) -> Vec<Step> {
         let mut steps = vec![
-            // The thread that collects in the background stops all threads as well: pauses of one process
-            // never overlap.
+            // The thread that collects in the background also suspends all threads: pauses of one
+            // process never overlap.
             Step::Await(self.waits, FOR_THREAD, self.lock),
             self.step(CollectionStep::SuspendBegins(reason)),
             Step::Run(self.marks, 10, 90),
@@ -145,7 +145,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
             ],
         ));
     }
-    // The background collection of the round before has to be done: a runtime has one at a time.
+    // The background collection of the previous round has to be finished: a runtime has only one at
+    // a time.
     steps.push(Step::Await(collector.waits, FOR_THREAD, done));
     steps.extend(collector.pause(
         FOR_GC_PREP,

@@ -1,6 +1,6 @@
-//! Scenario `desktop`: three programs with windows share the lock of the window manager. One holds it for
-//! long while it lays out, so that the others wait; it leaks bitmaps, too. One computes without looking for
-//! messages. The focus goes from window to window.
+//! Scenario `desktop`: three programs with windows share the lock of the window manager. One holds
+//! it for a long time while it lays out, so that the others wait; it also leaks bitmaps. One
+//! computes without reading its messages. The focus goes from window to window.
 
 use super::windows::{
     EXPLORER, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, USER32, background, image, machine,
@@ -109,7 +109,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread takes the lock, does these steps under it, and gives it back.
+/// Returns the steps of a thread that takes the lock, works under it, and releases it.
 fn locked(
     b: &mut Builder,
     window: Window,
@@ -170,7 +170,7 @@ fn pause(b: &mut Builder, window: Window, from_us: u32, to_us: u32) -> Vec<Step>
     vec![Step::Sleep(waits, from_us, to_us), Step::Run(code, 50, 300)]
 }
 
-/// Holds the lock for long, and keeps one of three bitmaps.
+/// Holds the lock for a long time, and keeps one of three bitmaps.
 fn layout(b: &mut Builder, window: Window, lock: Event) {
     let makes = b.path(&[
         USER,
@@ -189,7 +189,8 @@ fn layout(b: &mut Builder, window: Window, lock: Event) {
     }
     steps.push(Step::Act(makes, Act::GuiTransforms));
     steps.extend(pause(b, window, 1_000, 4_000));
-    // The oldest objects of the process go first, whichever of its windows made them.
+    // The oldest objects of the process are destroyed first, regardless of the window that created
+    // them.
     steps.extend([
         Step::Act(frees, Act::GuiDestroys),
         Step::Act(frees, Act::GuiDestroys),
@@ -199,7 +200,7 @@ fn layout(b: &mut Builder, window: Window, lock: Event) {
     b.script(window.thread, &[Step::Act(begins, Act::FocusIs)], &steps);
 }
 
-/// Takes the lock for short; one of these moves the focus from window to window.
+/// Takes the lock for a short time; one of these threads moves the focus from window to window.
 fn paints(b: &mut Builder, window: Window, lock: Event, focus: Option<[Thread; 4]>) {
     let makes = b.path(&[
         USER,
@@ -227,7 +228,7 @@ fn paints(b: &mut Builder, window: Window, lock: Event, focus: Option<[Thread; 4
     b.script(window.thread, &[], &steps);
 }
 
-/// Computes without looking for messages, and hands a window to another program.
+/// Computes without reading messages, and passes a window to another program.
 fn types(b: &mut Builder, window: Window, lock: Event, other: Program) {
     let begins = b.path(&[USER, window.name]);
     let looks = b.path(&[

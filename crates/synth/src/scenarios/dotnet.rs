@@ -1,5 +1,5 @@
-//! What the scenarios with programs of .NET have in common: images of the runtime, a command prompt that
-//! starts programs, and what these do first.
+//! Common parts of the scenarios with .NET programs: images of the runtime, a command prompt that
+//! starts programs, and the first steps of these.
 
 use super::windows::{
     FOR_THREAD, MICROSOFT, SLEEPS, SYSTEM32, USER, WAIT_FOR_OBJECT, image, user_program,
@@ -66,7 +66,7 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt with these images, the executable first.
+    /// Creates a prompt with these images, the executable first.
     pub(super) fn new(b: &mut Builder, cmd: &'static [Module]) -> Self {
         let ids = (b.id(), 5120);
         let program = b.program(user_program(
@@ -83,7 +83,7 @@ impl Prompt {
         }
     }
 
-    /// A process that the prompt will start: its main thread.
+    /// Adds a process that the prompt will start, with its main thread.
     pub(super) fn child(
         &self,
         b: &mut Builder,
@@ -98,7 +98,7 @@ impl Prompt {
         (program, thread)
     }
 
-    /// The user types the next command at that time.
+    /// Lets the user type the next command at that time.
     pub(super) fn types(&mut self, b: &mut Builder, at_ms: u32) {
         let reads = b.waits(&[
             USER,
@@ -107,7 +107,7 @@ impl Prompt {
         self.steps.push(Step::Click(reads, at_ms));
     }
 
-    /// The prompt starts a process and waits for its end.
+    /// Lets the prompt start a process and wait for its end.
     pub(super) fn starts(&mut self, b: &mut Builder, thread: Thread, ended: Event) {
         let prepares = b.code(
             &[USER, "cmd!main cmd!Dispatch"],
@@ -139,7 +139,7 @@ impl Prompt {
     }
 }
 
-/// What a program does before its `Main`, in microseconds.
+/// Returns the steps of a program before its `Main`; durations are in microseconds.
 pub(super) fn begins(
     b: &mut Builder,
     runtime: &str,
@@ -165,12 +165,12 @@ pub(super) fn begins(
     ]
 }
 
-/// The end of a program.
+/// Returns the step at the end of a program.
 pub(super) fn ends(b: &mut Builder, ended: Event) -> Step {
     Step::Set(b.path(&[USER, EXITS]), ended)
 }
 
-/// The thread of the runtime that sleeps and compiles busy methods again, so many times.
+/// Adds the thread of the runtime that sleeps and recompiles hot methods, `times` times.
 pub(super) fn tiers(b: &mut Builder, program: Program, times: usize) -> Thread {
     let thread = b.thread(
         program,

@@ -1,6 +1,6 @@
-//! Scenario `file-filters`: every operation on a file goes through three filter drivers. A virus scanner asks
-//! its service before a file is opened and refuses infected ones, a backup copies what is written, and a
-//! driver encrypts.
+//! Scenario `file-filters`: every operation on a file goes through three filter drivers. A virus
+//! scanner asks its service before a file is opened and refuses infected ones, a backup driver
+//! copies written data, and a driver encrypts.
 
 use super::windows::{
     DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine_of,
@@ -102,7 +102,7 @@ const fn driver(
     image((alias, name, pdb), DRIVERS, (base, 0x5_8000), maker)
 }
 
-/// A filter driver: which operations it has callbacks for, and how long these compute.
+/// A filter driver: the operations for which it has callbacks, and their durations.
 struct Filter {
     alias: &'static str,
     pre: &'static [Major],
@@ -112,7 +112,7 @@ struct Filter {
 
 use Major::{Cleanup, Close, Create, Read, Write};
 
-/// From the one that is called first before an operation, and last behind it.
+/// From the first one called before an operation, which is the last one called after it.
 const FILTERS: [Filter; 3] = [
     Filter {
         alias: "nwshield",
@@ -133,12 +133,12 @@ const FILTERS: [Filter; 3] = [
         us: (60, 240),
     },
 ];
-/// The scanner found something (`STATUS_VIRUS_INFECTED`); the key of a file is locked
+/// The scanner has found a virus (`STATUS_VIRUS_INFECTED`); the key of a file is locked
 /// (`STATUS_FILE_LOCK_CONFLICT`).
 const INFECTED: u32 = 0xC000_0906;
 const CONFLICT: u32 = 0xC000_0054;
 
-/// How a program gets to the driver of a file.
+/// Returns the call path of a program to the driver of a file.
 const fn way(major: Major) -> &'static str {
     match major {
         Create => {
@@ -164,7 +164,7 @@ const fn way(major: Major) -> &'static str {
     }
 }
 
-/// What the file system calls its part of an operation.
+/// Returns the functions of the file system for an operation.
 const fn file_system(major: Major) -> &'static str {
     match major {
         Create => "Ntfs!NtfsFsdCreate Ntfs!NtfsCommonCreate",
@@ -175,7 +175,7 @@ const fn file_system(major: Major) -> &'static str {
     }
 }
 
-/// A callback that fails: which driver, and its status.
+/// A callback that fails: its driver, and its status.
 type Fails = Option<(&'static str, u32)>;
 
 pub(crate) fn plan(options: &Options) -> Plan {
@@ -218,7 +218,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let name = "Backup!CCollector::ThreadProc";
     let thread = b.thread(backup, 7, name);
     let mut steps = pause(&mut b, name, 20_000, 40_000);
-    // Files that the planner uses as well: a path has operations of several processes.
+    // Files that the planner also uses: a path has operations of several processes.
     for number in [1, 4, 7] {
         let file = b.file(format!(r"Users\anna\Plans\week{number}.plan"));
         steps.extend(uses(&mut b, name, (port, file), &[Read, Read], None));
@@ -233,7 +233,7 @@ fn pause(b: &mut Builder, name: &str, from_us: u32, to_us: u32) -> Vec<Step> {
     vec![Step::Sleep(waits, from_us, to_us), Step::Run(code, 60, 300)]
 }
 
-/// The service that looks into files before they are opened.
+/// Adds the service that scans files before they are opened.
 fn scanner(b: &mut Builder, port: Port) {
     let ids = (b.id(), 804);
     let line = r#""C:\Program Files\Northwall\Shield\NwScanSvc.exe""#;
@@ -264,7 +264,7 @@ fn scanner(b: &mut Builder, port: Port) {
     }
 }
 
-/// A file is opened, used and closed.
+/// Returns the steps that open, use and close a file.
 fn uses(
     b: &mut Builder,
     name: &str,
@@ -282,7 +282,7 @@ fn uses(
     steps
 }
 
-/// An operation on a file with the callbacks of the drivers.
+/// Returns the steps of an operation on a file with the callbacks of the drivers.
 fn operation(
     b: &mut Builder,
     name: &str,
@@ -340,7 +340,7 @@ fn operation(
     steps
 }
 
-/// A callback; the scanner asks its service before a file is opened.
+/// Returns the steps of a callback. The scanner asks its service before a file is opened.
 fn callback(
     b: &mut Builder,
     root: &str,

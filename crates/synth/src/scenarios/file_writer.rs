@@ -1,6 +1,6 @@
-//! Scenarios `file-writer…`: a program writes 120 files of 100 KB. At first on one thread, while a virus
-//! scanner reads each file when it is closed, NTFS writes checkpoints that block all others, and pages have
-//! to come from the disk; then the same without all that; then on three threads.
+//! Scenarios `file-writer…`: a program writes 120 files of 100 KB. At first on one thread, while a
+//! virus scanner reads each file when it is closed, NTFS writes checkpoints that block all others,
+//! and pages have to come from the disk; then without these disturbances; then on three threads.
 
 use super::dotnet::{CLRJIT, CMD, CORE_LIB, CORECLR, HOST, Prompt, TASK, begins, ends, tiers};
 use super::windows::{
@@ -94,7 +94,7 @@ const CLOSES: &str = "CoreLib!System.IO.StreamWriter.Dispose CoreLib!System.IO.S
 const FAULTS: &str = "CoreLib!System.IO.StreamWriter.WriteLine nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault \
     nt!MiIssueHardFault";
 
-/// What differs.
+/// Differences between the kinds of the scenario.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     /// Threads that write; 1: the main one.
@@ -153,7 +153,7 @@ pub(crate) fn parallel(options: &Options) -> Plan {
     )
 }
 
-/// What threads have in common.
+/// State that threads share.
 #[derive(Debug, Clone, Copy)]
 struct Shared {
     kind: Kind,
@@ -186,7 +186,7 @@ fn plan(options: &Options, kind: Kind) -> Plan {
     b.finish()
 }
 
-/// Threads that look at files which were closed, and go on with it when the answer is there.
+/// Adds the threads that scan closed files, and continue after they have answered.
 fn scanner(b: &mut Builder, port: Port) {
     let ids = (b.id(), 804);
     let line = r#""C:\ProgramData\Microsoft\Windows Defender\Platform\4.18.2205.7-0\MsMpEng.exe""#;
@@ -218,8 +218,8 @@ fn scanner(b: &mut Builder, port: Port) {
         Step::Run(unpacks, 60, 200),
         Step::Run(scans, 1_200, 3_400),
         Step::Answer(answers),
-        // Behind the answer: the scanner takes CPU that nobody waits for, beside the time that the program
-        // waits for it.
+        // After the answer: the scanner uses CPU time that no thread waits for, in addition to the
+        // time that the program waits for it.
         Step::Run(scans, 2_000, 6_000),
     ];
     for _ in 0..2 {
@@ -228,7 +228,7 @@ fn scanner(b: &mut Builder, port: Port) {
     }
 }
 
-/// The thread that writes what the cache holds.
+/// Adds the thread that writes the contents of the cache.
 fn lazy_writer(b: &mut Builder) {
     let root =
         "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread nt!CcWorkerThread";
@@ -251,7 +251,7 @@ fn lazy_writer(b: &mut Builder) {
     b.script(thread, &[], &steps);
 }
 
-/// Holds the lock of the volume while it looks through long lists.
+/// Holds the lock of the volume while it goes through long lists.
 fn checkpoints(b: &mut Builder, volume: Event) {
     let root = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
     let thread = b.thread(SYSTEM, 13, "Ntfs!NtfsCheckpointAllVolumes");
@@ -292,11 +292,11 @@ fn checkpoints(b: &mut Builder, volume: Event) {
     b.script(thread, &[], &steps);
 }
 
-/// A process that writes all files.
+/// Adds a process that writes all files.
 fn run(b: &mut Builder, prompt: &mut Prompt, shared: Shared) {
     let (program, main) = prompt.child(b, "FileWriter.exe", shared.kind.line, WRITER);
-    // The scanner and the cold cache take instructions per cycle from the program: the kinds of this scenario
-    // differ in that, too.
+    // The scanner and the cold cache take instructions per cycle from the program: the kinds of
+    // this scenario also differ in that.
     b.pace(program, shared.kind.pace);
     let ended = b.event(0);
     let mut steps = begins(b, HOST, 9_000, 30_000);
@@ -357,7 +357,7 @@ fn part_of_files(b: &mut Builder, shared: Shared, part: usize, done: Event) -> V
     steps
 }
 
-/// A file is opened, written and closed.
+/// Returns the steps that open, write and close a file.
 fn writes(b: &mut Builder, shared: Shared, root: &[&str], number: usize) -> Vec<Step> {
     let root = root.join(" ");
     let Shared { kind, port, volume } = shared;

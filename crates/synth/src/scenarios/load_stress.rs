@@ -1,6 +1,6 @@
-//! Scenario `load-stress`: a program computes on twelve threads, each of them until it had a processor for
-//! ten seconds. Where there are as many processors, that is 120 s of CPU; where there are fewer, the trace
-//! ends before.
+//! Scenario `load-stress`: a program computes on twelve threads, each of them until it has had a
+//! processor for ten seconds. With twelve processors, this is 120 s of CPU; with fewer, the trace
+//! ends earlier.
 
 use super::dotnet::{CMD, CORE_LIB, CORECLR, HOST, Prompt, TASK, begins, ends};
 use super::windows::{
@@ -45,9 +45,9 @@ const PROMPT: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 /// Seconds of each run.
 const SECONDS: u32 = 11;
 const THREADS: usize = 12;
-/// How long each thread computes.
+/// Time that each thread computes.
 const LOAD_US: u32 = 10_000_000;
-/// Ticks between two samples: there is nothing to see that needs more of them.
+/// Ticks between two samples: more samples would show nothing new.
 const INTERVAL: u32 = 100_000;
 
 pub(crate) fn plan(options: &Options) -> Plan {
@@ -87,7 +87,7 @@ fn run(b: &mut Builder, prompt: &mut Prompt) {
     for done in &others {
         steps.push(Step::Start(starts, worker(b, program, *done)));
     }
-    // The main thread works as well, as the thread that calls `Parallel.Invoke` does.
+    // The main thread also works, like the thread that calls `Parallel.Invoke`.
     steps.extend(loads(b, &of_main));
     let waits = b.waits(&[of_main[0], of_main[1], of_main[2], WAIT_FOR_OBJECT]);
     steps.extend(

@@ -1,7 +1,7 @@
-//! Scenario `many-slow-calls`: a server computes on most of its processors for more than a minute and gets
-//! nothing done. Its locks give up their time with `SleepEx(0)`, and each of these system calls is logged for
-//! a driver that protects every event with two locked instructions. A second process has the .NET runtime
-//! whose events some readers of traces cannot decode.
+//! Scenario `many-slow-calls`: a server computes on most of its processors for more than a minute
+//! and gets nothing done. Its locks give up their time with `SleepEx(0)`, and each of these system
+//! calls is logged for a driver that protects every event with two locked instructions. A second
+//! process has the .NET runtime whose events some readers of traces cannot decode.
 
 use super::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};
 use super::windows::{
@@ -51,7 +51,7 @@ const SHARED_6: (&str, &str) = (
     r"C:\Program Files\dotnet\shared\Microsoft.NETCore.App\6.0.14\",
 );
 const IMAGES: [ModulePlan; 8] = [
-    // Nobody but its maker has its symbols.
+    // Only its maker has its symbols.
     ModulePlan {
         is_nameless: true,
         ..image(
@@ -116,9 +116,9 @@ const SECONDS: u32 = 65;
 const CPUS: u16 = 64;
 /// Threads of the server that wait for a lock: 60 % of the processors.
 const THREADS: u32 = 40;
-/// A thread goes around so often, and does a part of everything each time.
+/// Rounds of a thread; each round does a part of everything.
 const ROUNDS: u32 = 20;
-/// Ticks between two samples: there is nothing to see that needs more of them.
+/// Ticks between two samples: more samples would show nothing new.
 const INTERVAL: u32 = 100_000;
 
 const YIELDS: &str = "ReportServer!CQueue::Run ReportServer!CSpinLock::Acquire KERNELBASE!SleepEx";
@@ -126,12 +126,12 @@ const DELAYS: &str = "ntdll!NtDelayExecution";
 const CALL_ENDS: &str = "nt!KiSystemServiceExitPico";
 const ENTRY: &str = "nt!PerfInfoLogSysCallEntry";
 const EXIT: &str = "nt!PerfInfoLogSysCallExit";
-/// A frame of the driver calls one place only below itself, so that its address is the same in all stacks.
+/// A frame of the driver calls only one place, so its address is the same in all stacks.
 const HOOKS_ENTRY: &str =
     "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnEntry tedrdrv!Check";
 const HOOKS_EXIT: &str =
     "nt!EtwTraceKernelEvent nt!EtwpLogKernelEvent tedrdrv!OnExit tedrdrv!Count";
-/// Frames below `SleepEx`, and how long all threads together are in the innermost one, in milliseconds.
+/// Frames below `SleepEx`, and the total time of all threads in the innermost one, in milliseconds.
 const SHARES: [(&[&str], u32); 10] = [
     (&[], 12_218),
     (&[DELAYS], 21_212),
@@ -184,7 +184,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that has its part of everything, a little of each at a time.
+/// Adds a thread that has its part of everything, a little of each at a time.
 fn waits_for_lock(b: &mut Builder, server: Program, codes: &[(Code, u32)]) {
     let thread = b.thread(server, 8, "ReportServer!CQueue::Run");
     let sleeps = b.waits(&[USER, "ReportServer!CQueue::Run", SLEEPS]);
@@ -195,8 +195,8 @@ fn waits_for_lock(b: &mut Builder, server: Program, codes: &[(Code, u32)]) {
     let mut once = vec![Step::Sleep(sleeps, 200_000, 600_000)];
     for _ in 0..ROUNDS {
         once.extend(codes.iter().map(|(code, ms)| {
-            // The sums over all threads are those of the case study; in small parts, each stretch of the
-            // trace has the same shares.
+            // The sums over all threads are the sums of the case study; in small parts, each
+            // stretch of the trace has the same shares.
             let part_us = ms * (1000 / ROUNDS) / THREADS;
             Step::Run(*code, part_us, part_us)
         }));
@@ -211,7 +211,7 @@ fn waits_for_lock(b: &mut Builder, server: Program, codes: &[(Code, u32)]) {
     );
 }
 
-/// A program of another version of the runtime, which does little.
+/// Adds a program with another version of the runtime, which does little.
 fn phone(b: &mut Builder) {
     let ids = (b.id(), 5120);
     let line = r#""C:\Program Files\WindowsApps\Microsoft.YourPhone_1.23012.169.0_x64__8wekyb3d8bbwe\PhoneExperienceHost.exe" -ComServer:Background"#;

@@ -1,6 +1,6 @@
-//! Scenario `memory`: a photo program touches new pages, copies of pages and pages of files, and uses three
-//! heaps, one of them for each picture; drivers take memory of the kernel, and one of them gives too little
-//! of it back.
+//! Scenario `memory`: a photo program touches new pages, copies of pages and pages of files, and
+//! uses three heaps, one of them for each picture; drivers allocate kernel memory, and one of them
+//! frees too little of it.
 
 use super::windows::{
     DRIVERS, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM, USER, background, image, machine,
@@ -54,7 +54,7 @@ const PHOTOS: &[Module] = &[
 /// Types of pool.
 const PAGED: u32 = 1;
 const NON_PAGED: u32 = 0x200;
-/// Heaps: that of the process, one that lives as long as the trace, one for each picture.
+/// Heaps: the process heap, one that lives as long as the trace, and one for each picture.
 const PROCESS_HEAP: u32 = 0;
 const CATALOG: u32 = 1;
 const PICTURE: u32 = 2;
@@ -75,7 +75,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A function of the program, where it computes and what it touches.
+/// A function of the program, its code, and the memory that it touches.
 struct WorkingFunction {
     code: Code,
     faults: Path,
@@ -93,7 +93,7 @@ fn place(b: &mut Builder, root: &[&str]) -> WorkingFunction {
     }
 }
 
-/// A process that shows pictures.
+/// Adds a process that shows pictures.
 fn viewer(b: &mut Builder) {
     let ids = (b.id(), 5120);
     let program = b.program(user_program(
@@ -165,7 +165,7 @@ fn tile_steps(decodes: &WorkingFunction, opens: &WorkingFunction, tile: u32) -> 
     steps
 }
 
-/// Threads of the system in a driver: one tag is in balance, one leaks, one is freed only.
+/// System threads in a driver: one tag is balanced, one leaks, one is only freed.
 fn camera(b: &mut Builder) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup camfilt!FrameThread";
     let takes = b.path(&[begins, "camfilt!AllocateFrame nt!ExAllocatePoolWithTag"]);

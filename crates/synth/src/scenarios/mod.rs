@@ -1,4 +1,4 @@
-//! Scenarios whose code has names: what happens in each of them, step by step.
+//! Scenarios with named code: the events in each of them, step by step.
 
 pub(crate) mod collections;
 pub(crate) mod desktop;

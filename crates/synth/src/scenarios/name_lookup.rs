@@ -1,6 +1,6 @@
-//! Scenario `name-lookup`: a mail program and a browser look up names of hosts. Some answers are in the
-//! cache, most come from a server, some names do not exist; one server does not answer, so that the service
-//! asks another one.
+//! Scenario `name-lookup`: a mail program and a browser look up names of hosts. Some answers are in
+//! the cache, most come from a server, some names do not exist; one server does not answer, so the
+//! service queries another one.
 
 use super::windows::{
     KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, SYSTEM32, USER, background, image, machine, service,
@@ -67,7 +67,7 @@ const RESOLVER: &[Module] = &[
     Module(OWN + 3),
 ];
 
-/// Status of a name that does not exist, and of a query that no server answered.
+/// Status of a name that does not exist, and of a query without an answer.
 const NO_NAME: u32 = 9003;
 const TIMEOUT: u32 = 1460;
 
@@ -91,7 +91,7 @@ const fn failed(name: &'static str, kind: u32, status: u32) -> Lookup {
 
 const QUERY: &str = "dnsapi!DnsQueryExW dnsapi!Query_PrivateExW";
 
-/// How the service comes to an answer.
+/// Paths of the service to an answer.
 #[derive(Debug, Clone, Copy)]
 struct Service {
     /// A server answers; the first one does not, the second one does; none does.
@@ -143,7 +143,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.script(thread, &[], &steps);
     let ids = (b.id(), 5120);
     let browser = b.program(user_program(ids, "Browser.exe", "Browser.exe", BROWSER));
-    // Queries of one process for the same name and type at a time could not be distinguished.
+    // Concurrent queries of one process for the same name and type could not be distinguished.
     let tabs = [
         (
             "Browser!CTab::Load",
@@ -191,7 +191,7 @@ fn pause(b: &mut Builder, name: &str, from_us: u32, to_us: u32) -> Vec<Step> {
     ]
 }
 
-/// The steps of a query: the service is asked, or the answer is in the cache.
+/// Returns the steps of a query: the service is queried, or the answer is in the cache.
 fn looks_up(b: &mut Builder, name: &str, lookup: Lookup, port: Option<Port>) -> Vec<Step> {
     let file = b.file(r"Windows\System32\drivers\etc\hosts");
     let queries = b.path(&[USER, name, QUERY]);
@@ -225,7 +225,7 @@ fn looks_up(b: &mut Builder, name: &str, lookup: Lookup, port: Option<Port>) -> 
     steps
 }
 
-/// The service of the DNS client: threads for each way of an answer.
+/// Adds the service of the DNS client, with threads for each kind of answer.
 fn resolver(b: &mut Builder) -> Service {
     let (quick, slow, dead) = (b.port(), b.port(), b.port());
     let ids = (b.id(), 804);

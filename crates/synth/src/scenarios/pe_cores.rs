@@ -1,5 +1,6 @@
-//! Scenario `pe-cores`: four performant and four efficient processors. An indexer of low priority may use the
-//! efficient ones only; its threads wait for each other there, while performant ones are idle and get parked.
+//! Scenario `pe-cores`: four performant and four efficient processors. An indexer of low priority
+//! may use only the efficient ones; its threads wait for each other there, while performant ones
+//! are idle and get parked.
 
 use super::windows::{
     KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine, user_program,
@@ -89,7 +90,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
         Step::Run(indexes, 60_000, 140_000),
         Step::Sleep(pauses, 2_000, 9_000),
     ];
-    // More threads than efficient cores, so that they wait for each other while the other cores idle.
+    // More threads than efficient cores, so that they wait for each other while the other cores
+    // idle.
     for _ in 0..6 {
         let thread = b.thread(catalog, 6, main[1]);
         b.is_efficient(thread);

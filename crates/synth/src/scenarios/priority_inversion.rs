@@ -1,6 +1,5 @@
-//! Scenario `priority-inversion`: an important thread waits for a lock that an unimportant one holds, which
-//! does not get a processor, since others compute that are less important than the first and more important
-//! than the second.
+//! Scenario `priority-inversion`: an important thread waits for a lock of an unimportant one. The
+//! holder gets no processor, since threads of a priority between the two compute.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, USER32,
@@ -38,14 +37,14 @@ const IMAGES: [ModulePlan; 2] = [
 const CONSOLE: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32];
 const RENDER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 
-/// Waiting for a lock, and letting the next one have it.
+/// Frames of waiting for a lock, and of releasing it to the next thread.
 const ENTERS: &str = "ntdll!RtlEnterCriticalSection ntdll!RtlpEnterCriticalSectionContended \
     ntdll!RtlpWaitOnCriticalSection ntdll!RtlpWaitOnAddress ntdll!NtWaitForAlertByThreadId \
     nt!KiSystemServiceCopyEnd nt!NtWaitForAlertByThreadId";
 const LEAVES: &str = "ntdll!RtlLeaveCriticalSection ntdll!RtlpUnWaitCriticalSection ntdll!RtlpWakeByAddress \
     ntdll!NtAlertThreadByThreadId nt!KiSystemServiceCopyEnd nt!NtAlertThreadByThreadId nt!KeAlertThreadByThreadId";
 
-/// What the threads share.
+/// State that the threads share.
 struct Shared {
     lock: Event,
     /// The alarm thread lets the logger write.
@@ -88,7 +87,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// The unimportant one: it takes the lock, hands work to the renderers, and holds the lock a little longer.
+/// Adds the unimportant thread: it takes the lock, gives work to the renderers, and holds the lock
+/// a little longer.
 fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
     let main = [USER, "Console!CLogWriter::ThreadProc"];
     let idles = b.waits(&[main[0], main[1], WAIT_FOR_OBJECT]);
@@ -109,8 +109,8 @@ fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
         Step::Await(waits, reason::WR_ALERT_BY_THREAD_ID, shared.lock),
         Step::Run(formats, 600, 1_200),
     ];
-    // While it has the lock: each renderer has a higher priority, so that the holder loses its processor
-    // right here.
+    // While it has the lock: each renderer has a higher priority, so that the holder loses its
+    // processor right here.
     steps.extend(shared.draws.iter().map(|draws| Step::Set(posts, *draws)));
     steps.extend([
         Step::Run(formats, 3_000, 5_000),
@@ -119,7 +119,7 @@ fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
     b.script(thread, &[], &steps);
 }
 
-/// The important one: it lets the logger write, and a while later needs the lock itself.
+/// Adds the important thread: it lets the logger write, and a while later needs the lock itself.
 fn alarm(b: &mut Builder, thread: Thread, holder: Thread, shared: &Shared) {
     let main = [USER, "Console!CAlarm::ThreadProc"];
     let pauses = b.waits(&[main[0], main[1], SLEEPS]);

@@ -1,7 +1,7 @@
-//! Scenario `process-starts`: a build starts short programs from three threads, a broker starts some for the
-//! desktop. Children run on the processor that is free, mostly another one than that of their creator. System
-//! calls are recorded, so that the creator's call has a beginning; some fail, and some children are ended by
-//! their creator.
+//! Scenario `process-starts`: a build starts short programs from three threads, a broker starts
+//! some for the desktop. Children run on a free processor, which is mostly not their creator's.
+//! System calls are recorded, so that the creator's call has a beginning; some fail, and some
+//! children are ended by their creator.
 
 use super::windows::{
     EXPLORER, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, background, image, machine, service,
@@ -62,7 +62,7 @@ const ROUND_MS: u32 = 70;
 /// `Flags` of a process of 32 bits and of a protected one.
 const WOW64: u32 = 2;
 const PROTECTED: u32 = 4;
-/// Status of a file that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of processes that were ended.
+/// Status of a missing file (`STATUS_OBJECT_NAME_NOT_FOUND`), and of terminated processes.
 const NOT_FOUND: u32 = 0xC000_0034;
 const ENDED: u32 = 0x4001_0004;
 
@@ -78,7 +78,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     background(&mut b);
     let ids = (b.id(), 5120);
     let make = b.program(user_program(ids, "Make.exe", "Make.exe all", MAKE));
-    // Each round has processes of its own, since a process of a plan lives once: so many fit into the trace.
+    // Each round has processes of its own, since a process of a plan lives once: this is the number
+    // of rounds that the trace has time for.
     let rounds = 1000 * options.scale / ROUND_MS;
     for thread in 0..3 {
         creator(
@@ -111,8 +112,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     );
     let ids = (b.id(), 804);
     let broker = b.program(service(ids, "Broker.exe", "Broker.exe /service", BROKER));
-    // The parent of these children is the desktop, and the broker creates them: readers must not take one for
-    // the other.
+    // The parent of these children is the desktop, and the broker creates them: readers must not
+    // confuse the two.
     creator(
         &mut b,
         (broker, desktop),
@@ -122,7 +123,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that starts programs: each round one that ends itself, and one that it ends or that is not there.
+/// Adds a thread that starts programs: each round one that ends itself, and one that it terminates
+/// or that does not exist.
 fn creator(
     b: &mut Builder,
     (program, parent): (Program, Program),
@@ -142,7 +144,8 @@ fn creator(
         steps.extend([Step::Sleep(waits, 8_000, 16_000), Step::Run(code, 200, 700)]);
         steps.extend(creates(b, name, Ok(first)));
         steps.push(Step::Sleep(waits, 18_000, 24_000));
-        // Out of step between the threads, so that failures and ends do not come all at the same time.
+        // Out of step between the threads, so that failures and ends do not all come at the same
+        // time.
         if (round + number).is_multiple_of(2) {
             steps.extend(creates(b, name, Err(NOT_FOUND)));
             continue;
@@ -166,7 +169,7 @@ fn creator(
     );
 }
 
-/// The steps of a creation that gets so far, or fails.
+/// Returns the steps of a process creation, which succeeds or fails.
 fn creates(b: &mut Builder, name: &str, child: Result<Thread, u32>) -> Vec<Step> {
     let function = b.function("nt!NtCreateUserProcess");
     let calls = b.path(&[USER, name, CREATES]);
@@ -202,7 +205,7 @@ fn creates(b: &mut Builder, name: &str, child: Result<Thread, u32>) -> Vec<Step>
     steps
 }
 
-/// A program that computes a little and ends; or waits until it is ended.
+/// Adds a program that computes a little and ends, or waits until it is terminated.
 fn child(b: &mut Builder, parent: Program, flags: u32, waits: bool) -> (Program, Thread) {
     let ids = (b.id(), b.pid(parent));
     let plan = user_program(ids, "Compile.exe", "Compile.exe /c unit.c", COMPILE);
@@ -221,8 +224,8 @@ fn child(b: &mut Builder, parent: Program, flags: u32, waits: bool) -> (Program,
     let mut steps = vec![Step::Run(loads, 400, 1_200), Step::Run(works, 600, 3_000)];
     if waits {
         let waits = b.waits(&[main[0], main[1], SLEEPS]);
-        // Wakes often, since a thread ends only when it runs: the time from the request to the end stays
-        // short.
+        // Wakes often, since a thread ends only when it runs: the time from the request to the end
+        // stays short.
         b.script(
             thread,
             &steps,

@@ -1,6 +1,6 @@
-//! Scenario `serializer-tests`: a script starts a test program nine times, three times for each of three
-//! tests. The program for the older runtime begins quickly; the one for the newer runtime initializes two
-//! serializers that the test does not use.
+//! Scenario `serializer-tests`: a script starts a test program nine times, three times for each of
+//! three tests. The program for the older runtime begins quickly; the one for the newer runtime
+//! initializes two serializers that the test does not use.
 
 use super::dotnet::{CLRJIT, CMD, CORE_LIB, CORECLR, HOST, Prompt, begins, ends};
 use super::windows::{
@@ -76,8 +76,8 @@ const SECONDS: u32 = 3;
 const RUNS: usize = 3;
 const NAME: &str = "SerializerTests.exe";
 
-/// Command lines: `.NET` 4.8 with native images, `.NET` 7 with native images, and the same with another
-/// serializer.
+/// Command lines: `.NET` 4.8 with native images, `.NET` 7 with native images, and the same with
+/// another serializer.
 const LINES: [&str; 3] = [
     r"C:\Source\SerializerTests\bin\Release\net48\SerializerTests.exe -Runs 1 -test firstcall#1 ngen -serializer #DataContract",
     r"C:\Source\SerializerTests\bin\Release\net7.0\SerializerTests.exe -Runs 1 -test firstcall#1 cross -serializer #DataContract",
@@ -105,7 +105,7 @@ fn run(b: &mut Builder, prompt: &mut Prompt, line: &'static str) {
     let (program, main) = prompt.child(b, NAME, line, if is_old { OLD } else { NEW });
     let ended = b.event(0);
     let mut steps = if is_old { old(b) } else { new(b) };
-    // Only the newer runtime compiles busy methods again, on a thread of its own while the test runs.
+    // Only the newer runtime recompiles hot methods, on a thread of its own while the test runs.
     if !is_old {
         let tiers = super::dotnet::tiers(b, program, 1);
         let starts = b.path(&[
@@ -120,7 +120,7 @@ fn run(b: &mut Builder, prompt: &mut Prompt, line: &'static str) {
     prompt.starts(b, main, ended);
 }
 
-/// The test in the program for the older runtime.
+/// Returns the steps of the test in the program for the older runtime.
 fn old(b: &mut Builder) -> Vec<Step> {
     let host = "clr!_CorExeMainInternal clr!Assembly::ExecuteMainMethod";
     let mut steps = begins(b, host, 14_000, 46_000);
@@ -141,7 +141,7 @@ fn old(b: &mut Builder) -> Vec<Step> {
     steps
 }
 
-/// The test in the program for the newer runtime.
+/// Returns the steps of the test in the program for the newer runtime.
 fn new(b: &mut Builder) -> Vec<Step> {
     let mut steps = begins(b, HOST, 18_000, 52_000);
     let main = [USER, HOST, "Tests7!SerializerTests.Program.Main"];
@@ -161,7 +161,8 @@ fn new(b: &mut Builder) -> Vec<Step> {
         ],
     );
     steps.extend([
-        // Outside of the measured call: the test looks faster than the process that a user waits for.
+        // Outside of the measured call: the test looks faster than the process that a user waits
+        // for.
         Step::Run(unused, 120_000, 150_000),
         Step::Begin("FirstCall cross", None),
         Step::Run(tests, 55_000, 75_000),

@@ -1,6 +1,6 @@
-//! Scenario `services`: programs call services over messages. A settings service asks a storage service for
-//! half of what it is asked; a log service gets messages that nobody waits for, more than it can read at
-//! once.
+//! Scenario `services`: programs call services over messages. A settings service forwards half of
+//! its requests to a storage service; a log service gets messages without a waiting sender, more
+//! than it can read at once.
 
 use super::windows::{
     KERNEL32, KERNELBASE, NTDLL, OWN, RPCRT4, SLEEPS, USER, background, image, machine, service,
@@ -96,7 +96,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// The steps of a call in code with these frames: from sending until the answer is there.
+/// Returns the steps of a call in code with these frames, from sending the request to receiving the
+/// answer.
 fn calls(b: &mut Builder, root: &[&str], port: Port) -> [Step; 2] {
     let root = root.join(" ");
     let file = b.file(r"ProgramData\Contoso\Desktop\settings.db");
@@ -117,7 +118,7 @@ fn calls(b: &mut Builder, root: &[&str], port: Port) -> [Step; 2] {
     ]
 }
 
-/// A process with two threads that call a service and write to the log.
+/// Adds a process with two threads that call a service and write to the log.
 fn client(b: &mut Builder, name: &'static str, port: Port, log: Port) {
     let ids = (b.id(), 5120);
     let program = b.program(user_program(ids, "Desk.exe", "Desk.exe", DESK));
@@ -137,7 +138,7 @@ fn client(b: &mut Builder, name: &'static str, port: Port, log: Port) {
     }
 }
 
-/// A thread that serves a port; two of them take turns.
+/// Adds a thread that serves a port; two of them take turns.
 fn serves(
     b: &mut Builder,
     program: crate::table::Program,
@@ -165,7 +166,8 @@ fn serves(
     }
 }
 
-/// The service in the middle: one of its two threads asks the storage service for all that it is asked.
+/// Adds the service in the middle: one of its two threads forwards all of its requests to the
+/// storage service.
 fn settings_service(b: &mut Builder, port: Port, storage: Port) {
     let ids = (b.id(), 804);
     let program = b.program(service(
@@ -174,8 +176,8 @@ fn settings_service(b: &mut Builder, port: Port, storage: Port) {
         "SettingsSvc.exe -service",
         SETTINGS,
     ));
-    // Two threads answer from the cache and a third one asks the next service: a port has servers of both
-    // kinds, and who gets a request is chance.
+    // Two threads answer from the cache and a third one forwards to the next service: a port has
+    // servers of both kinds, and chance decides which one gets a request.
     serves(b, program, port, "SettingsSvc!CacheThread", (150, 700));
     let name = "SettingsSvc!LookupThread";
     let thread = b.thread(program, 9, name);

@@ -1,6 +1,7 @@
-//! Scenario `slow-browsing`: a computer has two networks, and Windows asks the one without a way to the
-//! internet first. Its server of names does not answer, so that each name that is not in the cache takes
-//! twelve seconds: until then the service waits before it asks the server of the other network.
+//! Scenario `slow-browsing`: a computer has two networks, and Windows queries the one without a
+//! route to the internet first. Its name server does not answer, so each name that is not in the
+//! cache takes twelve seconds: the service waits that long before it queries the server of the
+//! other network.
 
 use std::net::Ipv4Addr;
 
@@ -101,20 +102,20 @@ const FIREFOX: &[Module] = &[
 const SECONDS: u32 = 36;
 /// Ticks between two samples: these programs wait.
 const INTERVAL: u32 = 40_000;
-/// The router without a way to the internet, and the one behind it in the order of metrics: adapters by
-/// number, and their servers counted over all adapters.
+/// The router without a way to the internet, and the one after it in the order of metrics: adapters
+/// by number, and their servers counted over all adapters.
 const DEAD: (usize, usize) = (1, 2);
 const LIVE: (usize, usize) = (2, 3);
-/// How long the server that answers takes.
+/// Time until the live server answers.
 const ANSWERS_US: u32 = 21_000;
-/// What asking the service costs besides, so that a query lasts as long as it says.
+/// Overhead of calling the service, so that a query lasts as long as specified.
 const AROUND_US: u32 = 200;
 
 const HOST: &str = "ntdll!TppWorkerThread";
 const RESOLVES: &str = "xul!nsHostResolver::ThreadFunc";
 const QUERY: &str = "dnsapi!DnsQueryExW dnsapi!DnsQueryEx_Internal dnsapi!Query_PrivateExW";
 
-/// A query: when it begins, and how long it lasts; 0 us: the answer is in the cache.
+/// A query: its start and its duration; 0 us: the answer is in the cache.
 struct Query {
     at_us: u32,
     lasts_us: u32,
@@ -140,7 +141,8 @@ const fn query(
 
 const A: u32 = 1;
 const AAAA: u32 = 28;
-// Names, answers and times are those of the case study, so that its numbers can be looked up in this trace.
+// Names, answers and times are taken from the case study, so that its numbers can be looked up in
+// this trace.
 const OCULUS_NAMES: &str = "2a03:2880:f21c:80c1:face:b00c:0:32c2;::ffff:31.13.92.49;";
 const LOGIN_NAMES: &str = "::ffff:40.126.32.74;::ffff:20.190.160.14;::ffff:40.126.32.134;::ffff:40.126.32.72;\
     ::ffff:20.190.160.22;::ffff:40.126.32.136;::ffff:40.126.32.138;::ffff:40.126.32.68;";
@@ -148,7 +150,7 @@ const CLOUD_NAMES: &str = "2600:9000:225b:fc00:1e:b6b1:7b80:93a1;2600:9000:225b:
     2600:9000:225b:2e00:1e:b6b1:7b80:93a1;2600:9000:225b:f000:1e:b6b1:7b80:93a1;";
 const CLOUD: &str = "d21lj84g4rjzla.cloudfront.net";
 
-/// What each thread of a program asks, one after the other.
+/// Queries of each thread of a program, one after the other.
 const OF_OVR_SERVER: [&[Query]; 2] = [
     &[
         query(6_416_000, 0, ("graph.oculus.com", A, "")),
@@ -251,7 +253,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that looks names up.
+/// Adds a thread that looks names up.
 fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], resolver: Program) {
     let thread = b.thread(program, 9, root);
     let root = [USER, root];
@@ -266,7 +268,7 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
     let hosts = b.file(r"Windows\System32\drivers\etc\hosts");
     let (mut steps, mut now_us) = (Vec::new(), 0);
     for query in queries {
-        // Sleeps are relative: a thread that is late with one query is late with those behind it.
+        // Sleeps are relative: a thread that is late with one query is also late with later ones.
         if query.at_us > now_us {
             let pause = query.at_us - now_us;
             steps.push(Step::Sleep(sleeps, pause, pause));
@@ -277,8 +279,8 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
             Step::Run(looks, 20, 40),
         ]);
         if query.lasts_us > 0 {
-            // A thread and a port of its own for each query, so that no query waits for another one and each
-            // lasts exactly as long as it says.
+            // Each query has its own thread and port, so that no query waits for another one and
+            // each lasts exactly as long as specified.
             let port = serves(b, resolver, query.lasts_us);
             steps.push(Step::Ask(
                 begins,
@@ -303,8 +305,8 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
     );
 }
 
-/// A thread of the service for a query that lasts so long: it asks the dead server first, unless the answer
-/// comes soon.
+/// Adds a thread of the service for a query with this duration: it queries the dead server first,
+/// unless the answer comes soon.
 fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
     let port = b.port();
     let thread = b.thread(resolver, 9, "dnsrslvr!ResolverThread");
@@ -330,8 +332,8 @@ fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
         ]
     };
     let answer_us = if lasts_us > ANSWERS_US {
-        // What is left of the query is the patience with the dead server: the other one always takes the same
-        // time.
+        // The rest of the query is the timeout of the dead server: the other server always takes
+        // the same time.
         let dead_us = lasts_us - ANSWERS_US;
         steps.extend(to(DEAD));
         steps.extend([
@@ -353,7 +355,7 @@ fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
     port
 }
 
-/// The browser draws the page as far as it has come.
+/// Lets the browser draw the page as far as it has loaded.
 fn page(b: &mut Builder, firefox: Program) {
     let thread = b.thread(firefox, 8, "firefox!main");
     let root = [

@@ -1,7 +1,7 @@
-//! Scenario `slow-system`: a user opens the folder of downloads in Explorer and starts from a command prompt
-//! what was downloaded. Both wait for more than a second, since the filter driver of the virus scanner, which
-//! has no symbols, sends each new file to its service, which looks into it. A browser computes more than the
-//! scanner does and is not to blame.
+//! Scenario `slow-system`: a user opens the folder of downloads in Explorer and starts a downloaded
+//! program from a command prompt. Both wait for more than a second, since the filter driver of the
+//! virus scanner, which has no symbols, sends each new file to its service, which scans it. A
+//! browser uses more CPU time than the scanner and is not to blame.
 
 use super::windows::{
     DRIVERS, EXPLORER, KERNEL32, KERNELBASE, MICROSOFT, NTDLL, OWN, READS_FILE, SHELL32, SLEEPS,
@@ -44,7 +44,7 @@ const DOWNLOADS: (&str, &str) = (
     r"C:\Users\anna\Downloads\",
 );
 const IMAGES: [ModulePlan; 7] = [
-    // Nobody but its maker has its symbols.
+    // Only its maker has its symbols.
     ModulePlan {
         is_nameless: true,
         ..image(
@@ -106,11 +106,11 @@ const SHELL: &[Module] = &[EXPLORER, NTDLL, KERNEL32, KERNELBASE, USER32, SHELL3
 
 /// Seconds of a trace of scale 1.
 const SECONDS: u32 = 12;
-/// When the user acts, in milliseconds after the start of a round.
+/// Times of the user's actions, in milliseconds after the start of a round.
 const OPENS_MS: u32 = 2_500;
 const STARTS_MS: u32 = 6_200;
-/// How long the scanner looks into what Explorer opens, and into the program: once when it is opened and once
-/// when it is mapped. In microseconds, the two in the prompt together 1.349 s.
+/// Durations of the scans of files that Explorer opens, and of the program: once when it is opened
+/// and once when it is mapped. In microseconds, the two in the prompt together 1.349 s.
 const OPEN_US: u32 = 1_462_000;
 const PROGRAM_US: u32 = 431_000;
 const SECTION_US: u32 = 917_600;
@@ -138,10 +138,10 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread of the scanner's service that looks that long into each file it gets.
+/// Adds a thread of the scanner's service that scans each file for this long.
 fn scans(b: &mut Builder, program: Program, us: u32) -> Port {
-    // A thread and a port of its own for each kind of file, since how long a scan takes is fixed by the
-    // script of its thread.
+    // Each kind of file has its own thread and port, since the script of a thread fixes the
+    // duration of its scans.
     let port = b.port();
     let root = [USER, "mpengine!CResmgr::Worker"];
     let control = "ntdll!NtRemoveIoCompletion nt!KiSystemServiceCopyEnd nt!NtRemoveIoCompletion nt!KeRemoveQueueEx";
@@ -170,14 +170,14 @@ fn scans(b: &mut Builder, program: Program, us: u32) -> Port {
     port
 }
 
-/// The service of the scanner.
+/// Adds the service of the scanner.
 fn engine(b: &mut Builder) -> Program {
     let ids = (b.id(), 804);
     let line = r#""C:\ProgramData\Microsoft\Windows Defender\Platform\4.18.24030.9-0\MsMpEng.exe""#;
     b.program(service(ids, "MsMpEng.exe", line, SCANNER))
 }
 
-/// A file is sent to the service, and the thread waits for the answer.
+/// Returns the step that sends a file to the service and waits for the answer.
 fn ask(b: &mut Builder, frames: &[&str], port: Port, file: File) -> Step {
     let waits = b.waits(frames);
     Step::Ask(
@@ -191,7 +191,7 @@ fn ask(b: &mut Builder, frames: &[&str], port: Port, file: File) -> Step {
     )
 }
 
-/// The user opens the folder of downloads, and the desktop reads what kinds of files there are.
+/// Lets the user open the folder of downloads; the desktop reads the kinds of the files in it.
 fn explorer(b: &mut Builder, rounds: u32, (engine, file): (Program, File)) {
     let ids = (b.id(), 5120);
     let program = b.program(user_program(
@@ -243,7 +243,7 @@ fn explorer(b: &mut Builder, rounds: u32, (engine, file): (Program, File)) {
     );
 }
 
-/// The user starts the program that was downloaded.
+/// Lets the user start the downloaded program.
 fn prompt(b: &mut Builder, rounds: u32, (engine, file): (Program, File)) {
     let ids = (b.id(), 5120);
     let program = b.program(user_program(
@@ -309,7 +309,7 @@ fn prompt(b: &mut Builder, rounds: u32, (engine, file): (Program, File)) {
     b.script(thread, &once, &[]);
 }
 
-/// A browser that plays a video: more of the processors than all else.
+/// Adds a browser that plays a video: it uses more CPU than all other programs.
 fn browser(b: &mut Builder) {
     let ids = (b.id(), 5120);
     let line = r#""C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe" --type=renderer"#;

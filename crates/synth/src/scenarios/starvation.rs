@@ -1,5 +1,5 @@
-//! Scenario `starvation`: more threads compute than there are processors. A player that is as important as
-//! they are waits its turn again and again; a backup that is less important hardly runs at all.
+//! Scenario `starvation`: more threads compute than there are processors. A player of the same
+//! priority repeatedly waits its turn; a backup of lower priority hardly runs at all.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SETS_EVENT, SLEEPS, USER, WAIT_FOR_OBJECT,
@@ -67,7 +67,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         "NightBackup.exe /all",
         BACKUP,
     ));
-    // Three threads for two processors: they are done before the next part of the picture is due.
+    // Three threads for two processors: they finish before the next part of the picture is due.
     let parts: Vec<Event> = (0..cpus + cpus / 2).map(|_| b.event(0)).collect();
     hands_out(&mut b, baker, &parts);
     for part in parts {
@@ -96,7 +96,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// Gives each of the others a part of the picture, again and again.
+/// Repeatedly gives each of the others a part of the picture.
 fn hands_out(b: &mut Builder, program: Program, parts: &[Event]) {
     let thread = b.thread(program, 10, "Baker!CScheduler::ThreadProc");
     let main = [USER, "Baker!CScheduler::ThreadProc"];
@@ -109,7 +109,7 @@ fn hands_out(b: &mut Builder, program: Program, parts: &[Event]) {
     b.script(thread, &[Step::Sleep(pauses, 30_000, 60_000)], &steps);
 }
 
-/// Computes for long and waits for the next part.
+/// Computes for a long time and waits for the next part.
 fn bakes(b: &mut Builder, program: Program, part: Event) {
     let thread = b.thread(program, 8, "Baker!CBakeJob::ThreadProc");
     let main = [USER, "Baker!CBakeJob::ThreadProc"];

@@ -1,6 +1,6 @@
-//! Scenario `system-calls`: a settings program reads and writes the registry and files, calls back out of the
-//! window manager, and hands events to a helper, which closes fewer handles than it gets. All of that is
-//! recorded with the system calls that it happens in.
+//! Scenario `system-calls`: a settings program reads and writes the registry and files, calls back
+//! out of the window manager, and hands events to a helper, which closes fewer handles than it
+//! gets. All of this is recorded with its system calls.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, SLEEPS, USER, USER32, background, image, machine,
@@ -41,13 +41,13 @@ const IMAGES: [ModulePlan; 2] = [
 const SETTINGS: &[Module] = &[Module(OWN), NTDLL, KERNEL32, KERNELBASE, USER32];
 const HELPER: &[Module] = &[Module(OWN + 1), NTDLL, KERNEL32, KERNELBASE];
 
-/// Status of a name that is not there (`STATUS_OBJECT_NAME_NOT_FOUND`), and of a list that is at its end
+/// Status of a missing name (`STATUS_OBJECT_NAME_NOT_FOUND`), and of the end of a list
 /// (`STATUS_NO_MORE_ENTRIES`, a warning).
 const NOT_FOUND: u32 = 0xC000_0034;
 const NO_MORE: u32 = 0x8000_001A;
 
-/// Keys: from the start, listed only at the end, and two that have the same control block one after the
-/// other.
+/// Keys: from the start, listed only at the end, and two that have the same control block one after
+/// the other.
 #[derive(Debug, Clone, Copy)]
 struct Keys {
     software: RegistryKey,
@@ -69,10 +69,11 @@ pub(crate) fn plan(options: &Options) -> Plan {
     };
     let keys = Keys {
         software: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Contoso", 1, true, true)),
-        // In use from the start and listed at the end only: readers have to name what came before backwards.
+        // In use from the start and listed only at the end: readers have to apply names to earlier
+        // events.
         classes: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Classes", 2, true, false)),
-        // These two have the same place: a reader that keeps the name of a control block too long names the
-        // wrong key.
+        // These two have the same place: a reader that keeps the name of a control block too long
+        // names the wrong key.
         recent: b.key(key(
             r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Recent",
             3,
@@ -112,7 +113,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
 
 /// Frames of a system call.
 struct Call {
-    /// The function of the kernel, and the way to it.
+    /// The function of the kernel, and the path to it.
     function: &'static str,
     way: &'static str,
 }
@@ -181,7 +182,7 @@ const PAINT: Call = Call {
 /// Steps within a call, with the stack of the function.
 type Inside<'s> = &'s dyn Fn(crate::table::Path) -> Vec<Step>;
 
-/// The steps of a call: these within it, then its end.
+/// Returns the steps of a call: the given ones within it, then its end.
 fn call(b: &mut Builder, name: &str, of: &Call, status: u32, inside: Inside<'_>) -> Vec<Step> {
     let root = [USER, name, of.way, "nt!KiSystemServiceCopyEnd"];
     let enters = b.path(&root);
@@ -201,14 +202,13 @@ fn call(b: &mut Builder, name: &str, of: &Call, status: u32, inside: Inside<'_>)
     steps
 }
 
-/// An operation of the registry within a call.
+/// Returns the steps of a registry operation within a call.
 fn registry(b: &mut Builder, name: &str, of: &Call, act: RegistryAct, status: u32) -> Vec<Step> {
     let code = b.code(
         &[USER, name, of.way, "nt!KiSystemServiceCopyEnd", of.function],
         &["nt!CmpDoParseKey"],
     );
-    // Only a key that was opened gives a handle; the close of a key is that of the oldest handle of the
-    // process.
+    // Only opening a key gives a handle. Closing a key closes the oldest handle of the process.
     let opened = matches!(act.operation, Registry::OpenKey | Registry::CreateKey) && status == 0;
     let key = ObjectPlan {
         kind: ObjectKind::Key,
@@ -236,7 +236,7 @@ fn pause(b: &mut Builder, name: &str, from_us: u32, to_us: u32) -> Vec<Step> {
     vec![Step::Sleep(waits, from_us, to_us), Step::Run(code, 40, 200)]
 }
 
-/// A thread that reads and writes keys.
+/// Adds a thread that reads and writes keys.
 fn reader(b: &mut Builder, program: Program, keys: Keys) {
     let name = "Settings!CRegistry::ThreadProc";
     let thread = b.thread(program, 9, name);
@@ -295,7 +295,7 @@ fn reader(b: &mut Builder, program: Program, keys: Keys) {
     b.script(thread, &once, &steps);
 }
 
-/// A thread that reads files; one is not there.
+/// Adds a thread that reads files; one does not exist.
 fn files(b: &mut Builder, program: Program) {
     let name = "Settings!CThemes::ThreadProc";
     let thread = b.thread(program, 9, name);
@@ -351,7 +351,8 @@ fn files(b: &mut Builder, program: Program) {
     b.script(thread, &[], &steps);
 }
 
-/// The thread of the window: a call within a call, and an event that the helper gets a handle to.
+/// Adds the thread of the window: a call within a call, and an event that is duplicated to the
+/// helper.
 fn window(b: &mut Builder, program: Program, (helper, ready): (Program, Event)) {
     let name = "Settings!wWinMain";
     let thread = b.thread(program, 10, name);
@@ -378,7 +379,7 @@ fn window(b: &mut Builder, program: Program, (helper, ready): (Program, Event)) 
     b.script(thread, &[], &steps);
 }
 
-/// The helper: it waits for events, and closes two of three handles that it gets.
+/// Adds the helper: it waits for events, and closes two of three handles that it gets.
 fn closer(b: &mut Builder, program: Program, ready: Event) {
     let name = "Helper!main";
     let thread = b.thread(program, 8, name);

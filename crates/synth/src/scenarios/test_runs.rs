@@ -1,8 +1,8 @@
-//! Scenarios `test-runs…`: a test that takes longer in some runs than in others, for three reasons that have
-//! nothing to do with each other: its pages have to come from the disk, a virus scanner looks into the files
-//! that it opens, and a server of names is slow. The seed decides how much of each a run has; in
-//! `test-runs-quiet` there is next to nothing of them. The calls `HardFaults`, `Scans` and `Lookup` of the
-//! truth report what each of them cost.
+//! Scenarios `test-runs…`: a test that takes longer in some runs than in others, for three reasons
+//! that have nothing to do with each other: its pages have to come from the disk, a virus scanner
+//! scans the files that it opens, and a server of names is slow. The seed decides the amount of
+//! each in a run; in `test-runs-quiet` there is almost nothing of them. The calls `HardFaults`,
+//! `Scans` and `Lookup` of the truth report the cost of each.
 
 use super::dotnet::CMD;
 use super::windows::{
@@ -99,12 +99,12 @@ const LOOKUP: Lookup = Lookup {
 };
 const MAIN: &str = "ReportTest!main";
 
-/// How much of each cause a run has.
+/// Amount of each cause in a run.
 #[derive(Debug, Clone, Copy)]
 struct Amounts {
     /// Pages that come from the disk.
     pages: u32,
-    /// Microseconds that the scanner takes for each file, and the server for a name.
+    /// Duration in microseconds of a scan for each file, and of a query of the name server.
     scan_us: u32,
     lookup_us: u32,
 }
@@ -117,13 +117,13 @@ impl Amounts {
         lookup_us: 4_000,
     };
 
-    /// A run has each of them with its own probability, and then more or less of it.
+    /// Draws the amounts of a run: each cause has its own probability, and then a random amount.
     fn of_seed(seed: u64) -> Self {
         // Seeds are small numbers in a row; mixed, their first numbers have nothing in common.
         let mut rng = Rng::new(crate::rng::mix(seed));
         let mut draw = |per_mille: u64, least: u32, most: u32| {
-            // Drawn in any case, so that the amount of one cause does not depend on whether another one is
-            // there.
+            // Always drawn, so that the amount of one cause does not depend on the presence of
+            // another one.
             let amount = rng.between(least, most);
             if rng.chance(per_mille) { amount } else { least }
         };
@@ -209,7 +209,7 @@ fn plan(options: &Options, amounts: Amounts) -> Plan {
     b.finish()
 }
 
-/// What the test does.
+/// Returns the steps of the test.
 fn test_steps(b: &mut Builder, (scans, names): (Port, Port), pages: u32) -> Vec<Step> {
     let work = b.code(
         &[USER, MAIN, "ReportTest!CReport::Layout"],
@@ -294,7 +294,7 @@ fn test_steps(b: &mut Builder, (scans, names): (Port, Port), pages: u32) -> Vec<
     steps
 }
 
-/// The service of the scanner, which looks into one file after the other.
+/// Adds the service of the scanner, which scans one file after the other.
 fn scanner(b: &mut Builder, port: Port, scan_us: u32) {
     let ids = (b.id(), 804);
     let line = r#""C:\Program Files\Northwall\Shield\NwScanSvc.exe""#;
@@ -320,7 +320,7 @@ fn scanner(b: &mut Builder, port: Port, scan_us: u32) {
     b.script(thread, &[], &steps);
 }
 
-/// The service of the DNS client, which asks a server.
+/// Adds the service of the DNS client, which queries a server.
 fn resolver(b: &mut Builder, port: Port, lookup_us: u32) {
     let ids = (b.id(), 804);
     let line = r"C:\Windows\system32\svchost.exe -k NetworkService -p -s Dnscache";

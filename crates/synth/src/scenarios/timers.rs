@@ -1,5 +1,6 @@
-//! Scenario `timers`: programs and a driver ask for finer resolutions of the system timer. One asked before
-//! the trace, one is ignored, one ends without taking its request back. Meanwhile the power scheme changes.
+//! Scenario `timers`: programs and a driver request finer resolutions of the system timer. One
+//! requested it before the trace, one is ignored, one ends without releasing its request. In this
+//! time the power scheme changes.
 
 use etwkit_etl::Guid;
 
@@ -95,8 +96,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     );
     let ids = (b.id(), 5120);
     let browser = b.program(user_program(ids, "Browser.exe", "Browser.exe", BROWSER));
-    // The system ignores a request that is as fine as any: readers that overlook this name the wrong
-    // resolution.
+    // The system ignores a request that is as fine as any: readers that overlook this name the
+    // wrong resolution.
     asks(
         &mut b,
         browser,
@@ -119,7 +120,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that asks for these resolutions in turn.
+/// Adds a thread that requests these resolutions in turn.
 fn asks(
     b: &mut Builder,
     program: Program,
@@ -137,7 +138,7 @@ fn asks(
             [
                 Step::Sleep(waits, 15_000, 45_000),
                 Step::Run(code, 300, 1_200),
-                // Taking a request back cannot be ignored.
+                // A release cannot be ignored.
                 Step::Act(
                     asks,
                     Act::AsksTimer(*resolution, is_ignored && *resolution > 0),
@@ -148,7 +149,7 @@ fn asks(
     b.script(thread, &[], &steps);
 }
 
-/// A program that starts each second, asks, and ends without taking its request back.
+/// Adds a program that starts each second, requests a resolution, and ends without releasing it.
 fn intro(b: &mut Builder, scale: u32) {
     let starter = "PowerSvc!CAutostart::ThreadProc";
     let ids = (b.id(), 804);
@@ -192,7 +193,7 @@ fn intro(b: &mut Builder, scale: u32) {
     b.script(thread, &steps, &[Step::Sleep(waits, 900_000, 950_000)]);
 }
 
-/// A driver that asks for a while.
+/// Adds a driver that requests a resolution for a while.
 fn driver(b: &mut Builder) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup sndclk!StreamThread";
     let asks = b.path(&[begins, "sndclk!StartClock nt!ExSetTimerResolution"]);
@@ -209,7 +210,7 @@ fn driver(b: &mut Builder) {
     b.script(thread, &[], &steps);
 }
 
-/// A service that changes the power scheme.
+/// Adds a service that changes the power scheme.
 fn scheme(b: &mut Builder) {
     let name = "PowerSvc!CScheme::ThreadProc";
     let ids = (b.id(), 804);

@@ -1,5 +1,6 @@
-//! Scenario `tracing`: tools start and stop sessions of the tracing system and switch providers on and off.
-//! One session runs from before, one loses events, and a second one of the same name cannot start.
+//! Scenario `tracing`: tools start and stop sessions of the tracing system and enable and disable
+//! providers. One session runs from before the trace, one loses events, and a second one of the
+//! same name cannot start.
 
 use etwkit_etl::Guid;
 
@@ -42,7 +43,7 @@ const HEALTH: SessionPlan = SessionPlan {
     guid: Guid::literal("5d1f2b6c-0a53-4e0f-9a5e-2f70ce6a1b02"),
     mode: 0x100,
 };
-/// Providers that are switched on: one of Windows, one of the program.
+/// Enabled providers: one of Windows, one of the program.
 const DNS: Enabled = Enabled {
     session: RECORDING.name,
     provider: Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d"),
@@ -75,7 +76,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         Act::ProviderOn(DNS),
         Act::ProviderOff(DNS),
         Act::ProviderOn(DNS),
-        // Fails, since the name is taken; the session that runs goes on.
+        // Fails, since the name is taken; the running session continues.
         Act::SessionStarts(RECORDING),
         Act::SessionStops(RECORDING.name, 17),
     ];
@@ -108,7 +109,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// A thread that does these one after the other.
+/// Adds a thread that does these one after the other.
 fn acts(b: &mut Builder, program: Program, (name, way): (&'static str, &str), acts: &[Act]) {
     let thread = b.thread(program, 8, name);
     let waits = b.waits(&[USER, name, SLEEPS]);

@@ -1,5 +1,5 @@
-//! Scenario `wait-chain`: a window waits for a thread, that one for a service, and so on: five waits over
-//! three processes, at their end a read of the disk.
+//! Scenario `wait-chain`: a window waits for a thread, the thread for a service, and so on: five
+//! waits over three processes, with a disk read at the end.
 
 use super::windows::{
     FOR_THREAD, KERNEL32, KERNELBASE, NTDLL, OWN, READS_FILE, RPCRT4, SETS_EVENT, SLEEPS, USER,
@@ -52,7 +52,7 @@ const ANSWERS: &str = "rpcrt4!LRPC_SCALL::SendReply ntdll!NtAlpcSendWaitReceiveP
 const RECEIVES: &str = "rpcrt4!LRPC_ADDRESS::ReceiveLotsaCalls ntdll!NtAlpcSendWaitReceivePort \
     nt!KiSystemServiceCopyEnd nt!NtAlpcSendWaitReceivePort nt!AlpcpReceiveMessage nt!AlpcpReceiveMessagePort";
 
-/// Two events of a station: somebody asks, it has answered.
+/// Two events of a station: a request arrived, and it was answered.
 #[derive(Clone, Copy)]
 struct Station {
     asked: Event,
@@ -131,7 +131,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// The thread of the window: it opens an order and waits until it is there.
+/// Adds the thread of the window: it opens an order and waits until it is loaded.
 fn window(b: &mut Builder, program: Program, loader: Station) -> Thread {
     let thread = b.thread(program, 10, "Ledger!wWinMain");
     let main = [USER, "Ledger!wWinMain", "Ledger!CMainWindow::OpenOrder"];
@@ -163,8 +163,8 @@ fn window(b: &mut Builder, program: Program, loader: Station) -> Thread {
     thread
 }
 
-/// A thread in the middle: it is asked, asks the next one, waits for its answer and answers. The stacks are
-/// those of answering, asking, and waiting to be asked.
+/// Adds a thread in the middle: it gets a request, sends one to the next station, waits for its
+/// answer and answers. The stacks are for answering, requesting, and waiting for a request.
 fn station(
     b: &mut Builder,
     (program, priority): (Program, u8),
@@ -203,7 +203,7 @@ fn station(
     b.script(thread, &[], &steps);
 }
 
-/// The last thread: it reads from the disk.
+/// Adds the last thread: it reads from the disk.
 fn disk(b: &mut Builder, program: Program, own: Station) {
     let main = [
         USER,

@@ -1,5 +1,5 @@
-//! What the scenarios with named code have in common: images of Windows, the idle process, System, and a few
-//! processes that always do a little.
+//! Common parts of the scenarios with named code: images of Windows, the idle process, System, and
+//! a few processes that always do a little work.
 
 use crate::plan::{Maker, ModulePlan, ProgramPlan, reason};
 use crate::script::{Builder, Reading, Step};
@@ -26,7 +26,7 @@ pub(crate) const DRIVERS: Folder = (
     r"C:\Windows\System32\drivers\",
 );
 
-/// An image of Windows: alias, file name, PDB.
+/// Returns an image of Windows: alias, file name, PDB.
 const fn windows(
     (alias, name, pdb): (&'static str, &'static str, &'static str),
     folder: Folder,
@@ -36,7 +36,7 @@ const fn windows(
     image((alias, name, pdb), folder, (base, size), &MICROSOFT)
 }
 
-/// An image: alias, file name, PDB; folder; base and size.
+/// Returns an image: alias, file name, PDB; folder; base and size.
 pub(crate) const fn image(
     (alias, name, pdb): (&'static str, &'static str, &'static str),
     (nt_folder, dos_folder): Folder,
@@ -229,7 +229,7 @@ pub(crate) const READS_FILE: &str = "KERNELBASE!ReadFile ntdll!NtReadFile nt!KiS
     Ntfs!NtfsCommonRead \
     Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
 
-/// A process of the user.
+/// Returns a process of the user.
 pub(crate) const fn user_program(
     (pid, parent): (u32, u32),
     name: &'static str,
@@ -248,7 +248,7 @@ pub(crate) const fn user_program(
     }
 }
 
-/// A process of the system.
+/// Returns a process of the system.
 pub(crate) const fn service(
     (pid, parent): (u32, u32),
     name: &'static str,
@@ -262,8 +262,8 @@ pub(crate) const fn service(
     }
 }
 
-/// A machine with images of Windows and those of a scenario; its idle process and System. `has_driver` says
-/// that the first image of the scenario is a driver.
+/// Builds a machine with images of Windows and of a scenario; its idle process and System.
+/// `has_driver` is true if the first image of the scenario is a driver.
 pub(crate) fn machine(cpus: u16, seconds: u32, own: &[ModulePlan], has_driver: bool) -> Builder {
     machine_of(
         cpus,
@@ -277,7 +277,7 @@ pub(crate) fn machine(cpus: u16, seconds: u32, own: &[ModulePlan], has_driver: b
     )
 }
 
-/// A machine whose kernel has these images.
+/// Returns a machine whose kernel has these images.
 pub(crate) fn machine_of(
     cpus: u16,
     seconds: u32,
@@ -286,10 +286,12 @@ pub(crate) fn machine_of(
 ) -> Builder {
     let images = MODULES.iter().chain(own).copied();
     let mut b = Builder::new(cpus, seconds, images);
-    // Id 0 is the first program, and its images are those of the kernel: the simulation relies on both.
+    // Id 0 is the first program, and its images are the images of the kernel: the simulation relies
+    // on both.
     b.program(service((0, 0), "Idle", "", kernel));
     let system = b.program(service((4, 0), "System", "", &[NTDLL]));
-    // Workers of the kernel are above most programs, so that programs are preempted now and then.
+    // Workers of the kernel have a higher priority than most programs, so programs are preempted
+    // now and then.
     for (priority, from_us, to_us) in [(16, 60_000, 140_000), (12, 15_000, 45_000)] {
         let thread = b.thread(system, priority, "nt!ExpWorkerThread");
         let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
@@ -338,7 +340,7 @@ pub(crate) fn background(b: &mut Builder) {
             "dwmcore!CRenderTarget::Present",
         ],
     );
-    // 60 frames a second, above all programs: the window manager preempts whatever runs.
+    // 60 frames a second, above all programs: the window manager preempts every running thread.
     b.script(
         thread,
         &[],
@@ -418,7 +420,7 @@ fn indexer(b: &mut Builder) {
     b.script(thread, &[], &steps);
 }
 
-/// Reading of a file: transfers, bytes of each, what is computed behind each of them.
+/// Reading of a file: transfers, bytes of each, and the code that runs after each of them.
 pub(crate) const fn reading(
     file: File,
     parts: u32,

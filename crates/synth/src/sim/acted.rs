@@ -1,4 +1,4 @@
-//! When planted causes act: what the scripts of cards say, as it happens.
+//! Times at which planted causes act, from the scripts of cards.
 
 use std::io::{Seek, Write};
 
@@ -6,7 +6,7 @@ use super::Sim;
 use crate::table::Thread;
 use crate::truth::Acted;
 
-/// A cause that acts now.
+/// A cause that is acting.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Acts {
     card: &'static str,
@@ -24,7 +24,7 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// The cause of a thread ends. One that took no time, like a lock that was free, did nothing to anybody.
+    /// Ends the cause of a thread. A cause that took no time, like a free lock, had no effect.
     pub(super) fn acts_no_more(&mut self, thread: Thread) {
         let acted = self.threads[thread]
             .acts
@@ -35,7 +35,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// A thread is about to be switched in.
+    /// Records that a cause has held up a thread, before it is switched in.
     pub(super) fn is_held_up(&mut self, thread: Thread, switch_in: i64) {
         let held_up = self.threads[thread].acts.filter(|acts| acts.on_ready);
         if let (Some(acts), Some(since)) = (held_up, self.threads[thread].account.ready_since()) {
@@ -43,7 +43,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// What acts when the trace ends has acted until then.
+    /// Ends the causes that act at the end of the trace.
     pub(super) fn finish_causes(&mut self) {
         for thread in self.threads.keys() {
             let Some(Acts {
@@ -54,8 +54,8 @@ impl<W: Write + Seek> Sim<W> {
             else {
                 continue;
             };
-            // A cause that holds a thread up is over when the thread runs, so that only one that is ready at
-            // the end is held up until then.
+            // A cause that holds a thread up is over when the thread runs, so that only one that is
+            // ready at the end is held up until then.
             let since = if on_ready {
                 self.threads[thread].account.ready_since()
             } else {
@@ -74,7 +74,8 @@ impl<W: Write + Seek> Sim<W> {
             .acted
             .entry(card)
             .or_insert(Acted { from_ns, to_ns });
-        // One span for each card, from its first effect to its last one: there can be thousands of effects.
+        // One span for each card, from its first effect to its last one: there can be thousands of
+        // effects.
         acted.from_ns = acted.from_ns.min(from_ns);
         acted.to_ns = acted.to_ns.max(to_ns);
     }

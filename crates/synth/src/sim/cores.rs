@@ -1,6 +1,6 @@
-//! Processors of different kinds: who may run where, parking, frequencies.
+//! Processors of different kinds: affinity of threads, parking, frequencies.
 //!
-//! The events are those of Microsoft-Windows-Kernel-Processor-Power.
+//! The events come from Microsoft-Windows-Kernel-Processor-Power.
 
 use std::io::{Seek, Write};
 
@@ -12,9 +12,9 @@ use crate::table::{Cpu, Table, Thread};
 use crate::tape::MICROSECOND;
 use crate::truth::{Core, Parked};
 
-/// Ticks between two looks at the processors.
+/// Ticks between two checks of the processors.
 const CHECK: i64 = 100_000 * MICROSECOND;
-/// Looks in a row that find a processor idle until it is parked.
+/// Consecutive idle checks after which a processor is parked.
 const IDLE_CHECKS: u32 = 3;
 
 // Ids and versions of the events.
@@ -24,16 +24,16 @@ const UNPARK: (u16, u8) = (15, 0);
 const DELIVERED: (u16, u8) = (148, 0);
 const POLICIES: (u16, u8) = (120, 0);
 
-/// What is remembered of one processor.
+/// State of one processor.
 #[derive(Debug, Default)]
 struct CoreState {
-    /// Busy until the last look.
+    /// Busy ticks until the last check.
     busy: i64,
     idle_checks: u32,
     parked_since: Option<i64>,
 }
 
-/// What is remembered of the processors.
+/// State of the processors.
 #[derive(Debug)]
 pub(super) struct CoresState {
     cores: Table<Cpu, CoreState>,
@@ -51,30 +51,31 @@ impl CoresState {
 }
 
 impl HybridPlan {
-    /// Whether a processor is an efficient one. The first one never is.
+    /// True if a processor is an efficient one. The first one never is.
     const fn is_efficient(&self, cpu: Cpu, cpus: usize) -> bool {
-        // Efficient processors have the highest numbers, as on machines of Intel, so that the first one is
-        // performant.
+        // Efficient processors have the highest numbers, as on machines of Intel, so that the first
+        // one is performant.
         cpu.0 >= cpus - cpus * self.efficient_of_four as usize / 4
     }
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Whether a thread may run on a processor.
+    /// True if a thread may run on a processor.
     pub(super) fn may_run(&self, cpu: Cpu, thread: Thread) -> bool {
         !self.plan.threads[thread].efficient || self.efficiency_class(cpu) == 0
     }
 
-    /// Processors that a thread may run on, as a mask with a bit for each processor of the first group.
+    /// Returns the processors that a thread may run on, as a mask with a bit for each processor of
+    /// the first group.
     pub(super) fn affinity(&self, thread: Thread) -> u64 {
         let cpus = (0..self.cpus.len().min(64)).filter(|cpu| self.may_run(Cpu(*cpu), thread));
         cpus.fold(0, |mask, cpu| mask | 1 << cpu)
     }
 
-    /// 0 for the most efficient processors, and for all where there is one kind only.
+    /// Returns 0 for the most efficient processors, and for all if there is only one kind.
     fn efficiency_class(&self, cpu: Cpu) -> u8 {
         let cpus = self.cpus.len();
-        // Where there are too few processors, none is efficient, and all are of one kind.
+        // With too few processors, none is efficient, and all are of one kind.
         let Some(hybrid) = self
             .plan
             .hybrid
@@ -93,7 +94,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// A thread ran for so long on a processor.
+    /// Records the ticks that a thread ran on a processor.
     pub(super) fn ran(&mut self, cpu: Cpu, thread: Thread, ticks: i64) {
         if self.plan.hybrid.is_some() {
             let (_, pid) = self.ids(Some(thread));
@@ -113,7 +114,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// What a session writes of the processors when it starts and stops.
+    /// Writes the session's events about the processors at its start and stop.
     pub(super) fn core_rundown(&mut self) -> Result<()> {
         let Some(hybrid) = self.plan.hybrid else {
             return Ok(());
@@ -160,7 +161,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// What the description of the machine says of the processors: numbers, names, speeds.
+    /// Writes the processors in the description of the machine: numbers, names, speeds.
     pub(super) fn describe_cores(&mut self) -> Result<()> {
         let Some(hybrid) = self.plan.hybrid else {
             return Ok(());
@@ -186,7 +187,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Looks how busy the processors were, logs their frequencies, parks and unparks.
+    /// Checks the load of the processors, logs their frequencies, parks and unparks.
     pub(super) fn power_check(&mut self) -> Result<()> {
         let Some(hybrid) = self.plan.hybrid else {
             return Ok(());
@@ -217,13 +218,13 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Parks a performant processor that was idle for long, and unparks it a while later.
+    /// Parks a performant processor that was idle for long, and later unparks it.
     fn park_or_not(&mut self, cpu: Cpu, was_busy: bool) -> Result<()> {
         let checks = self.cores.cores[cpu].idle_checks;
         self.cores.cores[cpu].idle_checks = if was_busy { 0 } else { checks + 1 };
         if self.cpus[cpu].parked {
-            // The count goes on while the processor is parked: it is used again after as many checks as it
-            // took to park it, so that both events come again and again.
+            // The count goes on while the processor is parked: it is used again after as many
+            // checks as it took to park it, so that both events come again and again.
             if checks >= 2 * IDLE_CHECKS {
                 self.unpark(cpu)?;
             }
@@ -255,13 +256,13 @@ impl<W: Write + Seek> Sim<W> {
             .or_default()
             .parked
             .push(parked);
-        // Threads that became ready while it was parked were not sent to it, so it has to look for them
-        // itself.
+        // Threads that became ready while it was parked were not sent to it, so it has to search
+        // for them itself.
         self.plan_at(time + MICROSECOND, Happening::Dispatch(cpu));
         Ok(())
     }
 
-    /// Writes that a processor is parked, or not any more. Returns when.
+    /// Writes that a processor is parked or unparked. Returns the time.
     fn parking(&mut self, cpu: Cpu, event: (u16, u8)) -> Result<i64> {
         let check = self.tape.next() as u64;
         self.tape.processor_power_at(event, |p| {

@@ -15,7 +15,7 @@ const NAMES: [&str; 4] = [
     "LLCReference",
     "LLCMisses",
 ];
-/// What is counted while nothing runs that has a pace of its own.
+/// Counts of code without a pace of its own.
 const OTHERS: Pace = Pace {
     instructions: 1_100,
     cycles: 1_400,
@@ -29,7 +29,7 @@ struct CpuCounters {
     values: [u64; 4],
     /// Time of the latest switch.
     switched: Option<i64>,
-    /// How long since then its thread was disturbed.
+    /// Time since then in which its thread was disturbed.
     disturbed: i64,
 }
 
@@ -52,7 +52,7 @@ impl CountersState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Logs which counters switches carry.
+    /// Logs the names of the counters that switches carry.
     pub(super) fn name_counters(&mut self) -> Result<()> {
         if self.counters.cpus.is_none() {
             return Ok(());
@@ -66,7 +66,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The values that the switch carries which is written next; `thread` ran until now.
+    /// Returns the counter values for the next switch; `thread` ran until now.
     pub(super) fn count(&mut self, cpu: Cpu, thread: Option<Thread>) -> Vec<u64> {
         let now = self.tape.next();
         let program = thread.map(|thread| self.plan.threads[thread].program);
@@ -88,13 +88,13 @@ impl<W: Write + Seek> Sim<W> {
             return Vec::new();
         };
         let counters = &mut cpus[cpu];
-        // Real counters have counted since the processor started: the first value is not 0, so that a reader
-        // that takes it for a difference is found out.
+        // Real counters have counted since the processor started: the first value is not 0, which
+        // exposes a reader that takes it for a difference.
         let ticks = counters
             .switched
             .map_or(0x1234_5678, |switched| now - switched);
-        // The slice is counted in two parts at two paces, since a thread can be disturbed for a part of it
-        // only.
+        // The slice is counted in two parts at two paces, since a thread can be disturbed for a
+        // part of it only.
         let slow = std::mem::take(&mut counters.disturbed);
         let parts = [own.counts(ticks - slow), disturbed.counts(slow)];
         let counted = std::array::from_fn(|counter| {
@@ -108,7 +108,7 @@ impl<W: Write + Seek> Sim<W> {
             .iter_mut()
             .zip(counted)
             .for_each(|(value, more)| *value += more);
-        // What was counted before the first switch belongs to nobody: readers cannot know the value before it
+        // Counts before the first switch are not attributed: readers cannot know the earlier value
         // either.
         if counters.switched.replace(now).is_some() {
             let sums = self.truth.counters.entry(pid.to_string()).or_default();
@@ -122,8 +122,8 @@ impl<W: Write + Seek> Sim<W> {
         counters.values.to_vec()
     }
 
-    /// Adds the time since the latest switch to the processors whose threads were disturbed in it: who runs
-    /// changes only at switches, and a slice can be disturbed for a part of it.
+    /// Adds the time since the latest switch to the processors whose threads were disturbed in it:
+    /// the running threads change only at switches, and a slice can be partly disturbed.
     fn note_disturbed(&mut self, now: i64) {
         let threads = self
             .cpus
@@ -142,11 +142,11 @@ impl<W: Write + Seek> Sim<W> {
             .for_each(|cpu| cpus[cpu].disturbed += now - since);
     }
 
-    /// Whether a program runs that disturbs that of a thread.
+    /// True if a program that disturbs the thread's program is running.
     fn is_disturbed(&self, thread: Thread) -> bool {
         let program = self.plan.threads[thread].program;
         let runs = |other| {
-            // One that was only taken off its processor comes back soon.
+            // A preempted thread comes back soon.
             let current = self.cpus.iter().filter_map(|(_, cpu)| cpu.current);
             let mut could_run = current.chain(self.ready.iter().flatten().copied());
             could_run.any(|thread| self.plan.threads[thread].program == other)
@@ -159,7 +159,7 @@ impl<W: Write + Seek> Sim<W> {
 }
 
 impl Pace {
-    /// What is counted in so many ticks, in the order of the names.
+    /// Returns the counts for a number of ticks, in the order of the names.
     fn counts(self, ticks: i64) -> [u64; 4] {
         let per_us = [
             self.instructions,

@@ -12,21 +12,21 @@ use crate::truth::{Operations, Transfers};
 
 /// Number of the only disk.
 const DISK: u32 = 0;
-/// Request flags: not cached, synchronous, of normal priority; then those of low priority.
+/// Request flags: not cached, synchronous, of normal priority; then flags of low priority.
 // Bits 17 to 19 are the I/O priority, the only part in which the two differ: 3 is normal, 2 is low.
 const IRP_FLAGS: u32 = 0x6_0043;
 const LOW_IRP_FLAGS: u32 = 0x4_0043;
-/// How much longer a write takes where the disk has no write cache, in microseconds.
+/// Additional time of a write without a disk write cache, in microseconds.
 const THROUGH_US: (u32, u32) = (4_000, 9_000);
-/// How long a request of low priority waits until the disk was idle long enough, in microseconds.
+/// Time that a low-priority request waits until the disk was idle long enough, in microseconds.
 const IDLE_US: (u32, u32) = (30_000, 70_000);
 
-/// An operation on a file that is not done.
+/// An operation on a file that is not finished.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Open {
     file: File,
     write: bool,
-    /// The cache does it, the disk is not needed.
+    /// The cache serves it; the disk is not needed.
     cached: bool,
     /// Pages are read for a fault: no operation on a file.
     pub(super) paging: bool,
@@ -37,11 +37,11 @@ pub(super) struct Open {
     /// Bytes of the transfer; 0 between transfers.
     bytes: u32,
     started: i64,
-    /// Transfers that are left, and bytes of each; `None`: one transfer of a random size.
+    /// Remaining transfers, and bytes of each; `None`: one transfer of a random size.
     parts: Option<(u32, u32)>,
 }
 
-/// A transfer that the disk has done.
+/// A transfer that the disk has finished.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
     pub(super) file: File,
@@ -65,8 +65,8 @@ pub(super) struct Request {
 }
 
 /// Address of something that a thread has one of.
-// Each thread has one operation at a time, so that its id is enough to keep addresses apart, and they are
-// used again as those of a real pool.
+// Each thread has one operation at a time, so its id makes addresses unique, and they are reused as
+// in a real pool.
 pub(super) fn address(base: u64, tid: u32) -> u64 {
     base + 0x400 * u64::from(tid)
 }
@@ -83,8 +83,8 @@ impl<W: Write + Seek> Sim<W> {
         write: bool,
         cached: u64,
     ) -> Result<()> {
-        // The file comes first and the cache second: the order of random numbers is a part of what a seed
-        // means.
+        // The file comes first and the cache second: the order of random draws is a part of the
+        // meaning of a seed.
         let file = File(self.rng.below(self.plan.files.len() as u64) as usize);
         self.open_file(cpu, thread, (file, write), None)?;
         let cached = self.rng.chance(cached);
@@ -94,7 +94,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Starts to open a file, to read or write it on the disk afterwards, in so many parts of so many bytes.
+    /// Starts to open a file, to read or write it on the disk afterwards, in `parts` transfers of
+    /// `bytes` each.
     pub(super) fn open_file(
         &mut self,
         cpu: Cpu,
@@ -127,7 +128,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Lets the cache do what a thread is about to do with a file.
+    /// Serves the next file operation of a thread from the cache.
     pub(super) fn use_cache(&mut self, thread: Thread) {
         if let Some(open) = &mut self.threads[thread].io {
             open.cached = true;
@@ -156,8 +157,8 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// Goes on with an operation: the file is open, or the transfer is done. Returns whether the thread has
-    /// to wait for the disk now.
+    /// Continues an operation: the file is open, or the transfer is finished. Returns true if the
+    /// thread has to wait for the disk now.
     pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
         if open.bytes > 0 {
             if !open.paging {
@@ -244,7 +245,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         if is_background {
             let idle = i64::from(self.rng.between(IDLE_US.0, IDLE_US.1)) * MICROSECOND;
-            // Each request of low priority waits for the one before it, and then for an idle time of its own.
+            // Each low-priority request waits for the previous one, and then for an idle time of
+            // its own.
             let after = self
                 .background_disk
                 .back()
@@ -260,10 +262,11 @@ impl<W: Write + Seek> Sim<W> {
         } else {
             0
         };
-        // 512 bytes take a tick, about 5 GB/s: large transfers take longer, but the latency decides.
+        // 512 bytes take a tick, about 5 GB/s: large transfers take longer, but the latency
+        // decides.
         let service =
             through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
-        // The disk serves one operation after the other: a later one waits until it is free.
+        // The disk serves one operation after the other: a later one waits until the disk is free.
         self.disk_free_at = self.disk_free_at.max(init) + service;
         self.plan_at(self.disk_free_at, Happening::DiskDone);
         Ok(())
@@ -294,7 +297,8 @@ impl<W: Write + Seek> Sim<W> {
                 .time(elapsed)
                 .u32(tid);
         })?;
-        // The disk serves one request after the other, so that service began when the one before was done.
+        // The disk serves one request after the other, so service began when the previous one was
+        // finished.
         let service = self
             .disk_completed_at
             .map_or(elapsed, |before| elapsed.min(time - before));
@@ -352,7 +356,7 @@ impl<W: Write + Seek> Sim<W> {
         self.end_operation_with(cpu, thread, operation, 0)
     }
 
-    /// An operation that began at that time ends with a status.
+    /// Ends an operation, which began at that time, with a status.
     pub(super) fn end_operation_with(
         &mut self,
         cpu: Cpu,

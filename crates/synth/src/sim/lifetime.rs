@@ -20,7 +20,7 @@ pub(super) struct ProgramState {
     pub(super) alive: bool,
     pub(super) start: Option<i64>,
     pub(super) stop: Option<i64>,
-    /// When somebody asked that it ends, and its status.
+    /// Time of the request to end, and its status.
     pub(super) terminated: Option<(i64, u32)>,
 }
 
@@ -36,8 +36,8 @@ impl<W: Write + Seek> Sim<W> {
             let Born::At(by, per_mille) = self.plan.threads[thread].born else {
                 continue;
             };
-            // Whoever is due is started at the creator's next step, since starting a thread takes a thread
-            // that runs.
+            // A due thread is started at its creator's next step, since starting a thread takes a
+            // running thread.
             let due = T0 + (self.end - T0) / 1000 * i64::from(per_mille);
             if by == creator && self.threads[thread].account.is_new() && due <= self.tape.now() {
                 self.start_thread(cpu, creator, thread)?;
@@ -50,8 +50,8 @@ impl<W: Write + Seek> Sim<W> {
         let ids = self.ids(Some(creator));
         let plan = self.plan.threads[thread];
         let program = self.plan.programs[plan.program];
-        // The first thread of a program brings its process along; the events come in the order of Windows:
-        // process, thread, and the images when the thread runs.
+        // The first thread of a program brings its process along; the events come in the order of
+        // Windows: process, thread, and the images when the thread runs.
         if !self.programs[plan.program].alive {
             let payload = |p: &mut Payload| process_payload(p, &program, STILL_ACTIVE);
             let start = self
@@ -87,8 +87,8 @@ impl<W: Write + Seek> Sim<W> {
         )
     }
 
-    /// Events of all images of a program; those that load or are there at the start come with their
-    /// identities.
+    /// Writes the events of all images of a program. Images that are loaded, or present at the
+    /// start, also get their identities.
     pub(super) fn images(
         &mut self,
         cpu: Cpu,
@@ -198,7 +198,7 @@ impl<W: Write + Seek> Sim<W> {
         threads.any(|(thread, plan)| plan.program == program && self.threads[thread].alive)
     }
 
-    /// Time of a point, as the truth says.
+    /// Returns a point in time, as in the truth.
     pub(super) const fn ns(time: i64) -> i64 {
         (time - T0) * TICK_NS
     }
@@ -216,7 +216,7 @@ const USER_SID: &[u8] = &[
     0xAA, 0xBB, 0x0C, 0xE9, 3, 0, 0,
 ];
 
-/// Address of the object of a process.
+/// Returns the address of the object of a process.
 pub(super) fn process_object(plan: &ProgramPlan) -> u64 {
     0xFFFF_A08D_1000_0000 + 0x80 * u64::from(plan.pid)
 }
@@ -238,7 +238,7 @@ pub(super) fn process_payload(p: &mut Payload, plan: &ProgramPlan, exit_status: 
     p.ansi(plan.name).wide(plan.command_line).wide("").wide("");
 }
 
-/// Type 3 of `Thread_TypeGroup1`, with the processors that the thread may run on.
+/// Writes type 3 of `Thread_TypeGroup1`, with the processors that the thread may run on.
 pub(super) fn thread_payload(p: &mut Payload, plan: &ThreadPlan, pid: u32, affinity: u64) {
     let kernel_stack = 0xFFFF_FA0C_0000_0000 + 0x1_0000 * u64::from(plan.tid);
     let user_stack = if pid == 4 {

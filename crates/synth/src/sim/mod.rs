@@ -1,8 +1,8 @@
-//! The simulation: a queue of things that will happen, and a scheduler with priorities, quanta and
+//! The simulation: a queue of future events, and a scheduler with priorities, quanta and
 //! preemption.
 //!
-//! Nothing grows with the length of the trace: the queue holds a few entries for each thread and processor,
-//! all else is sums.
+//! Nothing grows with the length of the trace: the queue holds a few entries for each thread and
+//! processor, everything else is sums.
 
 mod act;
 mod acted;
@@ -40,27 +40,28 @@ use schedule::{CpuState, ThreadState};
 enum Happening {
     /// The profile interrupt of a processor.
     Sample(Cpu),
-    /// The thread of a processor has computed as long as it wanted; void if the processor switched since.
+    /// The thread of a processor has computed for its whole time; void if the processor has
+    /// switched since.
     Computed(Cpu, u64),
-    /// The quantum of that thread is over; void if the processor switched since.
+    /// The quantum of that thread is over; void if the processor has switched since.
     QuantumEnd(Cpu, u64),
     /// A processor looks for a better thread.
     Dispatch(Cpu),
     /// A timer wakes a thread.
     Timer(Thread),
-    /// The user does what a thread waits for.
+    /// The user provides the input that a thread waits for.
     Input(Thread),
-    /// The disk is done with its oldest request.
+    /// The disk has finished its oldest request.
     DiskDone,
-    /// The disk is done with the oldest request of a thread in background mode.
+    /// The disk has finished the oldest request of a thread in background mode.
     BackgroundDiskDone,
     /// A mark is set.
     Mark(usize),
-    /// The system looks how busy the processors are.
+    /// The system checks the load of the processors.
     PowerCheck,
 }
 
-/// A trace in the making.
+/// A trace under construction.
 pub(crate) struct Sim<W> {
     plan: Plan,
     tape: Tape<W>,
@@ -69,9 +70,10 @@ pub(crate) struct Sim<W> {
     stacks: Stacks,
     frames: Frames,
     queue: BinaryHeap<Reverse<(i64, u64, Happening)>>,
-    /// Entries of the queue so far: equal times happen in the order in which they were planned.
+    /// Entries of the queue so far: equal times are handled in the order in which they were
+    /// planned.
     planned: u64,
-    /// When the simulation ends and the rundown starts.
+    /// End of the simulation and start of the rundown.
     end: i64,
     cpus: Table<Cpu, CpuState>,
     threads: Table<Thread, ThreadState>,
@@ -91,8 +93,8 @@ pub(crate) struct Sim<W> {
     events: Table<Event, script::EventState>,
     ports: Table<Port, script::PortState>,
     observer: Observer,
-    /// Stacks of samples of threads with a script, with the innermost address; and the stack of the last
-    /// sample.
+    /// Stacks of samples of threads with a script, with the innermost address; and the stack of the
+    /// last sample.
     hit: BTreeSet<(Path, u64)>,
     last_hit: Option<Path>,
     cores: cores::CoresState,
@@ -158,8 +160,8 @@ impl<W: Write + Seek> Sim<W> {
         self.rundown_at_start()?;
         self.plan_first()?;
         while let Some(Reverse((time, _, happening))) = self.queue.pop() {
-            // What was planned for later is dropped: a trace ends in the middle of things, and readers have
-            // to cope with waits, calls and slices that are open.
+            // Events planned for later are dropped: a trace ends in the middle of activity, and
+            // readers have to cope with open waits, calls and slices.
             if time >= self.end {
                 break;
             }
@@ -176,12 +178,13 @@ impl<W: Write + Seek> Sim<W> {
         self.queue.push(Reverse((time, self.planned, happening)));
     }
 
-    /// Samples, marks, and the threads that run from before the trace.
+    /// Plans the first samples, the marks, and the threads that run from before the trace.
     fn plan_first(&mut self) -> Result<()> {
         let now = self.tape.now();
         let is_sampled = self.plan.is_sampled;
         for cpu in self.cpus.keys().filter(|_| is_sampled) {
-            // Spread over the interval, so that the interrupts of no two processors have the same time.
+            // Spread over the interval, so that the interrupts of no two processors have the same
+            // time.
             self.plan_at(now + 1_000 + 2_500 * cpu.0 as i64, Happening::Sample(cpu));
         }
         for (index, (per_mille, _)) in self.plan.marks.iter().enumerate() {
@@ -207,8 +210,8 @@ impl<W: Write + Seek> Sim<W> {
             Happening::QuantumEnd(cpu, slice) if self.cpus[cpu].slice == slice => {
                 self.quantum_end(cpu)
             }
-            // Nothing is taken out of the queue when a thread is switched out: an entry of an earlier slice
-            // is recognised by its number instead.
+            // Nothing is taken out of the queue when a thread is switched out: an entry of an
+            // earlier slice is recognised by its number instead.
             Happening::Computed(..) | Happening::QuantumEnd(..) => Ok(()),
             Happening::Dispatch(cpu) => self.dispatch(cpu),
             Happening::Timer(thread) => self.timer(thread),

@@ -1,4 +1,4 @@
-//! Who waited for whom: what the truth says about waits, as they happen.
+//! Truth about waits, as they happen: the waiting threads and the threads that ended their waits.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -12,11 +12,11 @@ use crate::table::{Cpu, Table, Thread};
 use crate::truth::{Call, CallTimes, Link, Root, WaitSums, Watched};
 
 /// Links of a chain that are followed.
-// Chains share their tails, so that a chain as long as the trace would keep every wait in memory, and
+// Chains share their tails, so a chain as long as the trace would keep every wait in memory, and
 // dropping it would recurse as deep.
 const LINKS: usize = 32;
 
-/// Why a DPC readies a thread.
+/// Reason for which a DPC readies a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cause {
     /// A timer is due.
@@ -36,19 +36,19 @@ struct Wait {
     end: End,
 }
 
-/// How a wait ended.
+/// End of a wait.
 #[derive(Debug, Clone)]
 struct End {
     /// The thread that readied; it is accidental for a DPC.
     by: Option<Thread>,
     dpc: Option<Cause>,
-    /// The last wait of that thread, if it lies in the wait that it ended.
+    /// The last wait of that thread, if it is inside the wait that it ended.
     before: Option<Rc<Wait>>,
     /// Links of the chain, this one included.
     links: usize,
 }
 
-/// A call that is not over.
+/// A call that has not ended.
 #[derive(Debug)]
 struct OpenCall {
     name: &'static str,
@@ -58,7 +58,7 @@ struct OpenCall {
     longest: Option<Rc<Wait>>,
 }
 
-/// What is remembered of one thread.
+/// State of one thread.
 #[derive(Debug, Default)]
 struct Seen {
     /// The end of its wait, if it was readied and is not switched in yet.
@@ -67,7 +67,7 @@ struct Seen {
     call: Option<OpenCall>,
 }
 
-/// What is remembered of waits. Nothing where no thread has a script.
+/// State of waits. Empty if no thread has a script.
 #[derive(Debug)]
 pub(super) struct Observer {
     threads: Table<Thread, Seen>,
@@ -87,9 +87,10 @@ impl Observer {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// A thread is about to be readied on a processor.
+    /// Records the end of a wait, before a thread is readied on a processor.
     pub(super) fn wait_ends(&mut self, cpu: Cpu, thread: Thread, dpc: Option<Cause>) {
-        // Only the first readying of a wait ends it; a thread that is ready or runs has nothing to end.
+        // Only the first readying of a wait ends it; a thread that is ready or runs has nothing to
+        // end.
         let Some(since) = self.threads[thread]
             .account
             .waits_since()
@@ -101,8 +102,8 @@ impl<W: Write + Seek> Sim<W> {
         let before = by
             .filter(|_| dpc.is_none())
             .and_then(|by| self.observer.threads[by].last.clone());
-        // Only a wait that ended inside of this one delayed it; what the other thread waited for earlier did
-        // not.
+        // Only a wait that ended inside of this one delayed it; earlier waits of the other thread
+        // did not.
         let before = before.filter(|wait| wait.switch_in > since && wait.end.links < LINKS);
         let links = 1 + before.as_ref().map_or(0, |wait| wait.end.links);
         self.observer.threads[thread].ends = Some(End {
@@ -113,11 +114,11 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// A thread is switched in behind a wait.
+    /// Records the switch-in of a thread after a wait.
     pub(super) fn wait_ended(&mut self, thread: Thread, waited: Waited, switch_in: i64) {
         let seen = &mut self.observer.threads[thread];
         let Some(end) = seen.ends.take() else { return };
-        // A DPC interrupts whatever thread runs, which has nothing to do with the wait.
+        // A DPC interrupts an arbitrary running thread, which has nothing to do with the wait.
         let by = end.by.filter(|_| end.dpc.is_none());
         let length = |waited: &Waited| waited.readied - waited.since;
         let wait = Rc::new(Wait {
@@ -161,8 +162,8 @@ impl<W: Write + Seek> Sim<W> {
             return;
         };
         let now = self.tape.now();
-        // Differences of running sums, since slices and waits that the call began or ended in count with the
-        // part that lies in it.
+        // Differences of running sums, since slices and waits that cross the start or end of the
+        // call count with the part inside it.
         let since = |thread: Thread, before: [i64; 3]| {
             let [run, wait, ready] = self.threads[thread].account.so_far(now);
             let ns = |ticks: i64| ticks * TICK_NS;
@@ -207,7 +208,7 @@ impl<W: Write + Seek> Sim<W> {
         waits.map(link).collect()
     }
 
-    /// What the last wait of a chain waited for.
+    /// Returns the reason of the last wait in a chain.
     fn root(&self, first: Option<Rc<Wait>>) -> Option<Root> {
         let last = std::iter::successors(first, |wait| wait.end.before.clone()).last()?;
         let Some(Cause::Disk(done)) = last.end.dpc else {
@@ -235,7 +236,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// Who waited for whom, by the names of threads.
+    /// Returns sums of waits by waiting thread and readying thread, by their names.
     pub(super) fn waited_for(&self) -> BTreeMap<String, BTreeMap<String, WaitSums>> {
         let mut by_thread: BTreeMap<String, BTreeMap<String, WaitSums>> = BTreeMap::new();
         for ((thread, by), (waits, ticks)) in &self.observer.sums {

@@ -1,4 +1,4 @@
-//! What a session writes when it starts and when it stops, what a merge adds, and the truth in the end.
+//! Events at the start and stop of a session, the additions of a merge, and the final truth.
 
 use std::io::{Seek, Write};
 
@@ -17,7 +17,7 @@ use crate::truth::{EventCounts, Header, Process, Times, Truth};
 
 /// FILETIME of the installation.
 const INSTALLED: i64 = 133_200_000_000_000_000;
-/// The processor that all of this is written on.
+/// The processor of all these records.
 const CPU: Cpu = Cpu(0);
 
 impl<W: Write + Seek> Sim<W> {
@@ -42,7 +42,7 @@ impl<W: Write + Seek> Sim<W> {
             self.tape
                 .merge(0, &MergeRecord::VolumeMapping { nt_path, dos_path })?;
         }
-        // The interval comes first, since what a sample weighs follows from it.
+        // The interval comes first, since the weight of a sample depends on it.
         self.interval(kind::INTERVAL_START)?;
         self.alive_at_start();
         self.rundown(
@@ -63,8 +63,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn rundown_at_end(&mut self) -> Result<()> {
-        // Windows describes the machine when a kernel session stops, not when it starts: readers know disks
-        // and adapters at the end only.
+        // Windows describes the machine when a kernel session stops, not when it starts: readers
+        // know disks and adapters only at the end.
         self.machine()?;
         self.describe_cores()?;
         self.core_rundown()?;
@@ -107,7 +107,7 @@ impl<W: Write + Seek> Sim<W> {
                 .threads
                 .iter()
                 .filter(|(_, thread)| thread.program == program);
-            // Process 0 has no threads in a plan, and is always there: kernel images hang on it.
+            // Process 0 has no threads in a plan and always exists: the kernel images belong to it.
             let idle = self.plan.programs[program].pid == 0;
             self.programs[program].alive =
                 idle || threads.any(|(_, thread)| thread.born == Born::Before);
@@ -117,7 +117,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// All that lives: processes, their threads and images.
+    /// Writes everything that is alive: processes, their threads and images.
     fn rundown(&mut self, of_process: Kind, of_thread: Kind, of_image: Kind) -> Result<()> {
         for program in self.plan.programs.keys() {
             if !self.programs[program].alive {
@@ -194,8 +194,8 @@ impl<W: Write + Seek> Sim<W> {
         self.finish_cores();
         self.finish_acts();
         self.truth.waited_for = self.waited_for();
-        // Before the tape ends, since what still acts is counted up to the end of the simulation and not of
-        // the rundown.
+        // Before the tape ends, since open causes are counted up to the end of the simulation, not
+        // of the rundown.
         self.finish_causes();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
@@ -205,7 +205,8 @@ impl<W: Write + Seek> Sim<W> {
             duration_ns: Self::ns(end),
         };
         truth.counts = counts.summed();
-        // Stacks of threads without a script are counted where they are made, the others by what samples hit.
+        // Stacks of threads without a script are counted when they are created, the others when a
+        // sample hits them.
         truth.samples.stacks.distinct = self.stacks.distinct_of_samples() + self.hit.len() as u64;
         for (cpu, state) in self.cpus.iter() {
             truth.cpus.entry(cpu.0 as u16).or_default().busy_ns = state.busy_until(end) * TICK_NS;

@@ -27,7 +27,7 @@ impl<W: Write + Seek> Sim<W> {
             Happening::Sample(cpu),
         );
         let current = self.cpus[cpu].current;
-        // A DPC interrupts whatever runs, and the idle loop, too.
+        // A DPC interrupts any running code, including the idle loop.
         let in_dpc = self.rng.chance(DPC_SAMPLES);
         let address = match current {
             _ if in_dpc => self.plan.routines.in_dpc + 4 * self.rng.below(64),
@@ -38,8 +38,8 @@ impl<W: Write + Seek> Sim<W> {
                 leaf.copied().unwrap_or_default()
             }
         };
-        // Taken for every sample, in a DPC or not: it draws a random number, and the sequence must not depend
-        // on what was hit.
+        // Taken for every sample, in a DPC or not: it draws a random number, and the sequence must
+        // not depend on the sampled code.
         let dpc_start = self.begin_interrupt(cpu);
         let (thread_id, process_id) = self.ids(current);
         let priority = current.map_or(0, |thread| self.plan.threads[thread].priority);
@@ -51,7 +51,8 @@ impl<W: Write + Seek> Sim<W> {
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
         if in_dpc {
-            // Written without a stack: no code of a thread ran, and counts of functions would blame one.
+            // Written without a stack: no code of a thread ran, and counts of functions would
+            // attribute it to one.
             return self.end_dpc(cpu, kind::DPC, self.plan.routines.disk.1, dpc_start);
         }
         if let Some(thread) = current {
@@ -100,8 +101,8 @@ impl<W: Write + Seek> Sim<W> {
             let images = of_process
                 .flat_map(|(_, plan)| plan.modules)
                 .map(|m| &self.plan.modules[*m]);
-            // The first image that holds the address, as an image of the process and one of the kernel cannot
-            // overlap.
+            // The first image that holds the address, as an image of the process and one of the
+            // kernel cannot overlap.
             let module = images
                 .into_iter()
                 .find(|m| (m.base..m.base + u64::from(m.size)).contains(&address));
@@ -115,7 +116,7 @@ impl<W: Write + Seek> Sim<W> {
         *samples.by_process.entry(process).or_default() += 1;
     }
 
-    /// A DPC that does something; its event comes when it is done.
+    /// Runs a DPC with an action. Its event is written when it has finished.
     pub(super) fn dpc(
         &mut self,
         cpu: Cpu,
@@ -137,12 +138,13 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Some microseconds before now, but not before anything else on that processor.
+    /// Returns a start some microseconds ago, but not before anything else on that processor.
     fn begin_interrupt(&mut self, cpu: Cpu) -> i64 {
-        // The event of a DPC or interrupt is written at its end and holds its start, so that the start is
-        // made up backwards: 0.8 to 6 microseconds.
+        // The event of a DPC or interrupt is written at its end and holds its start, so that the
+        // start is made up backwards: 0.8 to 6 microseconds.
         let long_ago = self.tape.next() - i64::from(self.rng.between(8, 60));
-        // An interrupt that began before the latest record of its processor would have to contain it.
+        // An interrupt that began before the latest record of its processor would have to contain
+        // it.
         long_ago.max(self.tape.latest(cpu.0 as u16) + 1)
     }
 
@@ -160,7 +162,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A timer that fires on some processor.
+    /// Fires a timer on some processor.
     pub(super) fn timer(&mut self, thread: Thread) -> Result<()> {
         let cpu = Cpu(self.rng.below(self.cpus.len() as u64) as usize);
         let routine = self.plan.routines.timer;
@@ -170,8 +172,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn input(&mut self, thread: Thread) -> Result<()> {
-        // Interrupts of the keyboard go to the first processor and those of the disk to the last one, so that
-        // a thread is often readied elsewhere than it runs.
+        // Interrupts of the keyboard go to the first processor and interrupts of the disk to the
+        // last one, so that a thread is often readied on another processor than its own.
         let (cpu, (isr, dpc)) = (Cpu(0), self.plan.routines.keyboard);
         self.isr(cpu, isr, 0x91)?;
         self.dpc(cpu, kind::DPC, dpc, |sim| {
@@ -179,7 +181,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// The disk interrupts; the request that is done is completed in the DPC.
+    /// Interrupts for the disk. The finished request is completed in the DPC.
     pub(super) fn disk_done(&mut self, request: Option<Request>) -> Result<()> {
         let Some(request) = request else {
             return Ok(());

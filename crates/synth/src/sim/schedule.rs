@@ -1,4 +1,4 @@
-//! Who runs where: switches, readiness, preemption, quanta.
+//! Scheduling of threads on processors: switches, readiness, preemption, quanta.
 
 use std::collections::VecDeque;
 use std::io::{Seek, Write};
@@ -15,11 +15,11 @@ use crate::table::{Cpu, Thread};
 use crate::tape::MICROSECOND;
 use crate::{Result, tape};
 
-/// How long a thread may run while others of its priority are ready.
+/// Time that a thread may run while others of its priority are ready.
 const QUANTUM: i64 = 20_000 * MICROSECOND;
 /// Per mille of stacks that are written whole; the others as keys.
-// Windows compresses stacks by keys where the session asks for it: traces have both forms, so that a reader
-// meets both in each trace.
+// Windows compresses stacks by keys where the session asks for it: traces have both forms, so that
+// a reader meets both in each trace.
 const WHOLE_STACKS: u64 = 600;
 
 /// A processor.
@@ -27,15 +27,15 @@ const WHOLE_STACKS: u64 = 600;
 pub(super) struct CpuState {
     /// `None`: idle.
     pub(super) current: Option<Thread>,
-    /// Number of switches: what was planned for a slice is void when the number has changed.
+    /// Number of switches: work that is planned for a slice is void when the number has changed.
     pub(super) slice: u64,
-    /// It is planned that the processor looks for a better thread.
+    /// A search for a better thread is planned for the processor.
     pub(super) dispatching: bool,
     /// The processor is not used, to save power.
     pub(super) parked: bool,
-    /// When the thread that runs will have computed enough.
+    /// Time at which the running thread will have computed enough.
     pub(super) until: i64,
-    /// When that thread was switched in.
+    /// Switch-in time of that thread.
     since: i64,
     busy_since: i64,
     busy: i64,
@@ -45,25 +45,25 @@ pub(super) struct CpuState {
 #[derive(Debug)]
 pub(super) struct ThreadState {
     pub(super) alive: bool,
-    /// What is left to compute.
+    /// Remaining time to compute.
     pub(super) left: i64,
-    /// What is left of its quantum: a preemption does not give it a new one.
+    /// Rest of its quantum: a preemption does not give it a new one.
     quantum: i64,
     /// Position in its work.
     pub(super) step: usize,
     /// State of its script.
     pub(super) script: ScriptState,
-    /// The thread waits for a signal; or so many signals came before it waited.
+    /// The thread waits for a signal; or the number of signals that came before it waited.
     pub(super) awaiting: bool,
     pub(super) signals: u32,
-    /// Whom it serves.
+    /// The thread that it serves.
     pub(super) client: Option<Thread>,
     pub(super) io: Option<super::io::Open>,
-    /// What it has begun.
+    /// Its open actions.
     pub(super) acting: super::act::Acting,
     /// The thread has to load the images of its process.
     pub(super) loads_images: bool,
-    /// When the thread ends.
+    /// Time at which the thread ends.
     pub(super) dies_at: i64,
     last_cpu: Cpu,
     pub(super) account: Account,
@@ -95,7 +95,7 @@ impl ThreadState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Thread and process id; those of the idle process for `None`.
+    /// Returns the thread and process id; the ids of the idle process for `None`.
     pub(super) fn ids(&self, thread: Option<Thread>) -> (u32, u32) {
         thread.map_or((0, 0), |thread| {
             let plan = &self.plan.threads[thread];
@@ -103,7 +103,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// Ends the slice of a processor's thread; the best ready thread goes on, or nobody.
+    /// Ends the slice of a processor's thread. The best ready thread runs next, if there is one.
     pub(super) fn block(&mut self, cpu: Cpu, state: u8, reason: u8) -> Result<()> {
         // A wait gives a thread a new quantum, a preemption does not.
         if let Some(thread) = self.cpus[cpu].current {
@@ -161,7 +161,8 @@ impl<W: Write + Seek> Sim<W> {
         processor.slice += 1;
         self.truth.cpus.entry(cpu.0 as u16).or_default().switches += 1;
         let Some(new) = new else { return Ok(()) };
-        // Before the account handles the switch-in and forgets since when the thread was ready.
+        // Before the account handles the switch-in and forgets the time since which the thread was
+        // ready.
         self.is_held_up(new, time);
         let waited = self.threads[new].account.switch_in(time);
         self.runs(cpu, new, time);
@@ -195,7 +196,7 @@ impl<W: Write + Seek> Sim<W> {
         );
     }
 
-    /// Lets the thread of a processor compute for so long.
+    /// Lets the thread of a processor compute for this many ticks.
     pub(super) fn compute(&mut self, cpu: Cpu, ticks: i64) {
         let (until, slice) = (self.tape.now() + ticks, self.cpus[cpu].slice);
         self.cpus[cpu].until = until;
@@ -216,12 +217,12 @@ impl<W: Write + Seek> Sim<W> {
             .kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
                 p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
             })?;
-        // Before the account learns of it: from then on the thread no longer waits, and nothing knows since
-        // when it did.
+        // Before the account learns of it: from then on the thread no longer waits, and the start
+        // of its wait is lost.
         self.wait_ends(cpu, thread, dpc);
         self.threads[thread].account.readied(time);
-        // A DPC readies on behalf of no thread, so that its event has no stack of the thread that it
-        // interrupted.
+        // A DPC readies on behalf of no thread, so its event does not get the stack of the
+        // interrupted thread.
         if let Some(readying) = self.cpus[cpu].current.filter(|_| !from_dpc) {
             let (thread_id, process_id) = self.ids(Some(readying));
             let owner = StackOwner {
@@ -236,9 +237,11 @@ impl<W: Write + Seek> Sim<W> {
             queue.push_back(thread);
         }
         if let Some(target) = self.cpu_for(thread) {
-            // Until it has looked no other thread is sent to it, or two could count on one idle processor.
+            // Until it has looked no other thread is sent to it, or two could count on one idle
+            // processor.
             self.cpus[target].dispatching = true;
-            // An idle processor has to leave its idle state first: 2 to 15 microseconds against 1.5 to 6.
+            // An idle processor has to leave its idle state first: 2 to 15 microseconds against 1.5
+            // to 6.
             let delay = if self.cpus[target].current.is_none() {
                 (20, 150)
             } else {
@@ -250,8 +253,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// An idle processor, best the one where the thread ran before; else the one with the least important
-    /// thread, if that is less important.
+    /// Returns an idle processor, preferably the one where the thread ran before; otherwise the one
+    /// with the least important thread, if that is less important.
     fn cpu_for(&self, thread: Thread) -> Option<Cpu> {
         let last = self.threads[thread].last_cpu;
         let free = |cpu: &Cpu| {
@@ -292,7 +295,7 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn dispatch(&mut self, cpu: Cpu) -> Result<()> {
         self.cpus[cpu].dispatching = false;
-        // Another processor may have taken the thread since this one was sent to look.
+        // Another processor may have taken the thread since this one was sent to search.
         let Some(best) = self.best_ready(cpu) else {
             return Ok(());
         };
@@ -314,8 +317,8 @@ impl<W: Write + Seek> Sim<W> {
         let Some(current) = self.cpus[cpu].current else {
             return Ok(());
         };
-        // Threads of equal priority take turns, unlike in a preemption, where only a more important one
-        // counts.
+        // Threads of equal priority take turns, unlike in a preemption, where only a more important
+        // one counts.
         if self
             .best_ready(cpu)
             .is_some_and(|best| best >= self.plan.threads[current].priority)
@@ -324,20 +327,23 @@ impl<W: Write + Seek> Sim<W> {
             self.put_back(cpu, current, true);
             return self.switch(cpu, next, state::READY, reason::WR_QUANTUM_END);
         }
-        // Nobody else wants the processor: the thread stays without a switch and gets a new quantum.
+        // No other thread is ready for the processor: the thread stays without a switch and gets a
+        // new quantum.
         let (time, slice) = (self.tape.now() + QUANTUM, self.cpus[cpu].slice);
         self.plan_at(time, Happening::QuantumEnd(cpu, slice));
         Ok(())
     }
 
-    /// A thread that did not want to stop waits for a processor: in front if it was preempted, else behind.
+    /// Queues a thread that did not stop by itself: at the front if it was preempted, otherwise at
+    /// the back.
     fn put_back(&mut self, cpu: Cpu, thread: Thread, behind: bool) {
-        // The switch that follows is written at this time, so that used and left work add up to all of it.
+        // The switch that follows is written at this time, so that used and left work add up to all
+        // of it.
         let now = self.tape.next();
         let used = now - self.cpus[cpu].since;
         let state = &mut self.threads[thread];
-        // At least a tick, since an entry of the queue in the past would be handled before those that led to
-        // it.
+        // At least a tick, since a queue entry in the past would be handled before the entries that
+        // led to it.
         state.left = (self.cpus[cpu].until - now).max(1);
         state.quantum = if behind {
             QUANTUM
@@ -383,7 +389,8 @@ impl<W: Write + Seek> Sim<W> {
         let (cpu, frames) = (cpu.0 as u16, &mut self.frames);
         let counts = (frames.kernel.len(), frames.user.len());
         if self.rng.chance(WHOLE_STACKS) {
-            // An event of a whole stack has kernel and user frames in one list; keys keep them apart.
+            // An event of a whole stack has kernel and user frames in one list; keys keep them
+            // apart.
             frames.kernel.append(&mut frames.user);
             self.tape.whole_stack(cpu, owner, &frames.kernel)?;
             return Ok(counts);
@@ -401,7 +408,7 @@ impl<W: Write + Seek> Sim<W> {
 }
 
 impl CpuState {
-    /// Ticks that the processor was busy until the end.
+    /// Returns the ticks that the processor was busy until the end.
     pub(super) fn busy_until(&self, end: i64) -> i64 {
         self.busy
             + if self.current.is_some() {

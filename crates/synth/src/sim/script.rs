@@ -16,20 +16,21 @@ use crate::stacks::Taken;
 use crate::table::{Code, Cpu, Event, File, Path, Port, Script, Thread};
 use crate::tape::{MICROSECOND, T0};
 
-/// Places of a function that samples hit.
-// Few enough that stacks repeat, so that the number of distinct stacks stays bounded however long a trace is.
+/// Number of places in a function that samples hit.
+// Few enough that stacks repeat, so that the number of distinct stacks stays bounded however long a
+// trace is.
 const PLACES: u64 = 16;
 
-/// Where a thread is in its script, apart from the number of the step.
+/// Position of a thread in its script, apart from the number of the step.
 #[derive(Debug, Default)]
 pub(super) struct ScriptState {
-    /// What it computes.
+    /// The running code.
     running: Option<Code>,
     /// Its stack while it waits.
     waits: Option<Path>,
-    /// Its stack while it does something in no time: readies a thread, starts a process.
+    /// Its stack during an action that takes no time: it readies a thread, or starts a process.
     acts: Option<Path>,
-    /// How long it computes between two transfers of a file.
+    /// Computing time between two transfers of a file.
     between: (u32, u32),
     /// The request that it serves.
     request: Option<Request>,
@@ -46,7 +47,7 @@ struct Request {
     is_waited_for: bool,
 }
 
-/// Signals that nobody took, and threads that wait for one.
+/// Pending signals, and threads that wait for one.
 #[derive(Debug)]
 pub(super) struct EventState {
     signals: u32,
@@ -62,7 +63,7 @@ impl EventState {
     }
 }
 
-/// Requests that nobody took, and servers without one.
+/// Pending requests, and idle servers.
 #[derive(Debug, Default)]
 pub(super) struct PortState {
     requests: VecDeque<Request>,
@@ -70,7 +71,7 @@ pub(super) struct PortState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Does the next step of a thread.
+    /// Runs the next step of a thread.
     pub(super) fn next_step(&mut self, cpu: Cpu, thread: Thread, script: Script) -> Result<Then> {
         let plan = &self.plan.scripts[script];
         let at = self.threads[thread].step;
@@ -124,7 +125,8 @@ impl<W: Write + Seek> Sim<W> {
             Step::PageIn(path, reading) => self.fault(thread, path, reading, false),
             Step::HardFault(path, reading) => self.fault(thread, path, reading, true),
             Step::ReadAsked(path, reading) => {
-                // A server without a request reads the file that its plan names, so that no step is lost.
+                // A server without a request reads the file that its plan names, so that no step is
+                // lost.
                 let asked = self.threads[thread]
                     .script
                     .request
@@ -158,8 +160,8 @@ impl<W: Write + Seek> Sim<W> {
             Step::ActsNoMore => self.acts_no_more(thread),
             Step::Mark(text) => self.set_mark(text)?,
         }
-        // A step that started a transfer gives its thread a moment on the processor, as opening the file
-        // takes one; the rest of the operation is done by `act` before the next step.
+        // A step that started a transfer gives its thread a moment on the processor, as opening the
+        // file takes one; the rest of the operation is done by `act` before the next step.
         Ok(if self.threads[thread].io.is_some() {
             Then::Computes(MICROSECOND)
         } else {
@@ -177,8 +179,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn await_event(&mut self, thread: Thread, path: Path, reason: u8, event: Event) -> Then {
-        // A signal that came first is kept, as an auto-reset event of Windows keeps it: else a thread that is
-        // slower than the one that signals would wait forever.
+        // An early signal is kept, as an auto-reset event of Windows keeps it: otherwise a thread
+        // that is slower than the signaling one would wait forever.
         let state = &mut self.events[event];
         if state.signals > 0 {
             state.signals -= 1;
@@ -201,8 +203,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn ask(&mut self, cpu: Cpu, client: Thread, path: Path, ask: Ask) -> Result<Then> {
-        // The stack of sending is that of the readying event; the one of waiting is needed only at the next
-        // switch.
+        // The readying event has the stack of sending; the stack of waiting is needed only at the
+        // next switch.
         let state = &mut self.threads[client].script;
         (state.acts, state.waits) = (Some(path), Some(ask.waits));
         if let Some(message) = self.request(cpu, client, (ask.port, ask.file), true)? {
@@ -211,7 +213,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(Then::Waits(ask.reason))
     }
 
-    /// Puts a request into the queue of a server. Returns the number of the message that brings it.
+    /// Puts a request into the queue of a server. Returns the number of the message that carries
+    /// it.
     fn request(
         &mut self,
         cpu: Cpu,
@@ -219,8 +222,8 @@ impl<W: Write + Seek> Sim<W> {
         (port, file): (Port, File),
         is_waited_for: bool,
     ) -> Result<Option<u32>> {
-        // The message is written before the server is readied, as the kernel does it: a reader that pairs
-        // both finds the message first.
+        // The message is written before the server is readied, as the kernel does it: a reader that
+        // pairs both finds the message first.
         let message = self.send_request(cpu, client, port)?;
         self.ports[port].requests.push_back(Request {
             client,
@@ -238,7 +241,8 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[server].script.acts = Some(path);
         if let Some(request) = self.ports[port].requests.pop_front() {
             self.threads[server].script.request = Some(request);
-            // A message that nobody waits for is done when it is received, and its number is free again.
+            // A message without a waiting sender is finished when it is received, and its number is
+            // free again.
             if let Some(message) = request.message {
                 self.receive(cpu, server, message, !request.is_waited_for)?;
             }
@@ -247,8 +251,8 @@ impl<W: Write + Seek> Sim<W> {
         self.waits_for_request(cpu, server, port)?;
         self.ports[port].idle.push_back(server);
         self.threads[server].script.waits = Some(path);
-        // The step is done again when a request wakes the server: it then takes it out of the queue, unless
-        // another one was faster.
+        // The step is repeated when a request wakes the server: it then takes the request out of
+        // the queue, unless another server was faster.
         self.again(server);
         Ok(Then::Waits(reason::WR_QUEUE))
     }
@@ -272,7 +276,7 @@ impl<W: Write + Seek> Sim<W> {
         self.make_ready(cpu, client, None)
     }
 
-    /// Whose request a thread works on.
+    /// Returns the client whose request a thread works on.
     pub(super) fn serves(&self, server: Thread) -> Option<Thread> {
         self.threads[server]
             .script
@@ -309,7 +313,7 @@ impl<W: Write + Seek> Sim<W> {
         state.between = (reading.low, reading.high);
     }
 
-    /// How long a thread with a script computes between two transfers of a file.
+    /// Returns the computing time of a scripted thread between two transfers of a file.
     pub(super) fn between_transfers(&mut self, thread: Thread) -> Option<i64> {
         // Threads without a script compute for a time of `SMALL_IO` instead.
         self.plan.threads[thread].script?;
@@ -352,12 +356,12 @@ impl<W: Write + Seek> Sim<W> {
         let address = start + size / PLACES * place + mix(start) % 8;
         let frames = &mut self.frames;
         if let Some(first) = frames.kernel.first_mut().or(frames.user.first_mut()) {
-            // Only samples hit a function anywhere; all other frames are return addresses, which have one
-            // place for each call.
+            // Only samples hit a function anywhere; all other frames are return addresses, which
+            // have one place for each call.
             *first = address;
         }
-        // Distinct stacks are counted by their exact innermost address, as readers do, which see addresses
-        // and no functions.
+        // Distinct stacks are counted by their exact innermost address, as readers do, which see
+        // addresses and no functions.
         self.hit.insert((path, address));
         self.last_hit = Some(path);
     }
@@ -375,8 +379,8 @@ impl<W: Write + Seek> Sim<W> {
             let name = format!("{}!{}", self.plan.modules[plan.module].name, plan.name);
             let counts = functions.entry(name).or_default();
             counts.exclusive += u64::from(position + 1 == path.len());
-            // A function that is on the stack several times counts once, as in the tables that the truth is
-            // compared with.
+            // A function that is on the stack several times counts once, as in the tables that the
+            // truth is compared with.
             counts.inclusive += u64::from(
                 !path
                     .iter()

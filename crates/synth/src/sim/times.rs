@@ -1,4 +1,4 @@
-//! The account of one thread: how long it ran, waited and was ready.
+//! The account of one thread: its running, waiting and ready times.
 
 use crate::tape::T0;
 use crate::truth::{Open, ThreadTimes, Times};
@@ -40,27 +40,27 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Returns how long the thread ran.
+    /// Returns the time that the thread ran.
     pub(super) fn switch_out(&mut self, out: Out) -> i64 {
         let slice = self
             .running_since
             .take()
             .map_or(0, |since| out.time - since);
         self.sums.run_ns += slice;
-        // A thread that ended waits for nothing, and must not be open when the trace ends.
+        // A thread that has ended waits for nothing, and must not be open when the trace ends.
         self.out = (out.state != state::TERMINATED).then_some(out);
         self.readied = None;
         slice
     }
 
-    /// Since when the thread waits, if it was not readied yet.
+    /// Returns the start of the thread's wait, if it was not readied yet.
     pub(super) fn waits_since(&self) -> Option<i64> {
         self.out
             .filter(|out| out.state == state::WAITING && self.readied.is_none())
             .map(|out| out.time)
     }
 
-    /// Since when the thread could run and does not.
+    /// Returns the time since which the thread could run and does not.
     pub(super) fn ready_since(&self) -> Option<i64> {
         let out = self.out?;
         if out.state == state::READY {
@@ -70,11 +70,11 @@ impl Account {
         }
     }
 
-    /// Ticks until now of running, waiting and being ready.
+    /// Returns the ticks of running, waiting and being ready until now.
     pub(super) fn so_far(&self, now: i64) -> [i64; 3] {
         let run = self.running_since.map_or(0, |since| now - since);
         let (wait, ready) = match (self.out, self.readied) {
-            // A preempted thread could run all the time: whatever ready event comes for it changes nothing.
+            // A preempted thread could run all the time: a ready event for it changes nothing.
             (Some(out), _) if out.state == state::READY => (0, now - out.time),
             (Some(out), Some(readied)) => (readied - out.time, now - readied),
             (Some(out), None) => (now - out.time, 0),
@@ -87,7 +87,7 @@ impl Account {
         ]
     }
 
-    /// Whether the thread was never readied and never ran.
+    /// True if the thread was never readied and never ran.
     pub(super) const fn is_new(&self) -> bool {
         self.sums.switches_in == 0 && self.readied.is_none()
     }
@@ -107,8 +107,8 @@ impl Account {
             self.sums.ready_ns += time - out.time;
             return None;
         }
-        // A thread that was switched in without a ready event has no length of its wait, so that neither wait
-        // nor readiness is summed.
+        // A thread that was switched in without a ready event has no length of its wait, so neither
+        // the wait nor the ready time is summed.
         let readied = self.readied.take()?;
         self.sums.wait_ns += readied - out.time;
         *self.sums.wait_ns_by_reason.entry(out.reason).or_default() += readied - out.time;
@@ -120,7 +120,7 @@ impl Account {
         })
     }
 
-    /// The sums in nanoseconds and what is open, if the trace ends at that time.
+    /// Returns the sums in nanoseconds, with open parts for a trace that ends at that time.
     pub(super) fn finish(&self, end: i64) -> ThreadTimes {
         let mut times = self.sums.clone();
         times.run_open_end_ns = self.running_since.map_or(0, |since| end - since);

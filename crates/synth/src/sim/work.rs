@@ -1,4 +1,4 @@
-//! What a thread does next when it has computed enough or its wait is over.
+//! Next action of a thread after it has computed enough or its wait is over.
 
 use std::io::{Seek, Write};
 
@@ -11,15 +11,15 @@ use crate::tape::MICROSECOND;
 
 /// Ticks that copying from or to the cache, or opening a file, takes about.
 const SMALL_IO: u32 = 25 * MICROSECOND as u32;
-/// Signals and work items that are remembered; more are merged into one.
-// Bounded, so that a reader that falls behind does not make the simulation grow with the length of the trace.
+/// Number of pending signals and work items that are kept; more are merged into one.
+// Bounded, so that a slow reader does not make the simulation grow with the length of the trace.
 const REMEMBERED: u32 = 8;
 
-/// What becomes of the thread.
+/// Continuation of the thread.
 pub(super) enum Then {
-    /// The thread does its next action at once.
+    /// The thread continues with its next action at once.
     GoesOn,
-    /// The thread computes for so many ticks.
+    /// The thread computes for this number of ticks.
     Computes(i64),
     /// The thread waits for that reason.
     Waits(u8),
@@ -38,7 +38,8 @@ impl<W: Write + Seek> Sim<W> {
         self.load_images(cpu, thread)?;
         self.start_threads(cpu, thread)?;
         loop {
-            // An operation that has begun is finished first, even by a thread whose time to end has come.
+            // An operation that has begun is finished first, even by a thread whose time to end has
+            // come.
             let then = if let Some(open) = self.threads[thread].io.take() {
                 self.io_step(cpu, thread, open)?
             } else if self.threads[thread].dies_at <= self.tape.now() {
@@ -81,8 +82,8 @@ impl<W: Write + Seek> Sim<W> {
     fn next_action(&mut self, cpu: Cpu, thread: Thread) -> Result<Then> {
         let work = self.plan.threads[thread].work;
         let step = &mut self.threads[thread].step;
-        // A round ends here without taking time; every work has an action that takes some, so that `act`
-        // comes to an end.
+        // A round ends here without taking time; every work has an action that takes some, so that
+        // `act` comes to an end.
         let Some((chance, action)) = work.get(*step).copied() else {
             *step = 0;
             return Ok(Then::GoesOn);
@@ -185,7 +186,7 @@ impl<W: Write + Seek> Sim<W> {
         Then::Waits(reason::WR_QUEUE)
     }
 
-    /// The thread looks again when it is woken: another one may have been faster.
+    /// Makes the thread look again when it is woken, since another one may have been faster.
     pub(super) fn again(&mut self, thread: Thread) {
         let step = &mut self.threads[thread].step;
         *step = step.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! What is true of scenarios whose code has names: functions, calls and their waits, processors of different
+//! Truth about scenarios with named code: functions, calls and their waits, processors of different
 //! kinds.
 
 use serde::Serialize;
@@ -12,17 +12,17 @@ pub struct FunctionSamples {
     pub exclusive: u64,
 }
 
-/// Waits, of one thread that another one ended or with a function on their stack.
+/// Waits: of one thread that another one ended, or with a function on their stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct WaitSums {
-    /// How many.
+    /// Number of waits.
     pub waits: u64,
     /// From the switch-out to the readying.
     pub wait_ns: i64,
 }
 
-/// What performance counters counted between the switches of processors: the first slice of each processor is
-/// not part of it, nor is what runs at the end.
+/// Counts of the performance counters between the switches of processors, without the first slice
+/// of each processor and the slices at the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CounterSums {
     /// Scheduling slices.
@@ -40,7 +40,7 @@ pub struct CounterSums {
 /// A call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Call {
-    /// What is called.
+    /// Name of the call.
     pub name: String,
     /// `process/thread` that calls.
     pub thread: String,
@@ -48,20 +48,20 @@ pub struct Call {
     pub start_ns: i64,
     /// End.
     pub end_ns: i64,
-    /// Where its time went; the three add up to its length.
+    /// Times in each state; the three add up to its length.
     #[serde(flatten)]
     pub times: CallTimes,
-    /// What another thread did meanwhile.
+    /// Activity of another thread during the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
-    /// Its longest wait, the last wait of the thread that ended it, and so on: as long as a thread ended the
-    /// wait, and itself came out of a wait while it lasted.
+    /// Its longest wait, the last wait of the thread that ended it, and so on, as long as a thread
+    /// ended the wait and came out of a wait itself in that time.
     pub chain: Vec<Link>,
-    /// What the last of these waited for.
+    /// The reason of the last wait in this chain.
     pub root: Option<Root>,
 }
 
-/// Where the time of a call went.
+/// Times of a call in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CallTimes {
     /// Running.
@@ -72,12 +72,12 @@ pub struct CallTimes {
     pub ready_ns: i64,
 }
 
-/// What another thread did during a call.
+/// Activity of another thread during a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Watched {
     /// `process/thread`.
     pub thread: String,
-    /// Where its time went.
+    /// Times in each state.
     #[serde(flatten)]
     pub times: CallTimes,
 }
@@ -97,11 +97,11 @@ pub struct Link {
     pub switch_in_ns: i64,
     /// `process/thread` that ran where it was readied, if one did.
     pub readied_by: Option<String>,
-    /// A DPC readied it; that thread is accidental.
+    /// A DPC readied it, so that thread is accidental.
     pub in_dpc: bool,
 }
 
-/// What a chain of waits waited for in the end.
+/// The root of a chain of waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Root {
     /// `disk read`, `disk write`, `timer`, `input`, or `thread`: the last thread did not wait.
@@ -133,7 +133,7 @@ pub struct Core {
     pub min_mhz: u32,
     /// Highest frequency reported.
     pub max_mhz: u32,
-    /// When it was parked.
+    /// Times in which it was parked.
     pub parked: Vec<Parked>,
 }
 
@@ -142,6 +142,6 @@ pub struct Core {
 pub struct Parked {
     /// Start.
     pub from_ns: i64,
-    /// End, if it lies in the trace.
+    /// End, if it is in the trace.
     pub to_ns: Option<i64>,
 }

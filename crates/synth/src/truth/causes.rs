@@ -1,4 +1,4 @@
-//! What is wrong in a trace with planted causes.
+//! Truth about planted causes.
 
 use serde::Serialize;
 
@@ -9,19 +9,21 @@ pub struct Cause {
     pub card: u8,
     /// Name of its card.
     pub rule: String,
-    /// What to blame: a driver, process, server, file or setting.
+    /// The culprit: a driver, process, server, file or setting.
     pub culprit: String,
     /// Processes that suffer.
     pub victims: Vec<Victim>,
-    /// How much longer the operation takes than without it; missing where one trace cannot show it.
+    /// Additional time of the operation compared with a trace without the cause; missing if one
+    /// trace cannot show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_ns: Option<i64>,
-    /// When it acts on its victims; missing for a setting that holds all the time and takes nobody's time.
+    /// Time in which it acts on its victims; missing for a setting that is permanent and costs no
+    /// time.
     #[serde(flatten)]
     pub acted: Option<Acted>,
 }
 
-/// When a cause acts on its victims, since the start of the trace.
+/// Time in which a cause acts on its victims, since the start of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Acted {
     /// The first moment.

@@ -1,5 +1,5 @@
-//! What is true of scenarios that record more than scheduling and I/O: filter drivers, page faults, memory,
-//! messages.
+//! Truth about scenarios that record more than scheduling and I/O: filter drivers, page faults,
+//! memory, messages.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ pub struct MiniFilter {
     pub by_file: BTreeMap<String, Callbacks>,
     /// Callbacks that failed, by status (`0xc0000906`).
     pub failed_by_status: BTreeMap<String, u64>,
-    /// Callbacks that run when the trace ends; all others are complete.
+    /// Callbacks that are running when the trace ends; all others are complete.
     pub open_at_end: u64,
 }
 
 /// Sums over callbacks that ended in the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Callbacks {
-    /// How many.
+    /// Number of callbacks.
     pub count: u64,
     /// Callbacks that failed.
     pub failed: u64,
@@ -43,7 +43,7 @@ pub struct HardFaults {
 /// Sums over hard faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct HardFaultSums {
-    /// How many.
+    /// Number of hard faults.
     pub count: u64,
     /// Bytes read.
     pub bytes: u64,
@@ -56,18 +56,18 @@ pub struct HardFaultSums {
 pub struct Pool {
     /// By tag.
     pub by_tag: BTreeMap<String, PoolSums>,
-    /// By id of the process whose thread does it; what lives is reported by tag only.
+    /// By id of the process whose thread allocates or frees; live blocks are reported by tag only.
     pub by_process: BTreeMap<String, PoolSums>,
 }
 
 /// Sums over blocks of the kernel's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PoolSums {
-    /// How many were allocated.
+    /// Number of allocations.
     pub allocations: u64,
     /// Their bytes.
     pub allocated_bytes: u64,
-    /// How many were freed.
+    /// Number of frees.
     pub frees: u64,
     /// Their bytes.
     pub freed_bytes: u64,
@@ -84,9 +84,9 @@ pub struct PoolSums {
 /// Sums over one heap of a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct HeapSums {
-    /// How often it was created: its handle is used again.
+    /// Number of creations: its handle is reused.
     pub creates: u64,
-    /// How often it was destroyed.
+    /// Number of destructions.
     pub destroys: u64,
     /// Blocks that were allocated.
     pub allocations: u64,
@@ -104,7 +104,7 @@ pub struct HeapSums {
     pub freed_bytes: u64,
     /// From allocation to free, of the blocks that were freed.
     pub lifetime_ns: i64,
-    /// Blocks that went with the heap.
+    /// Blocks that were destroyed with the heap.
     pub destroyed_blocks: u64,
     /// Their bytes.
     pub destroyed_bytes: u64,
@@ -121,7 +121,7 @@ pub struct Alpc {
     pub sent: u64,
     /// Messages that were received.
     pub received: u64,
-    /// Messages that were sent and are not received when the trace ends.
+    /// Messages that were sent but not received when the trace ends.
     pub under_way_at_end: u64,
     /// Messages that were received, by the sending and the receiving thread (`process/thread`).
     pub delivered: BTreeMap<String, BTreeMap<String, Delivered>>,
@@ -134,7 +134,7 @@ pub struct Alpc {
 /// Messages from one thread to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Delivered {
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
     /// From sending to receiving.
     pub latency_ns: i64,
@@ -143,7 +143,7 @@ pub struct Delivered {
 /// Calls of a thread that another one served.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AlpcCalls {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
     /// From sending to receiving.
     pub delivery_ns: i64,

@@ -1,4 +1,4 @@
-//! What is true of starts and exits of processes, and of system calls.
+//! Truth about starts and exits of processes, and about system calls.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct ProcessStart {
     pub creator: String,
     /// Processor that the creator was on.
     pub creator_cpu: u16,
-    /// Start of the creator's system call, where that is recorded.
+    /// Start of the creator's system call, if it is recorded.
     pub call_ns: Option<i64>,
     /// End of the creator's system call.
     pub call_end_ns: Option<i64>,
@@ -27,8 +27,8 @@ pub struct ProcessStart {
     pub first_run_ns: Option<i64>,
     /// Processor of the first switch-in.
     pub first_run_cpu: Option<u16>,
-    /// From the creator's call, where it is recorded, or else from the event of the start, to the first
-    /// switch-in.
+    /// Time to the first switch-in: from the creator's call if it is recorded, otherwise from the
+    /// event of the start.
     pub cost_ns: Option<i64>,
 }
 
@@ -63,7 +63,7 @@ pub struct Syscalls {
 /// Sums over system calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SyscallSums {
-    /// How many.
+    /// Number of calls.
     pub count: u64,
     /// Calls that ended with an error.
     pub failed: u64,

@@ -1,13 +1,14 @@
-//! What is true of a trace: sums of the simulation, none of them read back.
+//! The truth about a trace: sums of the simulation, none of them read back.
 //!
-//! All times are integers of nanoseconds (a tick has 100). Times of points count from the header event.
-//! Processes are named by their id, threads by `process/thread`, processors, disks and reasons
-//! (`KWAIT_REASON`) by their number.
+//! All times are integers of nanoseconds (a tick has 100). Times of points count from the header
+//! event. Processes are named by their id, threads by `process/thread`, processors, disks and
+//! reasons (`KWAIT_REASON`) by their number.
 //!
-//! A thread that is switched out (T0), readied (T1) and switched in (T2) waited T1 - T0 and was ready T2 -
-//! T1. One that was preempted or ran out of its quantum (switched out in state Ready) did not wait and
-//! was ready T2 - T0; it counts as preempted. The first switch-in of a thread has no T0: nothing is summed. A
-//! slice that is open at the end is not part of `run_ns`, nor is an open wait part of `wait_ns`.
+//! A thread that is switched out (T0), readied (T1) and switched in (T2) waited T1 - T0 and was
+//! ready T2 - T1. One that was preempted or ran out of its quantum (switched out in state Ready)
+//! did not wait and was ready T2 - T0; it counts as preempted. The first switch-in of a thread has
+//! no T0: nothing is summed. A slice that is open at the end is not part of `run_ns`, nor is an
+//! open wait part of `wait_ns`.
 
 mod calls;
 mod causes;
@@ -39,18 +40,18 @@ pub use windows::{DelaySums, FocusStay, GuiSums, LockSums, Session, Sessions, Wi
 /// Version of this form.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// Everything that is true of a trace.
+/// The whole truth about a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Truth {
-    /// Where the trace comes from.
+    /// Origin of the trace.
     pub made: Made,
-    /// What the trace header says.
+    /// Contents of the trace header.
     pub header: Header,
     /// Counts of events.
     pub counts: EventCounts,
     /// By process id.
     pub processes: BTreeMap<u32, Process>,
-    /// By `process/thread`; idle threads are not among them.
+    /// By `process/thread`, without idle threads.
     pub threads: BTreeMap<String, ThreadTimes>,
     /// By processor.
     pub cpus: BTreeMap<u16, CpuTimes>,
@@ -64,26 +65,27 @@ pub struct Truth {
     pub file_io: FileIo,
     /// Points in time and their text.
     pub marks: Vec<Mark>,
-    /// Samples by process and `image!function`, where code has names.
+    /// Samples by process and `image!function`, for named code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<String, BTreeMap<String, FunctionSamples>>,
-    /// Waits that ended, by process and `image!function`, where code has names; a function once for each
-    /// wait.
+    /// Waits that ended, by process and `image!function`, for named code; a function counts once
+    /// for each wait.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub function_waits: BTreeMap<String, BTreeMap<String, WaitSums>>,
-    /// Waits that ended, by the thread that waited and the one that readied it; `dpc` for a DPC.
+    /// Waits that ended, by the waiting thread and the readying one; `dpc` for a DPC.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub waited_for: BTreeMap<String, BTreeMap<String, WaitSums>>,
-    /// What performance counters counted while each process ran, by process id, where switches carry them.
+    /// Counts of the performance counters while each process ran, by process id, if switches carry
+    /// them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, CounterSums>,
     /// Calls that the scenario is about, in the order of their ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// Causes of slowness that were planted.
+    /// Planted causes of slowness.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When causes acted, by the names of their cards; goes into [`Truth::causes`].
+    /// Times in which causes acted, by the names of their cards; goes into [`Truth::causes`].
     #[serde(skip)]
     pub(crate) acted: BTreeMap<&'static str, Acted>,
     /// Processors of different kinds, by number.
@@ -95,8 +97,8 @@ pub struct Truth {
     /// Callbacks of filter drivers.
     #[serde(skip_serializing_if = "is_default")]
     pub mini_filter: MiniFilter,
-    /// Page faults by process id and kind: `transition`, `demand_zero`, `copy_on_write`, `guard_page`,
-    /// `hard`, `access_violation`.
+    /// Page faults by process id and kind: `transition`, `demand_zero`, `copy_on_write`,
+    /// `guard_page`, `hard`, `access_violation`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub page_faults: BTreeMap<String, BTreeMap<String, u64>>,
     /// Page faults that read from files.
@@ -111,10 +113,10 @@ pub struct Truth {
     /// Messages between processes.
     #[serde(skip_serializing_if = "is_default")]
     pub alpc: Alpc,
-    /// Starts of processes, where the scenario is about them.
+    /// Starts of processes, if the scenario is about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<ProcessStart>,
-    /// Exits that somebody asked for, in the order of their ends.
+    /// Requested exits, in the order of their ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exits: Vec<ProcessExit>,
     /// System calls.
@@ -141,12 +143,12 @@ pub struct Truth {
     /// Sessions of the tracing system.
     #[serde(skip_serializing_if = "is_default")]
     pub sessions: Sessions,
-    /// Collections of runtimes of .NET, in the order of their starts.
+    /// Garbage collections of .NET runtimes, in the order of their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collections: Vec<Collection>,
 }
 
-/// Whether a section says nothing, since the scenario does not record it.
+/// True if a section is empty, since the scenario does not record it.
 fn is_default<T: Default + PartialEq>(section: &T) -> bool {
     *section == T::default()
 }
@@ -154,7 +156,7 @@ fn is_default<T: Default + PartialEq>(section: &T) -> bool {
 /// The arguments that give the same trace again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Made {
-    /// Version of the form of this page.
+    /// Version of the format of the truth.
     pub format_version: u32,
     /// Name of the scenario.
     pub scenario: String,
@@ -162,7 +164,7 @@ pub struct Made {
     pub scale: u32,
     /// Seed.
     pub seed: u64,
-    /// Whether buffers are compressed.
+    /// True if buffers are compressed.
     pub compressed: bool,
 }
 
@@ -177,7 +179,7 @@ pub struct Header {
     pub duration_ns: i64,
 }
 
-/// Counts of events, the header event and the definitions of stack keys included.
+/// Counts of events, including the header event and the definitions of stack keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct EventCounts {
     /// All.
@@ -201,9 +203,9 @@ pub struct Process {
     pub parent_pid: u32,
     /// Command line.
     pub command_line: String,
-    /// Start, if it lies in the trace.
+    /// Start, if it is in the trace.
     pub start_ns: Option<i64>,
-    /// Stop, if it lies in the trace.
+    /// Stop, if it is in the trace.
     pub stop_ns: Option<i64>,
     /// 2 for one of 32 bits, 4 for a protected one.
     #[serde(skip_serializing_if = "is_default")]
@@ -214,14 +216,14 @@ pub struct Process {
     pub times: Times,
 }
 
-/// Where the time of threads went.
+/// Times of threads in each state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Times {
     /// Switch-ins.
     pub switches_in: u64,
     /// Slices with both ends in the trace.
     pub run_ns: i64,
-    /// From the last switch-in to the end, if it runs then.
+    /// From the last switch-in to the end, if it is running then.
     pub run_open_end_ns: i64,
     /// Waits that ended.
     pub wait_ns: i64,
@@ -229,7 +231,7 @@ pub struct Times {
     pub wait_ns_by_reason: BTreeMap<u8, i64>,
     /// Ready or preempted until switched in.
     pub ready_ns: i64,
-    /// Switch-ins behind a preemption or the end of a quantum.
+    /// Switch-ins after a preemption or the end of a quantum.
     pub preempted: u64,
 }
 
@@ -239,7 +241,8 @@ pub struct ThreadTimes {
     /// Sums.
     #[serde(flatten)]
     pub times: Times,
-    /// The wait or ready time that the end of the trace cuts off; none if it runs then, or ended.
+    /// The wait or ready time that the end of the trace cuts off; none if the thread is running
+    /// then, or has ended.
     pub open_at_end: Option<Open>,
 }
 
@@ -252,7 +255,7 @@ pub struct Open {
     pub state: u8,
     /// Reason of the switch-out.
     pub reason: u8,
-    /// When it was readied, if it was.
+    /// Time of its last readying, if any.
     pub readied_ns: Option<i64>,
 }
 
@@ -286,7 +289,7 @@ pub struct Samples {
     pub by_core: BTreeMap<u16, u64>,
     /// Busy ones by processor.
     pub busy_by_core: BTreeMap<u16, u64>,
-    /// Busy ones by process and path of the image of their address.
+    /// Busy samples by process and path of the image at their address.
     pub exclusive_by_module: BTreeMap<String, BTreeMap<String, u64>>,
     /// Their stacks.
     pub stacks: SampleStacks,
@@ -295,9 +298,9 @@ pub struct Samples {
 /// Stacks of samples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SampleStacks {
-    /// Samples whose stack has a part in the kernel.
+    /// Samples with a kernel part in their stack.
     pub samples_with_kernel_stack: u64,
-    /// Samples whose stack has a part in user mode.
+    /// Samples with a user-mode part in their stack.
     pub samples_with_user_stack: u64,
     /// Samples with a stack.
     pub samples_with_any_stack: u64,
@@ -310,7 +313,7 @@ pub struct SampleStacks {
 /// DPCs and interrupts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Interrupts {
-    /// DPCs, those of timers included.
+    /// DPCs, including timer DPCs.
     pub dpcs: u64,
     /// Their durations.
     pub dpc_ns: i64,
@@ -325,7 +328,7 @@ pub struct Interrupts {
 pub struct Disk {
     /// All.
     pub total: Transfers,
-    /// By process of the thread that asked.
+    /// By process of the requesting thread.
     pub by_process: BTreeMap<String, Transfers>,
     /// By disk.
     pub by_disk: BTreeMap<u32, Transfers>,
@@ -348,7 +351,7 @@ pub struct Transfers {
     pub flushes: u64,
     /// From the request to its completion.
     pub elapsed_ns: i64,
-    /// From the request, or the completion before it on that disk, to its completion.
+    /// From the request, or the previous completion on that disk, to its completion.
     pub service_ns: i64,
 }
 
@@ -364,7 +367,7 @@ pub struct FileIo {
 /// Sums over operations that ended in the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Operations {
-    /// How many.
+    /// Number of operations.
     pub count: u64,
     /// Bytes that they transferred.
     pub bytes: u64,
@@ -375,7 +378,7 @@ pub struct Operations {
 /// A mark of a user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Mark {
-    /// When.
+    /// Its time.
     pub time_ns: i64,
     /// Its text.
     pub text: String,

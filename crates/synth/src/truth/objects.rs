@@ -1,4 +1,4 @@
-//! What is true of the registry, and of handles and objects.
+//! Truth about the registry, and about handles and objects.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Registry {
 /// Sums over operations of the registry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RegistrySums {
-    /// How many.
+    /// Number of operations.
     pub count: u64,
     /// Operations that ended with an error.
     pub failed: u64,
@@ -31,7 +31,7 @@ pub struct Handles {
     pub by_process: BTreeMap<String, HandleSums>,
     /// By type of their objects.
     pub by_type: BTreeMap<String, HandleSums>,
-    /// Objects behind them.
+    /// Objects of the handles.
     pub objects: Objects,
 }
 

@@ -1,4 +1,4 @@
-//! What is true of runtimes of .NET.
+//! Truth about .NET runtimes.
 
 use serde::Serialize;
 
@@ -15,16 +15,16 @@ pub struct Collection {
     pub kind: u32,
     /// Start.
     pub start_ns: i64,
-    /// End, if it lies in the trace.
+    /// End, if it is in the trace.
     pub end_ns: Option<i64>,
-    /// Its pauses that ended: those in which it began, and of one in the background also those in which no
-    /// other one began.
+    /// Its finished pauses: the pause in which it began, and for a background collection also the
+    /// pauses in which no other one began.
     pub suspended_ns: i64,
     /// Part of the pauses until all threads had stopped.
     pub suspending_ns: i64,
     /// Part of the pauses in which threads were resumed.
     pub restarting_ns: i64,
-    /// Size of generation 0 behind it; this and what follows is 0 without an end.
+    /// Size of generation 0 after it; this and the following fields are 0 without an end.
     pub gen0_bytes: u64,
     /// Size of generation 1.
     pub gen1_bytes: u64,

@@ -1,21 +1,22 @@
-//! What is true of requests to the system: resolutions of the timer, settings, names of hosts.
+//! Truth about requests to the system: timer resolutions, settings, host names.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// A resolution of the system timer that was asked for or in force.
+/// A resolution of the system timer that was requested or in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TimerResolution {
     /// `process`, `kernel` or `system`: in force.
     pub kind: String,
-    /// Process that asked.
+    /// Process that requested it.
     pub pid: Option<u32>,
     /// In units of 100 ns.
     pub resolution_100ns: u32,
-    /// Since when; none if it was so before the trace.
+    /// Start; none if it was in force before the trace.
     pub from_ns: Option<i64>,
-    /// Until when: another one, or the process is gone; none if it holds when the trace ends.
+    /// End, by another request or the end of the process; none if it is in force when the trace
+    /// ends.
     pub to_ns: Option<i64>,
     /// The system ignored the request.
     pub is_ignored: bool,
@@ -24,7 +25,7 @@ pub struct TimerResolution {
 /// A value of a setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PowerSetting {
-    /// Since when; none if it was so before the trace.
+    /// Start; none if it was in force before the trace.
     pub from_ns: Option<i64>,
     /// Its bytes in hexadecimal digits.
     pub data: String,
@@ -33,7 +34,7 @@ pub struct PowerSetting {
 /// Queries of names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Dns {
-    /// Queries that were answered, by id of the process that asked.
+    /// Answered queries, by id of the requesting process.
     pub by_process: BTreeMap<String, Lookups>,
     /// Queries that were answered, by name.
     pub by_name: BTreeMap<String, Lookups>,
@@ -44,7 +45,7 @@ pub struct Dns {
 /// Sums over queries of names that were answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Lookups {
-    /// How many.
+    /// Number of queries.
     pub queries: u64,
     /// Queries whose answer is an error.
     pub failed: u64,

@@ -1,4 +1,4 @@
-//! What is true of the window manager, and of sessions of the tracing system.
+//! Truth about the window manager, and about sessions of the tracing system.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,10 @@ use serde::Serialize;
 pub struct Windows {
     /// Its global lock by process id, and `exclusive` or `shared`.
     pub locks: BTreeMap<String, BTreeMap<String, LockSums>>,
-    /// Objects by id of the process that had them last, and class with type: `gdi Bitmap`, `user Window`.
+    /// Objects by id of the process that owned them last, and class with type: `gdi Bitmap`, `user
+    /// Window`.
     pub objects: BTreeMap<String, BTreeMap<String, GuiSums>>,
-    /// Where the focus was, of threads and of processes, in the order of their ends.
+    /// Times of the focus, for threads and for processes, in the order of their ends.
     pub focus: Vec<FocusStay>,
     /// Delays by process id, and `input`, `message` or `wait_cursor`.
     pub delays: BTreeMap<String, BTreeMap<String, DelaySums>>,
@@ -20,15 +21,15 @@ pub struct Windows {
 /// Acquisitions of the global lock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LockSums {
-    /// How many.
+    /// Number of acquisitions.
     pub acquisitions: u64,
-    /// Acquisitions that waited so long that an event reports it.
+    /// Acquisitions with a wait so long that an event reports it.
     pub slow: u64,
-    /// From asking for the lock to having it.
+    /// From the request for the lock to its acquisition.
     pub wait_ns: i64,
     /// Acquisitions whose lock was released.
     pub released: u64,
-    /// From the event of the acquisition to that of the release.
+    /// From the event of the acquisition to the event of the release.
     pub hold_ns: i64,
     /// Acquisitions whose lock is not released when the trace ends.
     pub open_at_end: u64,
@@ -52,18 +53,18 @@ pub struct FocusStay {
     pub level: String,
     /// Its id.
     pub id: u32,
-    /// Since when; none if it had the focus before the trace.
+    /// Start; none if it had the focus before the trace.
     pub from_ns: Option<i64>,
-    /// Until when; none if it has it when the trace ends.
+    /// End; none if it has the focus when the trace ends.
     pub to_ns: Option<i64>,
 }
 
 /// Delays of programs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct DelaySums {
-    /// How many.
+    /// Number of delays.
     pub count: u64,
-    /// How long, in whole milliseconds each.
+    /// Total duration, in whole milliseconds each.
     pub duration_ms: u64,
 }
 
@@ -85,7 +86,7 @@ pub struct Sessions {
 /// A session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Session {
-    /// Name; one session has it at a time.
+    /// Name; only one session has it at a time.
     pub name: String,
     /// File.
     pub file: String,
@@ -95,10 +96,10 @@ pub struct Session {
     pub start_ns: Option<i64>,
     /// Stop; none if it runs when the trace ends.
     pub stop_ns: Option<i64>,
-    /// Events lost, as its stop says.
+    /// Lost events, as reported by its stop.
     pub events_lost: Option<u32>,
-    /// How often each provider was switched on.
+    /// Number of times that each provider was enabled.
     pub enabled: BTreeMap<String, u64>,
-    /// How often each provider was switched off.
+    /// Number of times that each provider was disabled.
     pub disabled: BTreeMap<String, u64>,
 }

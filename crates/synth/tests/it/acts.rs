@@ -1,4 +1,4 @@
-//! What threads do that has events of its own, recomputed from the events in the plainest way.
+//! Actions of threads with events of their own, recomputed from the events in the plainest way.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ use super::kit::{open, seeded, visit, written};
 
 pub(crate) const TICK_NS: i64 = 100;
 
-/// Which thread runs on each processor, and what files and images are called.
+/// The running thread of each processor, and the names of files and images.
 #[derive(Default)]
 pub(crate) struct Machine {
     running: HashMap<u16, u32>,
@@ -65,7 +65,7 @@ impl Machine {
         (tid, &self.pids[&tid])
     }
 
-    /// Whether it is known who runs where an event happened, and somebody does.
+    /// True if the thread that ran where an event happened is known and exists.
     pub(crate) fn is_running(&self, event: &RawEvent<'_>) -> bool {
         self.running.get(&event.cpu).is_some_and(|tid| *tid != 0)
     }
@@ -446,7 +446,8 @@ fn messages_follow_from_their_events() {
                 .open_at_end = 1;
         }
         assert_eq!(ours, truth.alpc);
-        // Clients, the service in the middle and the storage: the caller of the caller is found by messages.
+        // Clients, the service in the middle and the storage: the caller of the caller is found by
+        // messages.
         let chains = |from: &str, to: &str| {
             let pid = |name: &str| {
                 let of = truth

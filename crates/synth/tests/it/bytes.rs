@@ -88,7 +88,7 @@ fn events_grow_with_the_scale() {
     );
 }
 
-/// Forgets what is written; only the first and the largest single write are known.
+/// Discards written bytes; only the first and the largest single write are known.
 #[derive(Default)]
 struct Drain {
     position: u64,

@@ -1,4 +1,4 @@
-//! When planted causes act.
+//! Times at which planted causes act.
 
 use std::io;
 
@@ -13,7 +13,7 @@ fn truth(name: &str, seed: u64) -> Truth {
         .1
 }
 
-/// What is a fact of the recording, and never acts on anybody.
+/// Causes that are facts of the recording, and never act on a victim.
 const WITHOUT_TIME: [&str; 2] = ["logger-taken", "switch-cpu-only"];
 
 /// Their programs have no operation whose length a defect could change.
@@ -71,7 +71,8 @@ fn a_scan_acts_from_the_first_wait_for_the_scanner_to_the_last_one() {
         .iter()
         .filter_map(|call| call.chain.first())
         .collect();
-    // A thread is switched out within microseconds of what it waits for, and goes on where it is switched in.
+    // A thread is switched out within microseconds of the start of its wait, and continues where it
+    // is switched in.
     let near = |a: i64, b: i64| (0..20_000).contains(&(a - b));
     assert!(
         near(waits[0].wait_start_ns, acted.from_ns),
@@ -117,7 +118,7 @@ fn a_disturbed_program_has_as_many_instructions_as_in_the_twin() {
             truth.counters[call.thread.split_once('/').unwrap().0].instructions
         };
         let (sick, healthy) = (of(false), of(true));
-        // Its work is the same, also in slices in whose last microseconds nobody disturbs it any more.
+        // Its work is the same, also in slices whose last microseconds are no longer disturbed.
         assert!(
             sick.abs_diff(healthy) * 200 < healthy,
             "seed {seed}: {sick}, {healthy}"

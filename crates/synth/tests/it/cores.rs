@@ -1,4 +1,4 @@
-//! Processors of two kinds: what the events say of them, and who ran where.
+//! Processors of two kinds: their events, and the threads that ran on each.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::kit::{open, seeded, visit, written};
 
 const TICK_NS: i64 = 100;
 
-/// What is seen of a processor.
+/// Observations of a processor.
 #[derive(Default, Debug)]
 struct Seen {
     class: Option<u8>,

@@ -1,5 +1,5 @@
-//! Scenarios with the programs of published command lines: performance counters, and what each of them is
-//! about.
+//! Scenarios with the programs of published command lines: performance counters, and the topic of
+//! each scenario.
 
 use std::collections::{BTreeMap, HashMap};
 

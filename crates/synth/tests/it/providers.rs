@@ -1,5 +1,5 @@
-//! Events of providers that scenarios write: the timer, settings, names of hosts. Recomputed from the events
-//! in the plainest way.
+//! Events of providers that scenarios write: the timer, settings, names of hosts. Recomputed from
+//! the events in the plainest way.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -63,7 +63,7 @@ fn resolutions_of_the_timer_follow_from_their_events() {
                 );
             }
             if is_rundown && ns > truth.header.duration_ns / 2 {
-                // What holds is listed again.
+                // Settings in force are listed again.
                 let holding = &ours[held[&(kind, pid)]];
                 assert_eq!(
                     (holding.resolution_100ns, holding.is_ignored),
@@ -92,7 +92,7 @@ fn resolutions_of_the_timer_follow_from_their_events() {
         });
         assert_eq!(ours, truth.timer_resolution);
         assert!(ours.iter().any(|row| row.is_ignored));
-        // The system has what the finest request that counts asks for, at each time.
+        // At each time, the system has the finest effective request.
         for system in ours.iter().filter(|row| row.kind == "system") {
             let at = system.from_ns.unwrap_or(0);
             let holds = |row: &&TimerResolution| {
@@ -214,8 +214,8 @@ fn collections_follow_from_their_events() {
     for options in [seeded(1, true), seeded(2, false)] {
         let (trace, truth) = written("collections", &options);
         let mut ours: Vec<Collection> = Vec::new();
-        // Pauses by thread: when it was asked for, all had stopped, and all were let run; how many
-        // collections there were.
+        // Pauses by thread: times of the request, of the stop of all threads and of their
+        // resumption; and the number of collections.
         let mut pauses: HashMap<u32, ([i64; 3], usize)> = HashMap::new();
         let mut ended = 0;
         let mut t0 = None;

@@ -1,4 +1,4 @@
-//! What the readers of this workspace find in a trace is what its truth says.
+//! The truth of a trace is equal to the findings of this workspace's readers.
 
 use etwkit_synth::Options;
 use etwkit_synth::truth::Transfers;

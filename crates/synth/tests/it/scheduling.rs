@@ -11,7 +11,7 @@ use super::kit::{SCRIPTED, office, open, seeded, visit, written};
 
 const TICK_NS: i64 = 100;
 
-/// What is known of a thread.
+/// State of a thread.
 #[derive(Default)]
 struct Seen {
     times: ThreadTimes,
@@ -85,7 +85,7 @@ impl Machine {
         seen.readied.get_or_insert(event.timestamp);
     }
 
-    /// Closes what is open.
+    /// Closes open parts.
     fn end(&mut self, t0: i64, end: i64) {
         for (cpu, (tid, since)) in &self.running {
             if *tid != 0 {

@@ -277,7 +277,7 @@ fn every_frame_of_every_stack_has_a_name() {
                 names.insert(format!("{}!{name}", image.name));
             }
         });
-        // What samples hit is reported by the truth, and is among the names; DPCs have no stack.
+        // Functions that samples hit are in the truth, and among the names; DPCs have no stack.
         let expected: BTreeSet<String> = truth
             .functions
             .values()

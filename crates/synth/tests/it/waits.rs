@@ -1,5 +1,5 @@
-//! Calls and who waited for whom, recomputed from the events in the plainest way; and that scenarios show
-//! what they are about.
+//! Calls and wait sums, recomputed from the events in the plainest way; and that scenarios show
+//! their topics.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +36,7 @@ struct Thread {
 struct Events {
     threads: HashMap<u32, Thread>,
     running: HashMap<u16, u32>,
-    /// Transfers of the disk by completion: what, init and bytes, and the key of the file.
+    /// Transfers of the disk by completion: kind, init and bytes, and the key of the file.
     transfers: BTreeMap<i64, (&'static str, i64, u32, u64)>,
     files: HashMap<u64, String>,
 }
@@ -134,7 +134,7 @@ impl Events {
         }
     }
 
-    /// The chain of the longest wait of a thread that lies in from..to, and what it waited for in the end.
+    /// Returns the chain of a thread's longest wait in from..to, and its final reason.
     fn chain(&self, tid: u32, from: i64, to: i64) -> (Vec<(u32, Wait)>, Option<Root>) {
         let own = self.threads[&tid]
             .waits
@@ -160,7 +160,7 @@ impl Events {
             .then(|| self.transfers.range(..wait.readied).next_back())
             .flatten();
         let (complete, (kind, init, bytes, key)) = match ended {
-            // The completion is the event in front of the readying.
+            // The completion is the event before the readying.
             Some((complete, read)) if wait.readied - complete <= 2 * TICK_NS => (*complete, *read),
             _ => return (links, None),
         };
@@ -308,7 +308,7 @@ fn git_bash_opens_in_ten_seconds_since_each_process_start_waits_for_the_scanner(
             busy * 100 < 15 * 4 * truth.header.duration_ns,
             "{busy} of busy time"
         );
-        // Who starts whom.
+        // The creator of each process.
         let parent = |pid: u32| truth.processes.get(&pid).map_or("", |p| p.name.as_str());
         for (child, by) in [
             ("git-bash.exe", "explorer.exe"),

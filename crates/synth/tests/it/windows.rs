@@ -1,4 +1,5 @@
-//! The window manager and sessions of the tracing system, recomputed from the events in the plainest way.
+//! The window manager and sessions of the tracing system, recomputed from the events in the
+//! plainest way.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,17 +14,17 @@ use super::providers::id;
 const WIN32K: Guid = Guid::literal("8c416c79-d49b-4f01-a467-e56d3aa8234c");
 const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3ca2");
 
-/// An object: its owner, what it is, and when it was created.
+/// An object: its owner, its kind, and the time of its creation.
 type Object = (u32, String, i64);
 
-/// Where the focus is and since when, for threads and for processes.
+/// The focus and its start, for threads and for processes.
 #[derive(Default)]
 struct Focus {
     thread: Option<(u32, Option<i64>)>,
     process: Option<(u32, Option<i64>)>,
 }
 
-/// The focus goes to somebody else.
+/// The focus moves to another thread or process.
 fn moves(
     holder: &mut Option<(u32, Option<i64>)>,
     level: &str,
@@ -84,7 +85,7 @@ fn the_window_manager_follows_from_its_events() {
                         held.insert(tid, (mode, time, u64_at(p, 12).unwrap()))
                             .is_none()
                     );
-                    // Nobody else has it while one thread has it alone.
+                    // No other thread has it while one has it exclusively.
                     assert!(held.values().filter(|of| of.0 == "exclusive").count() <= 1);
                 }
                 416 | 417 => {
@@ -184,7 +185,7 @@ fn the_window_manager_follows_from_its_events() {
                 .or_default()
                 .live_at_end += 1;
         }
-        // Nobody says who has it at the end but the last change.
+        // Only the last change shows the owner at the end.
         for (level, holder) in [("process", focus.process), ("thread", focus.thread)] {
             let (id, from_ns) = holder.unwrap();
             ours.focus.push(FocusStay {

@@ -1,24 +1,25 @@
-//! Who used the processors: samples, scheduling slices, activities, DPCs and interrupts.
+//! CPU usage: samples, scheduling slices, activities, DPCs and interrupts.
 
 use super::{Column, Graph, Kind, Time, col, function, join, named, process, process_name};
 use crate::format::Unit;
 
-/// SQL of when a slice begins. An extract of a part of a trace has no switch-in of a thread that ran when the
-/// part began and no switch-out of one that ran when it ended; one that ran all the time has neither.
+/// SQL of the start of a slice. An extract of a part of a trace has no switch-in of a thread that
+/// ran when the part began, and no switch-out of a thread that ran when it ended. A slice over the
+/// whole part has neither.
 macro_rules! begin {
     () => {
         "coalesce(r.in_ns, r.out_ns - r.run_ns, $end - r.run_ns)"
     };
 }
 
-/// SQL of when a slice ends; null where that is not known, as in front of a gap.
+/// SQL of the end of a slice; null if it is not known, as before a gap.
 macro_rules! end {
     () => {
         "coalesce(r.out_ns, r.in_ns + r.run_ns, CASE WHEN r.run_ns IS NOT NULL THEN $end END)"
     };
 }
 
-/// SQL of when a slice begins to have its activity.
+/// SQL of the moment from which a slice has its activity.
 macro_rules! attributed_begin {
     () => {
         concat!(
@@ -31,16 +32,16 @@ macro_rules! attributed_begin {
     };
 }
 
-/// SQL of when a slice ceases to have its activity.
+/// SQL of the moment until which a slice has its activity.
 macro_rules! attributed_end {
     () => {
         concat!("least(", end!(), ", coalesce(a.stop_ns, ", end!(), "))")
     };
 }
 
-/// SQL of how much of a slice lies in the part of the trace, by the macros of its start and its end.
-/// `greatest` and `least` pass over nulls: without the condition a slice of unknown length would get all of
-/// the part.
+/// SQL of the part of a slice that is inside the view, by the macros of its start and its end.
+/// `greatest` and `least` ignore nulls: without the condition, a slice of unknown length would
+/// cover the whole view.
 macro_rules! in_view {
     ($begin:ident, $end:ident) => {
         concat!(
@@ -53,14 +54,15 @@ macro_rules! in_view {
     };
 }
 
-/// A row for each sample, of idle processors, too.
+/// A row for each sample, including samples of idle processors.
 pub(super) static SAMPLED: Graph = Graph {
     name: "CPU Usage (Sampled)",
     guid: Some("b855361e-7be0-4bc8-a754-3e8507715ca5"),
     element: Some("CpuSamplingGraphTreeItem"),
     table: "cpu_sample",
     only: None,
-    // Left joins all over: a sample of a process that nothing describes still is a row, and counts.
+    // Left joins everywhere: a sample of a process without a description is still a row, and
+    // counts.
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
@@ -225,13 +227,14 @@ pub(super) static SAMPLED: Graph = Graph {
     ],
 };
 
-/// A row for each scheduling slice, with what its thread waited for before.
+/// A row for each scheduling slice, with the preceding wait of its thread.
 pub(super) static PRECISE: Graph = Graph {
     name: "CPU Usage (Precise)",
     guid: Some("c58f5fea-0319-4046-932d-e695ebe20b47"),
     element: None,
     table: "context_switch",
-    // The row of an open wait has no slice: its thread was not switched in again before the trace ended.
+    // The row of an open wait has no slice: its thread was not switched in again before the trace
+    // ended.
     only: Some("NOT r.is_open_wait"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -454,8 +457,8 @@ pub(super) static PRECISE: Graph = Graph {
     ],
 };
 
-/// A row for each scheduling slice, cut where the activity of its thread changes: that of the region of
-/// interest which the thread began last and has not ended.
+/// A row for each scheduling slice, cut where the activity of its thread changes: the activity is
+/// the region of interest that the thread started last and has not ended.
 pub(super) static ATTRIBUTED: Graph = Graph {
     name: "CPU Usage (Attributed)",
     guid: None,

@@ -1,4 +1,4 @@
-//! What programs and the system reported: events, marks, regions, the registry, the network.
+//! Events of programs and of the system: events, marks, regions, the registry, the network.
 
 use super::{Graph, Kind, Time, col, function, join, named, process, process_name};
 use crate::format::Unit;

@@ -1,4 +1,4 @@
-//! What file systems did: operations on files, and the minifilter drivers in their way.
+//! File systems: operations on files, and the minifilter drivers that handle them.
 
 use super::{Graph, Kind, Time, col, join, process, process_name};
 use crate::format::Unit;

@@ -21,8 +21,8 @@ pub(super) static HANDLES: Graph = Graph {
         ),
         join("o", "LEFT JOIN object o ON o.object_id = r.object_id"),
     ],
-    // A handle that was open before the trace has no time of opening, and one that stays open none of
-    // closing.
+    // A handle that was open before the trace has no time of opening, and one that stays open none
+    // of closing.
     time: Time::Span("coalesce(r.open_ns, 0)", "coalesce(r.close_ns, $to)"),
     columns: &[
         col(

@@ -2,13 +2,14 @@
 
 use super::{Graph, Kind, Time, col, join, named, process, process_name};
 
-/// A row for each commit of memory. How long it stays is not in the extract, what is left at the end is.
+/// A row for each commit of memory. The extract has no lifetimes, but the memory that is still
+/// committed at the end.
 pub(super) static VIRTUAL_ALLOC: Graph = Graph {
     name: "VirtualAlloc Commit Lifetimes",
     guid: Some("e6a4a964-3a87-46ef-9762-f9d9b9208051"),
     element: Some("CommitLifetimeGraphTreeItem"),
     table: "virtual_alloc",
-    // Reserved address space is no memory that anybody has to provide.
+    // Reserved address space does not use memory.
     only: Some("r.kind = 'commit'"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),

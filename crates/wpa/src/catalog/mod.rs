@@ -1,8 +1,9 @@
-//! The graphs that can be written: what profiles call them and their columns, and where an extract has them.
+//! The graphs that can be written: the names of graphs and columns in profiles, and their sources
+//! in an extract.
 //!
-//! Everything here is data. A graph is a table of ours with others joined to it, a column an expression of
-//! SQL over these. GUIDs are those that profiles of Windows Performance Analyzer have; where none was found
-//! in a profile, a graph or column is known by its name alone.
+//! Everything here is data. A graph is a table of the extract with others joined to it, and a
+//! column is an SQL expression over these. GUIDs come from profiles of Windows Performance
+//! Analyzer. A graph or column without a GUID in any known profile is found only by its name.
 
 mod cpu;
 mod events;
@@ -18,19 +19,19 @@ use crate::format::Unit;
 /// A graph of Windows Performance Analyzer.
 #[derive(Debug)]
 pub struct Graph {
-    /// What it is called, which begins the names of its files.
+    /// Its name, which starts the names of its files.
     pub name: &'static str,
-    /// What profiles know it by, in lower case; `None` where no profile showed it.
+    /// GUID of the graph in profiles, in lower case; `None` if no known profile has it.
     pub guid: Option<&'static str>,
-    /// The element that stands for it in profiles of version 1, where one is known.
+    /// Its element in profiles of version 1, if it is known.
     pub element: Option<&'static str>,
-    /// Our table that has its rows, which is called `r` in the SQL of columns.
+    /// The table of the extract with its rows, which is called `r` in the SQL of columns.
     pub table: &'static str,
     /// Only these of its rows, as a condition.
     pub only: Option<&'static str>,
     /// Tables that columns may need.
     pub joins: &'static [Join],
-    /// When a row is.
+    /// Position of a row in time.
     pub time: Time,
     /// Its columns.
     pub columns: &'static [Column],
@@ -39,18 +40,18 @@ pub struct Graph {
 /// A table that is joined when a column names it.
 #[derive(Debug)]
 pub struct Join {
-    /// What it is called in the SQL of columns and of joins behind this one.
+    /// Its name in the SQL of columns and of later joins.
     pub alias: &'static str,
     /// The join.
     pub sql: &'static str,
 }
 
-/// When a row is, as SQL of nanoseconds since the start of the trace.
+/// Position of a row in time, as SQL of nanoseconds since the start of the trace.
 #[derive(Debug, Clone, Copy)]
 pub enum Time {
     /// At one moment.
     Moment(&'static str),
-    /// From the first to the second; null is before the trace, or behind it.
+    /// From the first to the second; null is before or after the trace.
     Span(&'static str, &'static str),
 }
 
@@ -59,22 +60,22 @@ pub enum Time {
 pub struct Column {
     /// Its title, without a unit.
     pub name: &'static str,
-    /// What profiles know it by, in lower case; `None` where no profile showed it.
+    /// GUID of the column in profiles, in lower case; `None` if no known profile has it.
     pub guid: Option<&'static str>,
-    /// Its value. `$from` and `$to` are the ends of the part of the trace that is asked for.
+    /// Its value. `$from` and `$to` are the ends of the requested part of the trace.
     pub sql: &'static str,
-    /// What its values are.
+    /// Kind of its values.
     pub kind: Kind,
-    /// Words that filters of profiles have for values, and how the value is written here.
+    /// Words that filters of profiles use for values, and the value in the extract for each.
     pub means: &'static [(&'static str, &'static str)],
 }
 
-/// What values are.
+/// Kind of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text.
     Text,
-    /// A process as text, `name (pid)`, with the SQL of its name alone, which some presets ask for.
+    /// A process as text, `name (pid)`, with the SQL of its name alone, which some presets use.
     Process(&'static str),
     /// A whole number.
     Number,
@@ -82,7 +83,7 @@ pub enum Kind {
     Hex,
     /// Nanoseconds since the start of the trace.
     Moment,
-    /// A length of time in nanoseconds, written in this unit unless the profile says another one.
+    /// A length of time in nanoseconds, written in this unit unless the profile sets another one.
     Duration(Unit),
     /// Bytes.
     Bytes,
@@ -92,7 +93,7 @@ pub enum Kind {
     Stack,
 }
 
-/// A column.
+/// Creates a column.
 pub(crate) const fn col(
     name: &'static str,
     guid: &'static str,
@@ -108,7 +109,7 @@ pub(crate) const fn col(
     }
 }
 
-/// A column that no profile showed.
+/// Creates a column that no known profile shows.
 pub(crate) const fn named(name: &'static str, sql: &'static str, kind: Kind) -> Column {
     Column {
         name,
@@ -119,7 +120,7 @@ pub(crate) const fn named(name: &'static str, sql: &'static str, kind: Kind) -> 
     }
 }
 
-/// The join of the process with this key.
+/// Creates the join of the process with this key.
 pub(crate) const fn join(alias: &'static str, sql: &'static str) -> Join {
     Join { alias, sql }
 }
@@ -188,7 +189,7 @@ pub static GRAPHS: &[&Graph] = &[
     &window::FOCUS,
 ];
 
-/// The graph with this GUID, in any case.
+/// Returns the graph with this GUID, in any case.
 #[must_use]
 pub fn by_guid(guid: &str) -> Option<&'static Graph> {
     find(|graph| {
@@ -198,26 +199,27 @@ pub fn by_guid(guid: &str) -> Option<&'static Graph> {
     })
 }
 
-/// The graph with this name, in any case.
+/// Returns the graph with this name, in any case.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Graph> {
     find(|graph| graph.name.eq_ignore_ascii_case(name))
 }
 
-/// The graph that profiles of version 1 have this element for.
+/// Returns the graph with this element in profiles of version 1.
 #[must_use]
 pub fn by_element(element: &str) -> Option<&'static Graph> {
     find(|graph| graph.element == Some(element))
 }
 
-/// The graph that knows a column which no other graph has; columns such as `Thread Name` are in many.
+/// Returns the graph with a column that no other graph has. Columns such as `Thread Name` are in
+/// many graphs.
 #[must_use]
 pub fn by_column(guid: &str) -> Option<&'static Graph> {
     let mut with = GRAPHS
         .iter()
         .copied()
         .filter(|graph| graph.by_guid(guid).is_some());
-    // A GUID in two graphs names neither: which of them a profile means cannot be seen.
+    // A GUID in two graphs identifies neither: the profile does not show which of them is meant.
     let first = with.next();
     first.filter(|_| with.next().is_none())
 }
@@ -227,7 +229,7 @@ fn find(is_it: impl Fn(&Graph) -> bool) -> Option<&'static Graph> {
 }
 
 impl Graph {
-    /// Its column with this GUID, in any case.
+    /// Returns its column with this GUID, in any case.
     #[must_use]
     pub fn by_guid(&self, guid: &str) -> Option<&'static Column> {
         self.columns.iter().find(|column| {
@@ -237,7 +239,7 @@ impl Graph {
         })
     }
 
-    /// Its column with this title, in any case.
+    /// Returns its column with this title, in any case.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&'static Column> {
         self.columns

@@ -1,4 +1,4 @@
-//! What ran: processes, their modules and threads.
+//! Programs: processes, their modules and threads.
 
 use super::{Graph, Kind, Time, col, function, join, named, process, process_name};
 use crate::format::Unit;

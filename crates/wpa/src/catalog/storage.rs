@@ -1,4 +1,4 @@
-//! What disks did: requests, and page faults that waited for one.
+//! Disks: requests, and page faults that waited for a disk.
 
 use super::{Graph, Kind, Time, col, join, named, process, process_name};
 use crate::format::Unit;

@@ -1,4 +1,4 @@
-//! What users saw: delays of windows, and which one had the focus.
+//! Windows on the screen: their delays, and the one that had the focus.
 
 use super::{Graph, Kind, Time, col, join, process, process_name};
 use crate::format::Unit;
@@ -115,7 +115,7 @@ pub(super) static FOCUS: Graph = Graph {
     guid: Some("3c18eb9c-2211-4988-bf94-bb029e4ce96e"),
     element: None,
     table: "focus_change",
-    // The table has stays of processes beside those of threads, which would count the same time twice.
+    // The table has processes as well as threads, which would count the same time twice.
     only: Some("r.level = 'thread'"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),

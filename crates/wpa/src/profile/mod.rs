@@ -1,13 +1,13 @@
-//! Profiles (`.wpaProfile`): which graphs somebody wants to see, with which columns.
+//! Profiles (`.wpaProfile`): selections of graphs and their columns.
 //!
-//! Versions 1 (Windows Performance Analyzer 6.3) and 2 (10.x) become the same [`Profile`]. Whether there is
-//! such a graph or column here is none of the reader's business: everything that a profile shows is kept.
+//! Versions 1 (Windows Performance Analyzer 6.3) and 2 (10.x) become the same [`Profile`]. The
+//! reader does not know the catalog: it keeps every graph and column that a profile shows.
 
 mod read;
 
 use crate::format::Unit;
 
-/// What a profile shows, in its order.
+/// The graphs that a profile shows, in its order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Profile {
     /// The version of its format, 1 or 2.
@@ -19,11 +19,11 @@ pub struct Profile {
 /// A table: a graph with chosen columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preset {
-    /// GUID of the graph, where the profile has it.
+    /// GUID of the graph, if the profile has it.
     pub graph_guid: Option<String>,
-    /// Name of the graph, where the profile has it.
+    /// Name of the graph, if the profile has it.
     pub graph_name: Option<String>,
-    /// The element that stands for the graph in version 1.
+    /// The element for the graph in version 1.
     pub element: Option<String>,
     /// Title of the tab that it is in.
     pub view: String,
@@ -31,11 +31,11 @@ pub struct Preset {
     pub name: String,
     /// All columns, in their order; those that are not visible count for [`Self::keys`].
     pub columns: Vec<Shown>,
-    /// So many of the columns, visible or not, are left of the golden bar.
+    /// Number of columns, visible or not, that are left of the golden bar.
     pub keys: usize,
     /// A condition of the query language; empty for none.
     pub filter: String,
-    /// Whether rows that meet the filter are kept; else they are left out.
+    /// True if rows that meet the filter are kept; otherwise they are left out.
     pub filter_keeps: bool,
 }
 
@@ -44,22 +44,22 @@ pub struct Preset {
 pub struct Shown {
     /// GUID of the column.
     pub guid: String,
-    /// Its name, as the profile has it.
+    /// Its name in the profile.
     pub name: String,
-    /// Whether it is shown.
+    /// True if it is visible.
     pub is_visible: bool,
-    /// How rows with the same keys become one value.
+    /// The aggregation of rows with the same keys.
     pub aggregation: Aggregation,
-    /// Whether rows are sorted by it: its place among the columns that are sorted by, and whether the largest
-    /// comes first.
+    /// Sorting by this column, if any: its place among the sort columns, and true if the largest
+    /// value comes first.
     pub sort: Option<(u32, bool)>,
-    /// The unit that `CellFormat` asks for.
+    /// The unit that `CellFormat` sets.
     pub unit: Option<Unit>,
-    /// What an element in it asks for.
+    /// The option of a nested element.
     pub option: ColumnOption,
 }
 
-/// What a column shows in another way.
+/// Options that change the content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColumnOption {
     /// As usual.
@@ -75,10 +75,10 @@ pub enum ColumnOption {
     Whole,
 }
 
-/// How values become one.
+/// Aggregation of several values to one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Aggregation {
-    /// Not: there is a value only where all rows have the same one.
+    /// None: there is a value only if all rows have the same one.
     #[default]
     None,
     /// The sum.
@@ -93,14 +93,14 @@ pub enum Aggregation {
     Count,
     /// The number of different values.
     UniqueCount,
-    /// The most at any time.
+    /// The maximum at any time.
     Peak,
     /// Another word.
     Other(String),
 }
 
 impl Aggregation {
-    /// What stands in `AggregationMode`.
+    /// Parses the value of `AggregationMode`.
     #[must_use]
     pub fn of(word: &str) -> Self {
         match word.to_ascii_lowercase().as_str() {
@@ -116,7 +116,7 @@ impl Aggregation {
         }
     }
 
-    /// The word for it.
+    /// Returns the word for it.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {

@@ -1,31 +1,31 @@
 //! Reads profiles.
 //!
-//! In version 2 a `Graph` with a GUID holds presets; what stands below `ModifiedGraphs` is not shown and is
-//! read over. In version 1 an element whose name ends in `GraphTreeItem` stands for a graph, with a
-//! `ClsID` where several graphs share it. Attributes have the same names in both. Bounds of the file are
-//! those of `etwkit_query::xml`.
+//! In version 2 a `Graph` with a GUID holds presets; elements below `ModifiedGraphs` are not shown
+//! and are skipped. In version 1 an element whose name ends in `GraphTreeItem` represents a graph,
+//! with a `ClsID` where several graphs share it. Attributes have the same names in both. The limits
+//! of `etwkit_query::xml` apply.
 
 use etwkit_query::xml::{Element, FileError, Source};
 
 use super::{Aggregation, ColumnOption, Preset, Profile, Shown};
 use crate::format::Unit;
 
-/// What such a file looks like.
+/// Hint for a file that is not a profile.
 const HINT: &str = "name a profile that Windows Performance Analyzer exported (menu Profiles, Export), or one of \
                     those that etwkit has: docs/wpaexporter.md lists them";
 
-/// Most tables of one profile.
+/// Largest number of tables in a profile.
 const MAX_PRESETS: usize = 1000;
 
-/// Most columns of one preset.
+/// Largest number of columns in a preset.
 const MAX_COLUMNS: usize = 500;
 
 impl Profile {
-    /// Reads a profile; `file` is what errors call it.
+    /// Reads a profile; `file` is its name in errors.
     ///
     /// # Errors
-    /// It is no XML, no profile, of a version that is not known, shows nothing, or has numbers that are none:
-    /// with line and column.
+    /// It is not XML, not a profile, of an unknown version, empty, or has invalid numbers. The
+    /// error has a line and a column.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let reader = Reader { source };
@@ -189,7 +189,7 @@ impl Reader<'_> {
         Ok(Shown {
             guid,
             name,
-            // Both versions leave out what is `false`.
+            // Both versions omit attributes that are `false`.
             is_visible: is_true(column, "IsVisible", false),
             aggregation: Aggregation::of(text("AggregationMode")),
             sort: is_descending.map(|is_descending| (priority, is_descending)),
@@ -198,9 +198,9 @@ impl Reader<'_> {
         })
     }
 
-    /// A number that an attribute has, if it has one. Priorities that are not set are −1.
+    /// Returns the number in an attribute, if it has one. Unset priorities are −1.
     fn number(&self, element: &Element, name: &str) -> Result<Option<u32>, FileError> {
-        // A negative number counts as none.
+        // A negative number counts as missing.
         let Some(text) = element
             .attribute(name)
             .filter(|text| !text.starts_with('-'))
@@ -215,9 +215,10 @@ impl Reader<'_> {
     }
 }
 
-/// What elements in a column ask for; version 1 has them one level deeper and with other names.
+/// Returns the option of a column's nested elements; version 1 has them one level deeper and with
+/// other names.
 fn option(column: &Element) -> ColumnOption {
-    // Both levels are looked at for either version, and the first element that is known decides.
+    // Both levels are searched for either version, and the first known element decides.
     let inner = column
         .children
         .iter()
@@ -249,7 +250,7 @@ fn is_true(element: &Element, name: &str, usual: bool) -> bool {
         .map_or(usual, |value| value.eq_ignore_ascii_case("true"))
 }
 
-/// The first characters of a text of a file, for messages.
+/// Returns the first characters of a text of a file, for messages.
 fn short(text: &str) -> String {
     text.chars().take(60).collect()
 }

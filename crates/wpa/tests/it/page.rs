@@ -1,4 +1,4 @@
-//! The page about what can be written, which is made from the declarations.
+//! The page about the graphs that can be written, which is generated from the declarations.
 
 use std::fmt::Write as _;
 use std::path::Path;

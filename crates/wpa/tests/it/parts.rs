@@ -1,4 +1,4 @@
-//! Parts of a trace: ranges, what lies between marks, instances of regions.
+//! Parts of a trace: ranges, times between marks, instances of regions.
 
 use etwkit_terminal::Exit;
 use etwkit_wpa::ProfileArgs;
@@ -17,7 +17,8 @@ fn cpu(prefix: &str) -> ProfileArgs {
     }
 }
 
-/// CPU of parts that follow each other adds up to that of the whole, to a nanosecond for each cut.
+/// The CPU times of consecutive parts add up to the time of the whole, except for a nanosecond at
+/// each cut.
 #[test]
 fn parts_add_up_to_the_whole() {
     let mut place = Place::new("office");
@@ -42,7 +43,7 @@ fn parts_add_up_to_the_whole() {
             .sum("Weight (in view) (ms)");
     }
     let whole = place.table(&format!("all_{THREADS}")).sum(USAGE);
-    // Between two parts lies a nanosecond on each processor.
+    // Between two parts, a nanosecond is missing on each processor.
     let between = 2 * place.number("SELECT processors FROM trace");
     assert!(
         (0..=between).contains(&(whole - run_ns)),

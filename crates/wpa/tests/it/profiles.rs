@@ -1,4 +1,4 @@
-//! Files of profiles: what is read of them, and what is refused.
+//! Files of profiles: their parsed content, and rejected files.
 
 use etwkit_wpa::catalog::{self, GRAPHS};
 use etwkit_wpa::{Aggregation, ColumnOption, Profile, SHIPPED, Unit};
@@ -80,7 +80,7 @@ fn graphs_and_columns_are_found_by_their_guids() {
         let Some(graph) = catalog::by_guid(preset.graph_guid.as_deref().unwrap()) else {
             continue;
         };
-        // What the file calls the graph need not be what the program does.
+        // The file's name for the graph may differ from the program's name.
         found += 1;
         for shown in &preset.columns {
             let Some(column) = graph.by_guid(&shown.guid) else {
@@ -200,7 +200,8 @@ fn what_is_no_profile_is_refused_with_its_place() {
     assert!(error(&many).contains("at most 1000 elements <Preset>"));
 }
 
-/// A profile that is cut anywhere, or has another byte anywhere, is read or refused, and nothing worse.
+/// A profile that is cut anywhere, or has another byte anywhere, is read or refused, and nothing
+/// worse.
 #[test]
 fn broken_profiles_do_no_harm() {
     for text in [WAITS, OLD] {

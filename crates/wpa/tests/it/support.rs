@@ -15,7 +15,7 @@ use etwkit_wpa::{Emitted, Front, LineArgs, Output, ProfileArgs};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder with a trace of the scenario, and what a program printed.
+/// A folder with a trace of the scenario, and the output of a program.
 pub(crate) struct Place {
     pub(crate) folder: TempDir,
     pub(crate) trace: PathBuf,
@@ -49,7 +49,7 @@ impl Place {
         }
     }
 
-    /// Where files are written.
+    /// Folder of the written files.
     pub(crate) fn out(&self) -> PathBuf {
         self.folder.path().join("out")
     }
@@ -209,7 +209,7 @@ impl Csv {
     }
 }
 
-/// A number without its point; an empty one is none.
+/// A number without its point; an empty text is not a number.
 fn digits(text: &str) -> i64 {
     if text.is_empty() {
         0

@@ -1,4 +1,4 @@
-//! Tables of a trace: names of files, titles, and numbers, which are those of SQL.
+//! Tables of a trace: names of files, titles, and numbers, which are equal to SQL.
 
 use etwkit_terminal::Exit;
 use etwkit_wpa::catalog::{Column, GRAPHS};
@@ -50,7 +50,7 @@ fn the_line_of_the_article_writes_its_files() {
     attributed(&place);
 }
 
-/// Sums of samples are those of the extract, and those of `cpu_process`.
+/// Sums of samples are equal to the extract and to `cpu_process`.
 fn sampled(place: &Place) {
     let weight = "Weight (in view) (ms)";
     let (cpu_ns, samples) = (
@@ -78,7 +78,7 @@ fn sampled(place: &Place) {
     let dpc = place.table(OF_THE_ARTICLE[8]);
     let dpc_ns = "SELECT sum(weight_ns) FROM cpu_sample WHERE is_dpc_isr";
     assert_eq!(dpc.sum(weight), place.number(dpc_ns));
-    // Stacks stand in one cell, the outermost frame first.
+    // A stack is in one cell, the outermost frame first.
     let stacks = place.table(OF_THE_ARTICLE[11]);
     let deep = stacks
         .column("Stack")
@@ -98,7 +98,7 @@ fn sampled(place: &Place) {
     );
 }
 
-/// Sums of scheduling slices are those of the extract.
+/// Sums of scheduling slices are equal to the extract.
 fn precise(place: &Place) {
     let usage = "CPU Usage (in view) (ms)";
     let run_ns = place.number("SELECT sum(run_ns) FROM context_switch");
@@ -243,7 +243,8 @@ fn rows_without_visible_keys_stand_by_themselves() {
     }
 }
 
-/// Every column of every graph is SQL that the engine takes: in single rows, and as a key or a value.
+/// Every column of every graph is SQL that the engine takes: in single rows, and as a key or a
+/// value.
 #[test]
 fn every_column_can_be_asked() {
     let place = Place::new("office");

@@ -1,5 +1,5 @@
-//! Groups of arguments that dumps share. This file imports no command; the commands, and the root of `dump`,
-//! import it.
+//! Groups of arguments that dumps share. This file imports no command; the commands, and the root
+//! of `dump`, import it.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -16,14 +16,14 @@ use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 
 use crate::options::{OUTPUT, OptionGroup};
 
-/// What to read and how to print.
+/// Inputs of a dump, and its output format.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both, patterns such
-    /// as 'runs/**/*.etwx', or @FILE with one of these on each line
+    /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both,
+    /// patterns such as 'runs/**/*.etwx', or @FILE with one of these on each line
     #[arg(value_name = "EXTRACT", required = true)]
     pub(super) extracts: Vec<PathBuf>,
-    /// What these are, once they have been looked for.
+    /// The files that these stand for, after the first search.
     #[arg(skip)]
     pub(super) named: OnceLock<Vec<PathBuf>>,
     /// Folders below folders, too
@@ -41,15 +41,15 @@ pub(crate) struct Common {
     /// overwritten
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
     pub(crate) force: bool,
-    /// Go on with the other extracts where one cannot be read; all errors are printed at the end, and the
-    /// exit code is 2
+    /// Go on with the other extracts where one cannot be read; all errors are printed at the end,
+    /// and the exit code is 2
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Print the SQL instead of the answer
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_sql: bool,
-    /// How times are written: s (seconds of the trace, which it is without this), local, localtime, utc,
-    /// utctime, here or heretime
+    /// Format of times: s (seconds of the trace, the default), local, localtime, utc, utctime, here
+    /// or heretime
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT)]
     time_format: Option<TimeFormat>,
     /// Digits of a second, 0 to 6
@@ -65,10 +65,10 @@ pub(crate) struct Common {
     /// Show the whole path of an extract instead of the name of its trace
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_full_file_name: bool,
-    /// What a line of ETWAnalyzer wants beside its options; nothing on our own command lines.
+    /// Additional settings of an ETWAnalyzer line; `None` on our own command lines.
     #[arg(skip)]
     pub(crate) guest: Option<Guest>,
-    /// Rows of a ranked list in text, where nobody says how many.
+    /// Default number of rows of a ranked list in text.
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,
     /// Columns by name: a;b only these, !a all but these, +a these, too (*, ?)
@@ -77,7 +77,8 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// What --csv may overwrite: what a dump wrote, which is made again.
+    /// Returns the files that --csv may overwrite: a CSV file of a dump, which can be written
+    /// again.
     pub(super) const fn csv_replace(&self) -> Replace {
         if self.force {
             Replace::Anything
@@ -86,13 +87,13 @@ impl Common {
         }
     }
 
-    /// Whether people read the answer.
+    /// True if the answer is text for people.
     pub(super) const fn is_text(&self) -> bool {
         !self.json && self.csv.is_none()
     }
 
-    /// How times are written: in seconds, which can be asked for again; in lines of ETWAnalyzer as a clock
-    /// shows them.
+    /// Returns the format of times: by default seconds, which options also accept, and for
+    /// ETWAnalyzer lines the local time.
     pub(super) fn time_format(&self) -> TimeFormat {
         let usual = if self.is_etwanalyzer() {
             TimeFormat::Local
@@ -102,12 +103,12 @@ impl Common {
         self.time_format.unwrap_or(usual)
     }
 
-    /// The rows of a ranked list that text shows; nothing if it shows all.
+    /// Returns the number of rows of a ranked list that text shows; `None` if it shows all.
     pub(super) fn most_rows(&self) -> Option<usize> {
         self.most_rows.filter(|_| !self.is_etwanalyzer())
     }
 
-    /// How numbers of text are written.
+    /// Returns the format of numbers in text.
     pub(super) fn numbers(&self) -> Numbers {
         let numbers = self
             .guest
@@ -121,7 +122,7 @@ impl Common {
         }
     }
 
-    /// How values of a trace are written for people.
+    /// Returns the format of values of a trace for people.
     pub(super) fn text(&self, processes: Option<&ProcessOutput>, info: &TraceInfo) -> Text {
         Text {
             numbers: self.numbers(),
@@ -132,22 +133,22 @@ impl Common {
         }
     }
 
-    /// How a file of rows is written as ETWAnalyzer writes it.
+    /// Returns the style of a CSV file in the format of ETWAnalyzer.
     pub(super) fn guest_csv(&self) -> Option<&Style> {
         self.guest.as_ref()?.csv.as_ref()
     }
 
-    /// Whether text has the units and digits of ETWAnalyzer.
+    /// True if text has the units and digits of ETWAnalyzer.
     pub(super) const fn is_etwanalyzer(&self) -> bool {
         self.guest.is_some()
     }
 }
 
-/// How processes are written.
+/// Format of processes.
 #[derive(Debug, Args)]
 pub(crate) struct ProcessOutput {
-    /// Start and end behind names: none, or a time format; without it + and - mark processes that started or
-    /// ended
+    /// Start and end behind names: none, or a time format; without it + and - mark processes that
+    /// started or ended
     #[arg(long, value_name = "FORMAT", value_parser = process_format, help_heading = OUTPUT)]
     pub(crate) process_format: Option<ProcessFormat>,
     /// Leave command lines out

@@ -1,4 +1,4 @@
-//! Asks extracts, with a bar on the error stream.
+//! Queries extracts, with a progress bar on the error stream.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::context::{Context, Listener};
 
-/// Asks all extracts. Answers are taken in the order of the extracts, each as soon as those in front of it
-/// are there.
+/// Queries all extracts. Answers are taken in the order of the extracts, each as soon as the
+/// previous ones have been taken.
 pub(super) fn ask_in_order<A: Send>(
     naming: Naming,
     extracts: &[PathBuf],
@@ -28,14 +28,15 @@ pub(super) fn ask_in_order<A: Send>(
         progress,
         ..asking.clone()
     };
-    // What is printed does not end up behind the bar.
+    // Printed above the bar.
     let take = |asked| bar.suspend(|| take(asked));
     let asked = engine.ask_each(&asking, naming, extracts, question, take);
     bar.finish_and_clear();
     asked
 }
 
-/// How many extracts are done, on the error stream if somebody looks at it and has waited for a while.
+/// Returns a progress bar of the finished extracts on the error stream. It appears on a terminal
+/// after a delay.
 fn bar(extracts: usize) -> ProgressBar {
     if extracts < 2 {
         return ProgressBar::hidden();

@@ -19,23 +19,24 @@ use super::columns::Columns;
 use super::output::{Answered, Lines, Record, ask_all, ask_each, begin, exit, machine_with_header};
 use crate::printer::Printer;
 
-/// How a question is asked and its answer printed.
+/// A question, and the format of its answer.
 pub(super) struct Asking<'a> {
     pub(super) common: &'a Common,
-    /// How processes are written.
+    /// Format of processes.
     pub(super) processes: Option<&'a ProcessOutput>,
     /// The command, for machines.
     pub(super) command: &'a str,
     /// The columns of rows for machines.
     pub(super) fields: &'a [Field],
-    /// One list over all extracts, with so many rows.
+    /// One list over all extracts, with this number of rows.
     pub(super) merge: Option<Top>,
-    /// What is asked.
+    /// The request to answer.
     pub(super) request: &'a dyn AnyRequest,
 }
 
-/// Asks all extracts, and writes each answer as soon as those in front of it are written. A CSV file, and one
-/// list over all extracts, are written when all is known. Says which extracts could be asked, too.
+/// Queries all extracts, and writes each answer as soon as the previous ones are written. A CSV
+/// file, and one list over all extracts, are written at the end. Also returns the extracts that
+/// could be queried.
 pub(super) fn answered(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
@@ -53,8 +54,10 @@ pub(super) fn answered(
             .sets
             .iter()
             .for_each(|(name, of)| sets.entry(name).or_default().extend(of.iter().cloned()));
-        // Lines about all extracts together are written as those of the first extract are.
+        // Lines about all extracts together use the format of the first extract.
         first.get_or_insert_with(|| common.text(asking.processes, &one.info));
+        // A CSV file, a merged list and a comparison need the answers of all extracts, so these are
+        // kept.
         if common.csv.is_some() || asking.merge.is_some() || request.compares() {
             kept.push(one);
             return Ok(());
@@ -82,6 +85,8 @@ pub(super) fn answered(
     }
     let is_text = common.is_text();
     let joins = kept.iter().any(|one| one.answer.joins_extracts());
+    // Rows for machines name their trace themselves, so without text only combined rows need one
+    // list.
     if let Some(top) = asking.merge.filter(|_| is_text || joins) {
         let listed = print_merged(asking, kept, top, printer)?;
         rows = if joins { listed } else { rows };
@@ -123,7 +128,8 @@ pub(super) fn answered(
     Ok((verdict(fails, rows), asked))
 }
 
-/// What scripts get: whether there is what the question was asked to fail on, else whether there are rows.
+/// Returns the exit code for scripts: with --fail-on by its condition, otherwise by the presence of
+/// rows.
 fn verdict(fails: Option<bool>, rows: usize) -> Exit {
     fails.map_or_else(
         || exit(rows),
@@ -131,8 +137,8 @@ fn verdict(fails: Option<bool>, rows: usize) -> Exit {
     )
 }
 
-/// Asks all extracts together a question that has one answer, and prints it. Says which extracts could be
-/// asked, too.
+/// Queries all extracts together for one answer, and prints it. Also returns the extracts that
+/// could be queried.
 pub(super) fn answered_together(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
@@ -140,6 +146,7 @@ pub(super) fn answered_together(
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
     let (one, asked) = ask_all(asking.common, asking.command, printer, question)?;
     let Some(one) = one else {
+        // A file without rows still gets the names of its columns.
         if asking.common.csv.is_some() {
             machine_with_header(asking.common, printer, asking.fields, std::iter::empty())?;
         }
@@ -150,7 +157,7 @@ pub(super) fn answered_together(
     Ok((verdict(one.answer.fails, one.answer.len()), asked))
 }
 
-/// Prints an answer to names of recordings, which is of no extract.
+/// Prints an answer about names of recordings, which belongs to no extract.
 pub(super) fn answered_to_names(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
@@ -179,8 +186,8 @@ fn print_one(
     Ok(printer.finish()?)
 }
 
-/// Prints the largest rows of all extracts as one list, each with the name of its trace; returns how many
-/// they are. Machines get only rows that may be made of several.
+/// Prints the largest rows of all extracts as one list, each with the name of its trace, and
+/// returns their number. Machines get only rows that can combine several extracts.
 fn print_merged(
     asking: &Asking<'_>,
     answers: Vec<Answered<Answer>>,
@@ -211,7 +218,7 @@ fn print_merged(
         return Ok(0);
     };
     let (rows, joins) = (part.table.len(), answer.joins_extracts());
-    // A row that is made of several traces is written by the clock of the earliest one.
+    // A row that combines several traces uses the clock of the earliest one.
     let first = if joins {
         infos.iter().min_by_key(|info| info.start_filetime)
     } else {
@@ -245,7 +252,7 @@ fn print_merged(
     Ok(rows)
 }
 
-/// The rows of an answer as machines get them, each with its trace.
+/// Returns the rows of an answer for machines, each with its trace.
 fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
     let of_part =
@@ -294,7 +301,7 @@ fn print(
         .try_for_each(|part| print_part(common, (&text, info), part, lines))
 }
 
-/// Prints a table with its title, lines in front of it, sums and lines behind it.
+/// Prints a table with its title, the lines before it, its sums, and the lines after it.
 fn print_part(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
@@ -335,7 +342,7 @@ fn written(text: &Text, all: &[Line], lines: &mut Lines<'_, '_>) -> anyhow::Resu
     })
 }
 
-/// How a table is printed.
+/// Format of a table.
 struct How<'a> {
     traces: Traces<'a>,
     shows: Shows,
@@ -368,6 +375,8 @@ fn print_table(
     } else {
         columns
     };
+    // Columns that the user has chosen are never dropped, and ETWAnalyzer's format does not depend
+    // on the width of the screen.
     let may_fit = shows == Shows::Rows && chosen.is_none() && !common.is_etwanalyzer();
     let screen = lines.screen().filter(|_| may_fit);
     let left_out = screen
@@ -433,14 +442,14 @@ fn count(rows: usize) -> i64 {
 /// The rows that are shown of a table.
 struct Shown {
     groups: Vec<ShownGroup>,
-    /// Rows of groups of which none is shown.
+    /// Rows of groups that are not shown at all.
     of_others: usize,
 }
 
 /// The rows that are shown of a group.
 struct ShownGroup {
     shown: Vec<usize>,
-    /// How many rows it has beside these.
+    /// Number of its other rows.
     more: usize,
 }
 
@@ -448,7 +457,7 @@ impl Shown {
     /// Groups that share the rows of a screen.
     const GROUPS: usize = 10;
 
-    /// All rows, or so many: with groups the first ones of each of the first groups.
+    /// Selects all rows or at most `most`: with groups, the first rows of each of the first groups.
     fn of(table: &dyn Table, most: Option<usize>) -> Self {
         let (mut next, mut groups) = (0, Vec::new());
         for count in table.groups() {
@@ -471,7 +480,7 @@ impl Shown {
             .map(|group| group.shown.len())
             .sum();
         groups.truncate(Self::GROUPS);
-        // Each group shows one row at least: a heading with none says nothing.
+        // Each group shows at least one row: a heading without rows has no use.
         let each = (most / groups.len().max(1)).max(1);
         for group in &mut groups {
             group.more = group.shown.len().saturating_sub(each);
@@ -480,23 +489,23 @@ impl Shown {
         Self { groups, of_others }
     }
 
-    /// The rows, those of each group behind those of the one before.
+    /// Returns the rows, group by group.
     fn rows(&self) -> impl Iterator<Item = usize> {
         self.groups.iter().flat_map(|group| &group.shown).copied()
     }
 
-    /// How many are not shown.
+    /// Returns the number of rows that are not shown.
     fn more(&self) -> usize {
         self.groups.iter().map(|group| group.more).sum::<usize>() + self.of_others
     }
 }
 
-/// Which traces the rows of a table come from.
+/// The traces that the rows of a table come from.
 #[derive(Clone, Copy)]
 enum Traces<'a> {
     /// All of this one.
     One(&'a str),
-    /// Each of the one at its place.
+    /// Each row of the trace at its index.
     Each(&'a [String]),
 }
 
@@ -509,8 +518,8 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// The columns of a table for people, those that are asked for; in front of the words at the end the trace of
-/// each row, if rows are of several.
+/// Returns the selected columns of a table for people. If rows come from several traces, the column
+/// of the trace comes before the last text columns.
 fn columns<'a>(
     common: &Common,
     text: &'a Text,
@@ -562,6 +571,8 @@ fn columns<'a>(
             add_trace(&mut columns);
         }
         let is_in_style = only_in == Style::Both || only_in == style;
+        // `--column` can show a column of the other style, unless this style has one with the same
+        // name.
         if !is_in_style && names.iter().filter(|other| **other == name).count() > 1 {
             continue;
         }
@@ -600,7 +611,7 @@ fn columns<'a>(
     Ok(columns)
 }
 
-/// Whether the cells of a column are times in the format that is asked for.
+/// True if the cells of a column are times in the chosen format.
 fn is_moment(table: &dyn Table, column: usize, format: Format) -> bool {
     let has_own = || matches!(table.value(0, column), Value::Moment(..));
     matches!(format, Format::Moment | Format::LeftMoment) && !has_own()

@@ -1,4 +1,4 @@
-//! Which of many recordings are asked.
+//! Selection of recordings to query.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use etwkit_query::test_run::{Selection, TestFile};
 use super::args::Common;
 
 impl Common {
-    /// The recordings of the tests that are chosen among all that is named, in the order of time.
+    /// Returns the recordings of the selected tests among all named files, by time.
     pub(super) fn files_of_tests(
         &self,
         selection: &Selection,
@@ -25,12 +25,12 @@ impl Common {
             .flat_map(|test| test.files))
     }
 
-    /// The extracts and traces that are asked: those that are named, in their order, and for each folder
-    /// those in it, by time. A choice of tests puts all of them in the order of time and leaves one of a
-    /// trace and its extract: the extract.
+    /// Returns the extracts and traces to query: named files in their order, and for each folder
+    /// its files by time. A selection of tests sorts all of them by time and keeps one of a trace
+    /// and its extract: the extract.
     pub(super) fn chosen(&self) -> anyhow::Result<Cow<'_, [PathBuf]>> {
         let selection = self.tests.read()?;
-        // All tests being one run chooses nothing by itself.
+        // Treating all tests as one run does not select any by itself.
         let chooses = Selection {
             one_run: false,
             ..selection.clone()
@@ -52,7 +52,7 @@ impl Common {
     }
 }
 
-/// The extract of a recording, or the trace if there is none.
+/// Returns the extract of a recording, or the trace if there is none.
 fn asked(file: TestFile) -> Option<PathBuf> {
     file.extract.or(file.trace)
 }

@@ -4,10 +4,11 @@ use anyhow::bail;
 use etwkit_query::filter::TextFilter;
 use etwkit_terminal::{Align, Table, TableLine};
 
-/// Blanks in front of a column.
+/// Blanks before a column.
 const GAP: usize = 2;
 
-/// Characters of the last column that should fit; the rest of a command line may go on in the next line.
+/// Characters of the last column that should be visible. The rest of a command line may continue on
+/// the next line.
 const LAST_WIDTH: usize = 30;
 
 /// A column of text.
@@ -17,11 +18,11 @@ struct Column<'a> {
     title: String,
     align: Align,
     shown: bool,
-    /// How the cell of a row is written.
+    /// Returns the text of the cell in a row.
     text: Box<dyn Fn(usize) -> String + 'a>,
 }
 
-/// Columns of text, and which of them are shown.
+/// Columns of text, and the selection of the shown ones.
 #[derive(Default)]
 pub(super) struct Columns<'a>(Vec<Column<'a>>);
 
@@ -44,7 +45,8 @@ impl<'a> Columns<'a> {
         });
     }
 
-    /// Applies `--column`: `a` only these, `!a` not these, `+a` these, too, in the order in which they stand.
+    /// Applies `--column`: `a` keeps only these, `!a` removes these, `+a` also shows these. The
+    /// order is the order of the table.
     pub(super) fn choose(&mut self, names: Option<&str>) -> anyhow::Result<()> {
         let parts: Vec<&str> = names
             .unwrap_or_default()
@@ -83,9 +85,9 @@ impl<'a> Columns<'a> {
         self
     }
 
-    /// Leaves columns out until a line fits, and returns their names: numbers from the right, then words from
-    /// the right, but never the first column and the last one, which say what a row is about. Of the last
-    /// column only the first characters have to fit.
+    /// Removes columns until a line is narrow enough, and returns their names: numbers from the
+    /// right, then words from the right, but never the first and the last column, which identify a
+    /// row. Of the last column only the first characters have to be visible.
     pub(super) fn fit(
         &mut self,
         width: usize,
@@ -107,7 +109,7 @@ impl<'a> Columns<'a> {
         };
         let mut all: usize = (0..shown.len()).map(needed).sum();
         let mut left_out = Vec::new();
-        // Numbers go first: the words of a row say what its numbers are about.
+        // Numbers are removed first, since the words of a row give its numbers a meaning.
         for align in [Align::Right, Align::Left] {
             for at in (1..last).rev() {
                 let column = shown.get(at).and_then(|at| self.0.get_mut(*at));
@@ -123,7 +125,7 @@ impl<'a> Columns<'a> {
         left_out
     }
 
-    /// A line of titles and one of each row.
+    /// Returns a line of titles and a line for each row.
     pub(super) fn lines(&self, rows: impl Iterator<Item = usize>) -> Vec<TableLine> {
         self.table(rows).lines()
     }

@@ -1,4 +1,4 @@
-//! Copies the recordings of tests that are chosen.
+//! Copies the recordings of selected tests.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use etwkit_query::test_run::TestFile;
 use super::args::Common;
 use crate::printer::Printer;
 
-/// Where recordings are copied to.
+/// Target of copied recordings.
 #[derive(Debug, Args)]
 pub(super) struct CopyArgs {
     /// Copy the extracts of the chosen tests into a folder
@@ -24,7 +24,7 @@ pub(super) struct CopyArgs {
 }
 
 impl CopyArgs {
-    /// Copies the recordings that are chosen, if that is asked for, and says in text how many these were.
+    /// Copies the selected recordings if requested, and prints their number in text.
     pub(super) fn run(&self, common: &Common, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let Some(folder) = &self.copy_files_to else {
             return Ok(());

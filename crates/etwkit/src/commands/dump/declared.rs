@@ -1,4 +1,5 @@
-//! Declared questions as commands: their options as arguments, their answers as text, JSON lines or CSV.
+//! Declared questions as commands: their options as arguments, their answers as text, JSON lines or
+//! CSV.
 
 use std::path::PathBuf;
 
@@ -26,23 +27,23 @@ use crate::printer::Printer;
 /// The option of one list over all extracts.
 const MERGE: &str = "merge";
 
-/// Extracts that are looked into for names like the one that was asked for: each of them is opened for that.
+/// Number of extracts that are searched for similar names. Each of them is opened for that.
 const LOOKED_INTO: usize = 16;
 
-/// Rows of a ranked list that fit a screen.
+/// Rows of a ranked list that a screen can show.
 const MOST_ROWS: usize = 40;
 
 /// A declared question with its arguments.
 pub(crate) struct Declared {
     pub(crate) common: Common,
     question: &'static dyn AnyQuestion,
-    /// How processes are written, where rows have some.
+    /// Format of processes, if rows have any.
     processes: Option<ProcessOutput>,
     /// One list over all extracts.
     merge: bool,
     /// Print the JSON schemas instead of the answer.
     show_schema: bool,
-    /// Where recordings are copied to, if the question is to their names.
+    /// Target of copied recordings, if the question is about their names.
     copy: Option<CopyArgs>,
     /// Options that are given.
     pub(super) values: Values,
@@ -57,7 +58,7 @@ impl std::fmt::Debug for Declared {
     }
 }
 
-/// All of them as commands.
+/// Returns all questions as commands.
 pub(super) fn commands() -> impl Iterator<Item = Command> {
     questions().map(command)
 }
@@ -69,7 +70,7 @@ fn command(question: &'static dyn AnyQuestion) -> Command {
     arguments(question, command).about(question.sentence())
 }
 
-/// A command with the options of a question.
+/// Returns a command with the options of a question.
 pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) -> Command {
     let options = question.options();
     let schema = Arg::new(SCHEMA)
@@ -78,8 +79,8 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
         .help_heading(OUTPUT);
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
     let command = Common::augment_args(command);
-    // All dumps have the options that choose tests. A question to names of recordings declares them itself,
-    // and clap panics over an option that a command has twice.
+    // All dumps have the options that choose tests. A question to names of recordings declares them
+    // itself, and clap panics over an option that a command has twice.
     let is_new = |option: &&Opt| {
         command
             .get_arguments()
@@ -93,6 +94,7 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
         .collect();
     let command = command.args(all);
     if asks_names(&options) {
+        // The shared argument has the help of questions to extracts, which does not apply to names.
         let names = |arg: Arg| arg.value_name("PATH").help("Folders, traces and extracts");
         return CopyArgs::augment_args(command.mut_arg("extracts", names));
     }
@@ -115,25 +117,25 @@ fn has_option(options: &[Opt], name: &str) -> bool {
     options.iter().any(|option| option.name == name)
 }
 
-/// Whether rows of a question are of processes, so that these can be chosen.
+/// True if the rows of a question have processes, so that these can be selected.
 fn has_processes(options: &[Opt]) -> bool {
     has_option(options, "process")
 }
 
-/// Whether a question is to names of recordings, so that it looks into folders itself.
+/// True if a question is about names of recordings, so that it searches folders itself.
 fn asks_names(options: &[Opt]) -> bool {
     has_option(options, "recursive")
 }
 
 impl Declared {
-    /// The question with what was given on the command line.
+    /// Reads a question with the values from the command line.
     pub(super) fn read(
         question: &'static dyn AnyQuestion,
         matches: &ArgMatches,
     ) -> Result<Self, clap::Error> {
         let options = question.options();
         let values = options::values(&options, matches);
-        // Whoever asks for a number of rows gets that many, however long the list becomes.
+        // A user who requests a number of rows gets that many, however long the list becomes.
         let is_cut = |name: &str| name.starts_with("top") || name.starts_with("skip");
         let is_listed = has_option(&options, "top") && !values.keys().any(|name| is_cut(name));
         let mut common = Common::from_arg_matches(matches)?;
@@ -157,12 +159,12 @@ impl Declared {
     }
 }
 
-/// Asks the question and prints the answer.
+/// Runs the question and prints the answer.
 pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     run_as(args, &format!("dump {}", args.question.name()), printer)
 }
 
-/// Asks the question and prints the answer as the command of that name.
+/// Runs the question and prints the answer as the command with that name.
 pub(super) fn run_as(
     args: &Declared,
     command: &str,
@@ -232,7 +234,7 @@ pub(super) fn run_as(
     Ok(exit)
 }
 
-/// Says why extracts that were asked have no row.
+/// Prints the reason why extracts have no row.
 fn explain(args: &Declared, asked: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let of = match asked {
         [one] => one.display().to_string(),
@@ -248,8 +250,9 @@ fn explain(args: &Declared, asked: &[PathBuf], printer: &mut Printer<'_>) -> any
     Ok(())
 }
 
-/// Makes sure that extracts have the stack tags that are asked for, and reads what describes events. Where no
-/// file names any tags there is nothing to do, and extracts are looked for only when they are asked.
+/// Makes sure that extracts have the requested stack tags, and reads the descriptions of events.
+/// Without any files of tags there is nothing to do, and extracts are searched only for the query
+/// itself.
 fn prepare(
     args: &Declared,
     request: &dyn AnyRequest,

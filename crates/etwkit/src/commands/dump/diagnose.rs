@@ -1,4 +1,4 @@
-//! `etwkit diagnose`: rules are asked what made a trace slow, or one of them is explained.
+//! `etwkit diagnose`: runs rules to find the cause of a slow trace, or explains a rule.
 
 use std::path::{Path, PathBuf};
 
@@ -36,14 +36,14 @@ impl Own for Diagnose {
     }
 }
 
-/// What is explained instead of asking, and files to hand on.
+/// Options for explaining rules and for sharing findings.
 #[derive(Debug, Args)]
 pub(crate) struct MoreArgs {
     /// Print a rule: what it finds, its thresholds with their reasons, its SQL; or all, as a list
     #[arg(long, value_name = "RULE|all")]
     explain: Option<String>,
-    /// Write this finding of the list to the file that --out names: a page with the rows behind it, and these
-    /// for programs
+    /// Write this finding of the list to the file that --out names: a page with the rows behind it,
+    /// and these for programs
     #[arg(long, value_name = "N", requires = "out", help_heading = OUTPUT,
           conflicts_with_all = ["json", "csv", "fail-on", "explain"],
           value_parser = clap::value_parser!(i64).range(1..))]
@@ -51,7 +51,8 @@ pub(crate) struct MoreArgs {
     /// The file of --finding, a .zip
     #[arg(long, value_name = "FILE", requires = "finding", help_heading = OUTPUT)]
     out: Option<PathBuf>,
-    /// Write the findings as one page of HTML, with all that is known of each, instead of printing them
+    /// Write the findings as one page of HTML, with all that is known of each, instead of printing
+    /// them
     #[arg(long, value_name = "FILE", help_heading = OUTPUT,
           conflicts_with_all = ["json", "csv", "markdown", "explain", "finding"])]
     html: Option<PathBuf>,
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
     }
 }
 
-/// What the rules say of each extract.
+/// Returns the findings of the rules for each extract.
 pub(super) fn diagnosed(
     asked: &Declared,
     printer: &mut Printer<'_>,
@@ -119,7 +120,7 @@ pub(super) fn diagnosed(
     Ok(all)
 }
 
-/// Asks all extracts and hands on what their rules say.
+/// Diagnoses all extracts and writes a report.
 fn report(
     asked: &Declared,
     printer: &mut Printer<'_>,
@@ -147,7 +148,7 @@ fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     Ok(Exit::Answered)
 }
 
-/// A rule with its parts in words, and as a file of rules has it.
+/// Prints a rule with its parts in words, and in the form of a rule file.
 fn explain(name: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let Some(rule) = rules().iter().find(|rule| rule.name == name) else {
         let names: Vec<&str> = rules().iter().map(|rule| rule.name.as_str()).collect();

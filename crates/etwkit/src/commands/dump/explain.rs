@@ -1,4 +1,5 @@
-//! `etwkit explain`: a declared question as a command of its own, whose answer can be a page, too.
+//! `etwkit explain`: a declared question as a command of its own, with a page as an additional
+//! output.
 
 use std::path::PathBuf;
 
@@ -26,10 +27,11 @@ impl Own for Explain {
     }
 }
 
-/// Where a page is written.
+/// Target of the page.
 #[derive(Debug, Args)]
 pub(crate) struct PageArgs {
-    /// Write the answer as one page of HTML, with a heat map of runs and causes, instead of printing it
+    /// Write the answer as one page of HTML, with a heat map of runs and causes, instead of
+    /// printing it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv"], help_heading = OUTPUT)]
     html: Option<PathBuf>,
 }

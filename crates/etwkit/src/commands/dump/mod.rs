@@ -1,5 +1,5 @@
-//! `etwkit dump`: ready-made questions. Requests and numbers are of `etwkit_query`; here are arguments and
-//! text.
+//! `etwkit dump`: ready-made questions. Requests and numbers belong to `etwkit_query`; this module
+//! has the arguments and the text.
 
 mod args;
 mod asking;

@@ -1,4 +1,4 @@
-//! One finding of a trace as a file to mail: whoever gets it needs neither the trace nor this program.
+//! One finding of a trace as a file to mail. Its reader needs neither the trace nor this program.
 
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
@@ -16,10 +16,10 @@ use super::diagnose::diagnosed;
 use super::page;
 use crate::printer::Printer;
 
-/// Writes the finding of that number, of the one trace that is asked.
+/// Writes the finding with that number, from the one given trace.
 ///
 /// # Errors
-/// There are several traces, there is no such finding, or the file cannot be written.
+/// There are several traces, the finding does not exist, or the file cannot be written.
 pub(super) fn run(
     asked: &Declared,
     number: i64,
@@ -48,10 +48,10 @@ pub(super) fn run(
     Ok(Exit::Answered)
 }
 
-/// The finding of that number.
+/// Returns the finding with that number.
 ///
 /// # Errors
-/// There is none.
+/// There is no finding with that number.
 pub(crate) fn numbered<'f>(
     findings: &'f [FindingRow],
     number: i64,
@@ -72,7 +72,7 @@ pub(crate) fn numbered<'f>(
     })
 }
 
-/// Packs the page, the finding, and what each line of its evidence answers for people and for programs.
+/// Packs the page, the finding, and the answer of each evidence line for people and for programs.
 fn write(
     to: BufWriter<OutFile>,
     (trace, finding): (&str, &FindingRow),
@@ -113,7 +113,8 @@ fn add(archive: &mut ZipWriter<impl Write + Seek>, name: &str, text: &str) -> an
     Ok(archive.write_all(text.as_bytes())?)
 }
 
-/// An answer that names the trace, where it had the folders that lead to it: nobody else has to know these.
+/// Replaces the full path of the extract by the name of the trace: the recipient must not learn the
+/// folders.
 fn without_folders(text: &str, extract: &Path, trace: &str) -> String {
     let path = extract.display().to_string();
     // In JSON the backslashes of a path are doubled, and letters beyond ASCII stay as they are.
@@ -125,7 +126,7 @@ fn without_folders(text: &str, extract: &Path, trace: &str) -> String {
     text.replace(in_json, trace).replace(&path, trace)
 }
 
-/// What a command line answers.
+/// Runs a command line and returns its output.
 fn answer(line: &str, extract: &Path, more: &[&str]) -> anyhow::Result<String> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut args = vec!["etwkit".into(), "--quiet".into()];

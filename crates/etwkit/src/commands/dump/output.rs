@@ -24,15 +24,15 @@ use crate::context::Context;
 use crate::extracts::{SameTrace, unpacked};
 use crate::printer::Printer;
 
-/// What an extract answered.
+/// The answer of an extract.
 pub(super) struct Answered<A> {
     /// Its trace.
     pub(super) info: TraceInfo,
     pub(super) answer: A,
 }
 
-/// Asks all extracts, several at a time, and hands on each answer as soon as those in front of it are there.
-/// Those that hold no answer are named, the others returned.
+/// Queries all extracts, several at a time, and passes on each answer as soon as the previous ones
+/// have been passed on. Extracts without an answer are reported, the others returned.
 pub(super) fn ask_each<A: Send>(
     common: &Common,
     command: &str,
@@ -60,8 +60,8 @@ pub(super) fn ask_each<A: Send>(
             .answer
             .map_err(anyhow::Error::from)
             .and_then(|(mut info, answer)| {
-                // Two recordings of one name are distinguished by where they lie; rows for machines have a column
-                // for that.
+                // Two recordings with one name are distinguished by their paths; rows for machines
+                // have a column for this.
                 if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
                     name.clone_into(&mut info.file_name);
                 }
@@ -89,8 +89,8 @@ pub(super) fn ask_each<A: Send>(
     Ok(answered)
 }
 
-/// Asks all extracts together a question that has one answer. They are returned if they hold one; why they
-/// do not is said.
+/// Queries all extracts together for one answer. Returns the extracts if they have one, and reports
+/// the reason if not.
 pub(super) fn ask_all<A>(
     common: &Common,
     command: &str,
@@ -125,8 +125,8 @@ pub(super) fn ask_all<A>(
     }
 }
 
-/// Begins the answer of a command for machines; refuses a file that cannot be written before anything is
-/// computed for it.
+/// Starts the output of a command for machines. Rejects a file that cannot be written before
+/// anything is computed for it.
 pub(super) fn begin(
     common: &Common,
     command: &str,
@@ -139,7 +139,7 @@ pub(super) fn begin(
     file.map_or(Ok(()), |path| out_file::check(path, common.csv_replace()))
 }
 
-/// Why there is no answer, and what would give one.
+/// Reports the reason why there is no answer, with advice.
 fn explain(
     (common, command): (&Common, &str),
     printer: &mut Printer<'_>,
@@ -171,11 +171,11 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
     Ok(Exit::Answered)
 }
 
-/// A row as JSON and CSV have it: the trace, where it lies and which machine it is of if there are several,
-/// then the columns of the SQL.
+/// Returns a row for JSON and CSV: the trace, its path and its machine if there are several, then
+/// the columns of the SQL.
 fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
     let mut object = Map::new();
-    // Rows of names of recordings say themselves which trace they are of.
+    // Rows about names of recordings have a column for their trace.
     object.insert(TRACE.into(), Value::from(info.file_name.clone()));
     if with_place && info.of_several {
         object.insert("extract".into(), Value::from(info.extract_path.clone()));
@@ -189,11 +189,11 @@ fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map
 /// The column of the trace that a row is of.
 const TRACE: &str = "trace";
 
-/// A row as machines get it.
+/// A row in the form for machines.
 pub(super) type Record = serde_json::Result<Map<String, Value>>;
 
-/// Writes rows for machines, if that is asked for, and says whether it was. A file without rows has the names
-/// of columns.
+/// Writes rows for machines if requested, and returns true if it did. A file without rows has the
+/// names of columns.
 pub(super) fn machine_with_header<'r>(
     common: &Common,
     printer: &mut Printer<'_>,
@@ -229,7 +229,7 @@ pub(super) fn machine_with_header<'r>(
     Ok(common.json)
 }
 
-/// Writes rows as ETWAnalyzer does, and says so in its words.
+/// Writes rows in the format of ETWAnalyzer, and reports it in ETWAnalyzer's words.
 fn foreign_csv<'r>(
     common: &Common,
     style: &csv_of_etwanalyzer::Style,
@@ -242,7 +242,7 @@ fn foreign_csv<'r>(
         Ok((info, object(info, row?, false), times))
     });
     let mut file = out_file::buffered(path, common.csv_replace())?;
-    // Groups of digits would make texts of numbers.
+    // Grouped digits would turn numbers into text.
     csv_of_etwanalyzer::write(&mut file, path, style, common.numbers().ungrouped(), rows)?;
     out_file::keep(file, path)?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -268,12 +268,12 @@ fn csv_file<'r>(
     Ok(written)
 }
 
-/// Whether the name of a file stands for the standard output.
+/// True if the name of a file means the standard output.
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes rows below their titles, and says how many.
+/// Writes rows below their titles, and returns their number.
 fn csv_rows<'r>(
     writer: &mut csv::Writer<impl std::io::Write>,
     fields: &[Field],
@@ -292,6 +292,7 @@ fn csv_rows<'r>(
         }))?;
         written += 1;
     }
+    // The titles come from the first row. Without rows they come from the declared fields.
     if written == 0 && !fields.is_empty() {
         let others = fields
             .iter()
@@ -303,7 +304,7 @@ fn csv_rows<'r>(
     Ok(written)
 }
 
-/// Prints lines of text, cut at the width of the terminal if that is asked for.
+/// Prints lines of text, optionally cut at the width of the terminal.
 pub(super) struct Lines<'p, 'w> {
     printer: &'p mut Printer<'w>,
     width: Option<usize>,
@@ -311,7 +312,7 @@ pub(super) struct Lines<'p, 'w> {
 
 impl<'p, 'w> Lines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
-        // COLUMNS goes first, so that lines can be cut where the output is no terminal.
+        // COLUMNS takes precedence, so that lines can also be cut without a terminal.
         let width = || {
             let columns = std::env::var("COLUMNS")
                 .ok()
@@ -328,7 +329,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         }
     }
 
-    /// The width that columns should fit into, if there is a terminal.
+    /// Returns the width for columns, if there is a terminal.
     pub(super) fn screen(&self) -> Option<usize> {
         self.printer.width()
     }
@@ -337,7 +338,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         self.line_as(Role::Plain, line)
     }
 
-    /// A line that looks like what it is.
+    /// Prints a line in the style of its role.
     pub(super) fn line_as(&mut self, role: Role, line: &str) -> anyhow::Result<()> {
         let text = clipped(line, self.width);
         let Some(screen) = self
@@ -355,7 +356,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         Ok(self.printer.heading(&clipped(line, self.width))?)
     }
 
-    /// The heading of an extract: when its trace started, sums, its name.
+    /// Prints the heading of an extract: the start of its trace, sums, its name.
     pub(super) fn file(&mut self, info: &TraceInfo, text: &Text, sums: &str) -> anyhow::Result<()> {
         let start = text.begin();
         let sums = if sums.is_empty() {
@@ -367,7 +368,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         Ok(self.printer.file(&clipped(&heading, self.width))?)
     }
 
-    /// The heading of an extract whose start is shown elsewhere.
+    /// Prints the heading of an extract whose start is shown elsewhere.
     pub(super) fn name(&mut self, info: &TraceInfo) -> anyhow::Result<()> {
         let name = if info.file_name.is_empty() {
             "Trace"
@@ -378,9 +379,9 @@ impl<'p, 'w> Lines<'p, 'w> {
     }
 }
 
-/// The line, or its first characters with `...` behind them if it is too long.
+/// Returns the line, or its first characters followed by `...` if it is too long.
 fn clipped(line: &str, width: Option<usize>) -> String {
-    // Escaped first: the width is that of what reaches the terminal.
+    // Escaped first: the width applies to the text that reaches the terminal.
     let line = etwkit_terminal::escape::text(line.trim_end()).into_owned();
     match width {
         Some(width) if line.chars().count() > width => {
@@ -391,13 +392,14 @@ fn clipped(line: &str, width: Option<usize>) -> String {
     }
 }
 
-/// Columns by which the parts of a folded line are indented, beside the indent of its first part.
+/// Indent of the continuation of a folded line, in addition to the indent of its first part.
 const HANGING: usize = 4;
 
-/// A line that is wider than the screen, in parts that end between words: a terminal itself breaks words
+/// Splits a line that is wider than the screen between words, since a terminal breaks words
 /// anywhere. A word that is wider than the screen stays whole.
 fn folded(line: &str, screen: usize) -> Vec<String> {
     let indent = line.chars().take_while(|c| *c == ' ').count();
+    // At most half of a narrow screen, so that there is room for words.
     let hanging = " ".repeat((indent + HANGING).min(screen / 2));
     let (mut parts, mut part, mut width) = (Vec::new(), String::new(), 0);
     let mut rest = line;
@@ -421,7 +423,7 @@ fn folded(line: &str, screen: usize) -> Vec<String> {
     parts
 }
 
-/// The exit code of a command that printed so many rows.
+/// Returns the exit code of a command that printed this number of rows.
 pub(super) const fn exit(rows: usize) -> Exit {
     if rows > 0 {
         Exit::Answered

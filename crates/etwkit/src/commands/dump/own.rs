@@ -1,4 +1,4 @@
-//! Declared questions that are commands of their own, and not below `dump` alone.
+//! Declared questions that are commands of their own, in addition to their commands below `dump`.
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use crate::rules::NameArgs;
 
 /// Names the question of a command.
 pub(crate) trait Own {
-    /// What the command has beside the options of the question.
+    /// Options of the command in addition to the options of the question.
     type More: Args;
 
     fn question() -> &'static dyn AnyQuestion;
@@ -23,11 +23,12 @@ pub(crate) trait Own {
     }
 }
 
-/// Nothing beside the options of the question.
+/// No options in addition to the options of the question.
 #[derive(Debug, Args)]
 pub(crate) struct NoMore {}
 
-/// The arguments of such a command: the options of its question, what processes are called, and its own.
+/// The arguments of a command for one question: the options of the question, the naming of
+/// processes, and its own options.
 #[derive(Debug)]
 pub(crate) struct OwnArgs<C: Own> {
     pub(crate) question: Declared,

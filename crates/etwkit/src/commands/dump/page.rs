@@ -1,4 +1,4 @@
-//! Answers as files to hand on, which the command that wrote one writes again.
+//! Answers as files to share, which the command that wrote one may overwrite.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,10 +11,10 @@ use etwkit_terminal::errors::advised;
 
 use crate::printer::Printer;
 
-/// What may be replaced at that place: pages that this command wrote.
+/// Returns the permission to replace a file that is a page of this command.
 ///
 /// # Errors
-/// Something else is there.
+/// Another file is there.
 pub(super) fn may_replace(file: &Path, command: &str) -> anyhow::Result<Replace> {
     let begins = page_begins(command);
     let mut found = vec![0; begins.len()];
@@ -36,10 +36,10 @@ pub(super) fn may_replace(file: &Path, command: &str) -> anyhow::Result<Replace>
     Ok(replace)
 }
 
-/// Refuses a place where something is.
+/// Rejects a target that exists.
 ///
 /// # Errors
-/// There is a file or a folder.
+/// A file or a folder exists there.
 pub(super) fn check_new(file: &Path) -> anyhow::Result<()> {
     if file.is_file() {
         return Err(advised(
@@ -50,7 +50,7 @@ pub(super) fn check_new(file: &Path) -> anyhow::Result<()> {
     out_file::check(file, Replace::Nothing)
 }
 
-/// Writes a file and says so.
+/// Writes a file and reports it.
 pub(super) fn write(
     file: &Path,
     replace: Replace,

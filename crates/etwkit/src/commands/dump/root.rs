@@ -1,4 +1,4 @@
-//! `etwkit dump` as the command line has it: all questions as its commands.
+//! `etwkit dump` on the command line, with all questions as its subcommands.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 

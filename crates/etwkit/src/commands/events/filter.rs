@@ -1,4 +1,4 @@
-//! Which events a question means.
+//! Selection of events.
 
 use anyhow::bail;
 use etwkit_extract::Input;
@@ -8,9 +8,11 @@ use etwkit_trace::report::events::{EventFilter, ProviderFilter, Wanted};
 use crate::cli::EventsArgs;
 use crate::time_range::TimeRange;
 
-/// A list of patterns: `;` between them, `*` and `?` in them, `!` in front of those that must not match.
+/// A list of patterns: `;` separates them, `*` and `?` are wildcards, and a leading `!` excludes
+/// matches.
 ///
-/// Without a positive pattern everything matches that no negative one excludes. Case does not matter.
+/// Without a positive pattern everything matches that no negative one excludes. Case does not
+/// matter.
 #[derive(Debug, Clone, Default)]
 struct Patterns {
     positive: Vec<Pattern>,
@@ -34,7 +36,7 @@ impl Patterns {
         patterns
     }
 
-    /// Whether any of the texts that stand for one thing (a name and a number, say) matches.
+    /// True if any of the texts for one thing (such as a name and a number) matches.
     fn match_any(&self, texts: &[&str]) -> bool {
         let texts: Vec<String> = texts.iter().map(|t| t.to_lowercase()).collect();
         let any =
@@ -43,7 +45,7 @@ impl Patterns {
     }
 }
 
-/// What the arguments choose of a trace.
+/// Returns the filter of the arguments, checked against a trace.
 pub(super) fn of(args: &EventsArgs, input: &Input) -> anyhow::Result<EventFilter<'static>> {
     for (option, text) in [
         ("provider", &args.provider),

@@ -67,7 +67,8 @@ fn begin(format: EventsFormat, printer: &mut Printer<'_>) -> Result<(), WriteErr
     }
 }
 
-/// Damage ends the text; machine output says it in a line of its own, and only if there is some.
+/// Prints the damage at the end of the text. Machine output has a line of its own for it, and only
+/// if there is some.
 fn end(
     input: &Input,
     format: EventsFormat,
@@ -80,7 +81,7 @@ fn end(
     match format {
         EventsFormat::Text => damage::print(printer, input, found, damage::NONE)?,
         EventsFormat::Json => printer.json(&json!({ "damage": serde_json::to_value(found)? }))?,
-        // A table has no place for it; `etwkit info` and the other forms report it.
+        // A table has no place for damage; `etwkit info` and the other formats report it.
         EventsFormat::Csv => {}
     }
     Ok(())
@@ -114,13 +115,13 @@ fn text(row: &EventRow) -> String {
         number(row.pid),
         number(row.tid)
     );
-    // Kernel events have the class in their name already.
+    // Names of kernel events already contain the class.
     match row.event.starts_with(&format!("{}/", row.provider)) {
         true => line.push_str(&format!("  {}", row.event)),
         false => line.push_str(&format!("  {} {}", row.provider, row.event)),
     }
     if let Some(message) = &row.message {
-        // A text may have several lines; an event has one.
+        // A text may have several lines, but an event is one line.
         let _ = write!(
             line,
             ": {}",

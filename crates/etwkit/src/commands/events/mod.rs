@@ -32,7 +32,7 @@ pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     }
 }
 
-/// What is asked of which trace.
+/// A trace with its filter and its event descriptions.
 struct Asked {
     input: Opened,
     filter: EventFilter<'static>,
@@ -69,7 +69,8 @@ fn count(args: &EventsArgs, asked: &Asked, printer: &mut Printer<'_>) -> anyhow:
     Ok(ended(report.counts.total, filter, printer))
 }
 
-/// A trace without an event is an answer; a filter that lets none pass is not.
+/// Returns the exit code: a trace without an event is an answer, but a filter without a match is
+/// not.
 fn ended(events: u64, filter: &EventFilter<'_>, printer: &mut Printer<'_>) -> Exit {
     if events > 0 || !filter.asks() {
         return Exit::Answered;

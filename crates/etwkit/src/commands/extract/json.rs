@@ -14,12 +14,12 @@ use crate::cli::ExtractArgs;
 use crate::input;
 use crate::printer::{Printer, grouped};
 
-/// Whether a job is to read extracts of ETWAnalyzer.
+/// True if a job reads extracts of ETWAnalyzer.
 pub(super) fn is_meant(job: &Job) -> bool {
     job.member.is_some() || job.traces.iter().any(|path| is_json_extract(path))
 }
 
-/// Imports the extract of ETWAnalyzer of a job. Options that choose among single events are refused.
+/// Imports the extract of ETWAnalyzer of a job. Options that select single events are rejected.
 pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     let [path] = job.traces.as_slice() else {
         anyhow::bail!(

@@ -1,4 +1,4 @@
-//! `--tables`: which tables extracts keep.
+//! `--tables`: selection of the tables that extracts keep.
 
 use etwkit_extract::left_out::{self, Names};
 use etwkit_extract::manifest::Detail;
@@ -8,8 +8,8 @@ use etwkit_terminal::errors::Advised;
 use etwkit_trace::table::{ABOUT, DERIVED, Table};
 use etwkit_trace::topics::TABLES;
 
-/// The tables that extracts of that detail do without, if the option is given. Each pattern has to fit a
-/// table: one that fits none is misspelt.
+/// Returns the tables that extracts of that detail omit, if the option is given. Each pattern has
+/// to match a table: otherwise it is misspelled.
 pub(super) fn left_out(tables: Option<&str>, detail: Detail) -> anyhow::Result<Option<Names>> {
     let Some(text) = tables else { return Ok(None) };
     let all: Vec<&str> = TABLES
@@ -26,7 +26,7 @@ pub(super) fn left_out(tables: Option<&str>, detail: Detail) -> anyhow::Result<O
             return Err(unknown(pattern, &all).into());
         }
     }
-    // Who says what is not wanted does not ask for what is left out otherwise.
+    // An exclusion alone does not request the tables that are left out by default.
     let asked = text
         .split(';')
         .map(str::trim)

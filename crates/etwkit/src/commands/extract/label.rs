@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// Characters of a value at most.
 const MAX_VALUE: usize = 200;
 
-/// Name and value of a label. The table `extract` has all labels in one text with `;` between them, so that
-/// neither can have one.
+/// Parses the name and value of a label. The table `extract` joins all labels with `;`, so neither
+/// of them may contain one.
 pub(crate) fn parse(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once('=')
@@ -25,7 +25,7 @@ pub(crate) fn parse(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// All labels of a command line; of one that is given twice the last one counts.
+/// Returns all labels of a command line; if one is given twice, the last one counts.
 pub(super) fn all(given: &[(String, String)]) -> BTreeMap<String, String> {
     given.iter().cloned().collect()
 }

@@ -39,7 +39,7 @@ use crate::time_range::TimeRange;
 use plan::Job;
 use progress::Bars;
 
-/// What became of a trace.
+/// The outcome of extracting one trace.
 enum Outcome {
     Extracted(Box<Converted>, Duration),
     Imported(Box<FromForeign>, Duration),
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         failures.traces += 1;
         match outcome {
             Ok(outcome) => bars.suspend(|| print(job, &outcome, args.json, printer))?,
-            // The others go on: a night of traces is not lost for one.
+            // The others continue: one failure must not waste a night of extractions.
             Err(error) => {
                 if args.json {
                     let hint = report::hint(&error);
@@ -82,10 +82,11 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-/// Receives what became of a trace.
+/// Receives the outcome of each trace.
 type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Result<()> + 'a;
 
-/// Makes all extracts, and says what became of each as soon as it and those before it are done.
+/// Creates all extracts, and reports the outcome of each as soon as it and the previous ones are
+/// finished.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     if args.out.is_none()
         && args
@@ -97,9 +98,9 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         let message = "the standard input (-) has no name that its extract could have";
         return Err(advised(message, "--out NAME.etwx gives it one"));
     }
-    // A range that makes no sense is refused before anything is read.
+    // An invalid range is rejected before anything is read.
     TimeRange::parse(args.range.as_deref())?;
-    // Held up to the end: the standard input is a temporary file, which goes with this value.
+    // Held until the end: the standard input is a temporary file, which is removed with this value.
     let files = Files::of(&args.traces, Wanted::Sources)?;
     let jobs = plan::jobs(args, &files.paths)?;
     let sets = args.tags.sets()?;
@@ -137,8 +138,8 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         for _ in 0..workers {
             let (send, queue, bars, sets) = (send.clone(), &queue, &bars, &sets);
             scope.spawn(move || {
-                // A block of its own: in the condition of the loop itself, the lock would be held until the
-                // job is done, and the jobs would run one after the other.
+                // A block of its own: in the condition of the loop itself, the lock would be held
+                // until the job is finished, and the jobs would run one after the other.
                 while let Some((at, job)) = {
                     queue
                         .lock()
@@ -146,14 +147,17 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
                         .pop_front()
                 } {
                     let outcome = one(&job, args, options, sets, bars);
+                    // The receiver is gone after an error of `on_done`, so no further job is
+                    // started.
                     if send.send((at, (job, outcome))).is_err() {
                         return;
                     }
                 }
             });
         }
+        // The loop below ends when the last sender is gone, so this one must not stay.
         drop(send);
-        // Traces are reported in the order in which they were named, however long each takes.
+        // Traces are reported in the order in which they were named, regardless of their durations.
         let (mut done, mut next) = (BTreeMap::new(), 0);
         for (at, job) in receive {
             done.insert(at, job);
@@ -170,17 +174,17 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// What became of a trace, for those who write their own words.
+/// The outcome of extracting one trace, for callers that print their own text.
 pub(crate) struct Done<'a> {
     /// The trace.
     pub(crate) trace: String,
     /// Its extract.
     pub(crate) target: &'a Path,
-    /// Whether one was there, which was kept; or why there is none.
+    /// True if an existing extract was kept; or the reason why there is none.
     pub(crate) kept: Result<bool, String>,
 }
 
-/// Makes all extracts as [`run`] does, and leaves it to the caller to report it, between the lines of the
+/// Creates all extracts as [`run`] does, and lets the caller report them, between the lines of the
 /// progress display.
 pub(crate) fn run_reporting(
     args: &ExtractArgs,
@@ -207,7 +211,7 @@ fn one(
     bars: &Bars,
 ) -> anyhow::Result<Outcome> {
     let stoppable = Stoppable::begin();
-    // Ctrl-C stops the traces that are read; those that wait in the queue end here.
+    // Ctrl-C stops the traces that are being read; the queued ones end here.
     if stoppable.is_asked_to_stop() {
         return Ok(Outcome::Interrupted);
     }
@@ -250,21 +254,21 @@ fn one(
     }
 }
 
-/// Whether the extract that would be made is there.
+/// True if an extract with the same source and options exists.
 fn is_there(target: &Path, hash: &str, options: &ConvertOptions<'_>) -> bool {
     let descriptions = options.described.and_then(Described::hash);
     let left_out = listed_in_manifest(options.left_out.cloned().unwrap_or_default());
     Extract::same_source_without(target, hash, options.detail, descriptions, &left_out).is_some()
 }
 
-/// Whether an extract is to be one file.
+/// True if an extract is written as one file.
 fn is_packed(target: &Path) -> bool {
     target
         .file_name()
         .is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".etwx.zip"))
 }
 
-/// Makes an extract that is one file.
+/// Creates an extract as one file.
 fn packed(
     job: &Job,
     args: &ExtractArgs,
@@ -272,7 +276,7 @@ fn packed(
     sets: &[TagSet],
     bars: &Bars,
 ) -> anyhow::Result<Outcome> {
-    // Asked here, because the folder that is packed afterwards is always new.
+    // Checked here, because the folder that is packed afterwards is always new.
     if options.no_overwrite && !json::is_meant(job) {
         let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
         if is_there(&job.target, &hash, &options) {
@@ -284,8 +288,7 @@ fn packed(
         target: packing.folder(),
         ..job.clone()
     };
-    // The archive gets its name only if there is an extract in it: what was interrupted leaves nothing
-    // behind.
+    // The archive gets its name only if it contains an extract: an interrupted job leaves no file.
     let outcome = one(&unpacked, args, options, sets, bars)?;
     if matches!(outcome, Outcome::Extracted(..) | Outcome::Imported(..)) {
         packing.finish()?;
@@ -317,7 +320,7 @@ fn print(
     }
 }
 
-/// Extracts one trace beside it, unless that is done, as if no option were given.
+/// Extracts one trace to a folder next to it with default options, unless that extract exists.
 pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
     let input = input::open_plain(trace)?;
     let target = default_target(trace);
@@ -340,18 +343,18 @@ pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
     Ok(target)
 }
 
-/// Bytes of all tables.
+/// Returns the bytes of all tables.
 fn size(written: &Written) -> u64 {
     written.tables.iter().map(|table| table.bytes).sum()
 }
 
-/// Tables as JSON has them.
+/// Returns the tables for JSON.
 fn tables(written: &Written) -> Vec<Value> {
     let table = |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
     written.tables.iter().map(table).collect()
 }
 
-/// Tables with rows and bytes.
+/// Returns a table of the written tables, with rows and bytes.
 fn listed(written: &Written) -> Table {
     let row = |t: &WrittenTable| {
         let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
@@ -386,7 +389,7 @@ fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
     })
 }
 
-/// What a reader of the numbers should know, as JSON has it.
+/// Returns a diagnostic for readers of the numbers, as JSON.
 fn diagnostic(d: &Diagnostic) -> Value {
     json!({"severity": d.severity, "kind": d.kind, "count": d.count, "message": d.message})
 }
@@ -427,7 +430,7 @@ fn text(
         .try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))
 }
 
-/// What a reader of the numbers should know, as text has it.
+/// Prints a diagnostic for readers of the numbers, as text.
 fn warning(
     severity: &str,
     message: &str,

@@ -1,4 +1,4 @@
-//! Which traces become which extracts.
+//! Assignment of traces to extracts.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// How messages name it.
+    /// Returns its name in messages.
     pub(super) fn label(&self) -> String {
         match self.traces.as_slice() {
             [] => String::new(),
@@ -36,7 +36,7 @@ impl Job {
     }
 }
 
-/// The extracts that the arguments ask for.
+/// Returns the extracts that the arguments request.
 pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec<Job>> {
     let sessions: Vec<Vec<PathBuf>> = if args.one_session {
         vec![traces.to_vec()]
@@ -81,7 +81,7 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
             .filter(|_| !is_alone(traces))
             .map(|member| member.name());
         let target = target(traces, own_name, args.out.as_deref());
-        // Jobs run at the same time: two with one target would write into the same folder at once.
+        // Jobs run at the same time: two with the same target would write into one folder at once.
         if !seen.insert(target.clone()) {
             bail!(
                 "two traces would become {}: extract them one after the other with --out",
@@ -97,7 +97,8 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
     Ok(jobs)
 }
 
-/// Where the extract of traces goes. `own_name` is that of a member of their archive, without folders.
+/// Returns the path of the extract of traces. `own_name` is the name of a member of their archive,
+/// without folders.
 fn target(traces: &[PathBuf], own_name: Option<&str>, out: Option<&Path>) -> PathBuf {
     let named =
         |trace: &PathBuf| own_name.map_or_else(|| trace.clone(), |name| trace.with_file_name(name));
@@ -106,7 +107,7 @@ fn target(traces: &[PathBuf], own_name: Option<&str>, out: Option<&Path>) -> Pat
         .map(|trace| default_target(&named(trace)))
         .unwrap_or_default();
     let Some(out) = out else { return beside };
-    // A folder that is no extract takes extracts; one that is gets replaced.
+    // A folder that is not an extract receives extracts; an extract is replaced.
     let is_extract = out.extension().is_some_and(|extension| extension == "etwx");
     if out.is_dir() && !is_extract {
         out.join(beside.file_name().unwrap_or_default())

@@ -1,4 +1,5 @@
-//! Progress on the error stream, one bar for each trace and one for all. Nothing is drawn where nobody looks.
+//! Progress on the error stream, one bar for each trace and one for all. Nothing is drawn without a
+//! terminal.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -38,7 +39,7 @@ impl Bars {
         Self { all, total }
     }
 
-    /// A bar for a trace of `size` bytes.
+    /// Starts a bar for a trace of `size` bytes.
     pub(in crate::commands) fn start(&self, name: &str, size: u64) -> Bar<'_> {
         let bar = self.all.add(ProgressBar::new(STEPS));
         bar.set_style(style(
@@ -52,17 +53,17 @@ impl Bars {
         }
     }
 
-    /// A line for the symbol files of a trace.
+    /// Creates a line for the symbol files of a trace.
     pub(super) fn symbols(&self) -> symbols::Bar {
         symbols::Bar::among(&self.all)
     }
 
-    /// Prints while no bar is in the way.
+    /// Prints while no bar is drawn.
     pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         self.all.suspend(print)
     }
 
-    /// Says something about a trace while others go on.
+    /// Prints a warning about a trace while others continue.
     pub(super) fn warn(&self, text: &str) {
         // Without bars nothing is printed here; all errors are printed at the end.
         let _ = self.all.println(format!("error: {}", escape::text(text)));
@@ -101,7 +102,7 @@ impl Drop for Bar<'_> {
     }
 }
 
-/// How a bar looks.
+/// Returns the style of a bar.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -9,35 +9,38 @@ use etwkit_engine::Resources;
 use crate::rules::NameArgs;
 use crate::tags::TagArgs;
 
-/// Least and most MiB for sorting, grouping and joining: less is not enough to read a table.
+/// Smallest and largest memory for sorting, grouping and joining, in MiB: less is not enough to
+/// read a table.
 const MEMORY_MIB: std::ops::RangeInclusive<i64> = 64..=1 << 20;
 
-/// Heading of the options of resources.
+/// Heading of the resource options.
 const RESOURCES: &str = "Resources";
 
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// Extracts (.etwx), traces, folders, patterns such as 'runs/**/*.etwx', or @FILE with one of these on
-    /// each line; then SQL: one statement, - for the standard input, or @NAME for a question of the library
+    /// Extracts (.etwx), traces, folders, patterns such as 'runs/**/*.etwx', or @FILE with one of
+    /// these on each line; then SQL: one statement, - for the standard input, or @NAME for a
+    /// question of the library
     #[arg(value_name = "EXTRACT, SQL", num_args = 1..,
           required_unless_present_any = ["show_schema", "file"])]
     pub(crate) items: Vec<OsString>,
     /// Read the SQL from this file; everything else that is named is an extract then
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// A value for $NAME in the SQL or a question of the library, of the type that it is compared with or
-    /// that it looks like, or NAME:TYPE=VALUE with text, int, float or bool; can be repeated
+    /// A value for $NAME in the SQL or a question of the library, of the type that it is compared
+    /// with or that it looks like, or NAME:TYPE=VALUE with text, int, float or bool; can be
+    /// repeated
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// A folder with questions of your own: @NAME is its file NAME.sql, also in folders below (@AREA/NAME);
-    /// they come before those of the program
+    /// A folder with questions of your own: @NAME is its file NAME.sql, also in folders below
+    /// (@AREA/NAME); they come before those of the program
     #[arg(long, value_name = "FOLDER")]
     pub(crate) library: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tags: TagArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// How rows are written; without it a file by its ending (.csv, .json, .jsonl, .parquet, .arrows),
+    /// Format of rows; without it a file by its ending (.csv, .json, .jsonl, .parquet, .arrows),
     /// anything else as a table
     #[arg(long, value_enum)]
     pub(crate) format: Option<SqlFormat>,
@@ -47,16 +50,17 @@ pub(crate) struct SqlArgs {
     /// Overwrite a file that is there; traces and extracts are never overwritten
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
-    /// Leave out extracts that cannot be opened; their errors are printed at the end, and the exit code is 2
+    /// Leave out extracts that cannot be opened; their errors are printed at the end, and the exit
+    /// code is 2
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Print the tables, or the columns of one; with --format json all that is declared of them, an object
-    /// for each table
+    /// Print the tables, or the columns of one; with --format json all that is declared of them, an
+    /// object for each table
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["items", "file", "params", "library", "files", "out", "force"])]
     pub(crate) show_schema: Option<String>,
-    /// Memory for sorting, grouping and joining, 64 to 1048576 MiB; without it 2048. What needs more goes to
-    /// temporary files, or is an error
+    /// Memory for sorting, grouping and joining, 64 to 1048576 MiB; without it 2048. What needs
+    /// more goes to temporary files, or is an error
     #[arg(long, value_name = "MIB", help_heading = RESOURCES,
           value_parser = clap::value_parser!(u32).range(MEMORY_MIB))]
     pub(crate) memory: Option<u32>,
@@ -67,7 +71,7 @@ pub(crate) struct SqlArgs {
 }
 
 impl SqlArgs {
-    /// How rows are written: as is asked for, else as the ending of the file says.
+    /// Returns the format of rows: the chosen one, otherwise the one of the file's extension.
     pub(crate) fn form(&self) -> SqlFormat {
         let ending = self
             .out
@@ -84,7 +88,7 @@ impl SqlArgs {
         self.format.unwrap_or_else(of_ending)
     }
 
-    /// What the question may take of the machine.
+    /// Returns the resources that the query may use.
     pub(super) fn resources(&self) -> Resources {
         Resources {
             memory_bytes: self

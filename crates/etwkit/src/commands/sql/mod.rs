@@ -1,4 +1,4 @@
-//! `etwkit sql`: questions of one's own to extracts.
+//! `etwkit sql`: the user's own queries on extracts.
 
 pub(crate) mod args;
 mod question;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     })
 }
 
-/// Refuses what cannot be written, before anything is computed for it.
+/// Rejects output that cannot be written, before anything is computed for it.
 fn check(args: &SqlArgs, format: SqlFormat, printer: &Printer<'_>) -> anyhow::Result<()> {
     match &args.out {
         Some(out)
@@ -99,11 +99,11 @@ fn check(args: &SqlArgs, format: SqlFormat, printer: &Printer<'_>) -> anyhow::Re
     }
 }
 
-/// The extracts that can be opened; the others become errors of the command.
+/// Returns the extracts that can be opened; the others become errors of the command.
 fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
     let (mut good, Context { engine, asking }) = (Vec::new(), printer.context());
     for path in extracts {
-        // Notes of those that can be opened come when they are opened to be asked.
+        // Notes about extracts that can be opened appear when they are opened for the query.
         let opened = engine.source(&asking, &path, &mut Vec::new());
         match opened.with_context(|| path.display().to_string()) {
             Ok(_) => good.push(path),
@@ -120,7 +120,7 @@ fn print(answer: Answer, format: SqlFormat, printer: &mut Printer<'_>) -> anyhow
     if format == SqlFormat::Arrow {
         return answer.write_arrow(printer.bytes()).map_err(of_writing);
     }
-    // Only a terminal is a screen: a pipe gets what a file gets.
+    // Only a terminal is a screen: a pipe gets the same output as a file.
     let target = printer
         .width()
         .map_or(Target::File, |width| Target::Screen { width });
@@ -157,7 +157,7 @@ fn write(
     Ok(count)
 }
 
-/// An error of an answer that goes to the standard output, whose reader may have gone.
+/// Returns the error for an answer on the standard output, whose reader may have gone.
 fn of_writing(error: Error) -> anyhow::Error {
     match error {
         Error::Write(error) => WriteError::from(error).into(),

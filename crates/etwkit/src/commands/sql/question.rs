@@ -1,5 +1,5 @@
-//! Which question is asked: SQL as an argument, from a file or from the standard input, or a name of a
-//! library.
+//! Source of the question: SQL as an argument, from a file or from the standard input, or a name of
+//! a library.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use etwkit_terminal::errors::advised;
 use super::args::SqlArgs;
 use crate::printer::grouped;
 
-/// More SQL than this is no question that somebody wrote; the session refuses it with its own limit.
+/// Longer SQL was not written by a person; the session rejects it with its own limit.
 const MAX_INPUT: u64 = 8 << 20;
 
 /// Folders below each other that a library may have.
@@ -32,7 +32,7 @@ pub(super) struct Question {
     params: Vec<Parameter>,
 }
 
-/// The question of a command line, and what stands in front of it, which are extracts.
+/// Returns the question of a command line, and the arguments before it, which are extracts.
 pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsString])> {
     let params = args
         .params
@@ -50,7 +50,7 @@ pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsSt
     Ok((Question { query, params }, extracts))
 }
 
-/// `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
+/// Parses `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
 fn of_word(word: &OsStr, library: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
     let Some(text) = word.to_str() else {
         bail!("the SQL is not valid UTF-8")
@@ -65,7 +65,7 @@ fn of_word(word: &OsStr, library: Option<&Path>) -> anyhow::Result<Cow<'static, 
     Ok(Cow::Owned(Query::own("", sql)))
 }
 
-/// The question of that name: one of the user, else one that comes with the program.
+/// Returns the question with that name: one of the user, otherwise one of the program.
 fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
     let own = folder.map(names).transpose()?.unwrap_or_default();
     // Only names that the folder lists are read, so that no `..` leads out of it.
@@ -97,7 +97,7 @@ fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, 
     ))
 }
 
-/// A question in a file of the user.
+/// Reads a question from a file of the user.
 fn of_file(file: &Path, name: String) -> anyhow::Result<Query> {
     let text = File::open(file).and_then(limited);
     Ok(Query::own(
@@ -112,7 +112,7 @@ fn limited(reader: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
-/// Names of the questions in a folder.
+/// Returns the names of the questions in a folder.
 fn names(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     below(folder, "", MAX_DEPTH, &mut names)
@@ -144,19 +144,20 @@ fn below(folder: &Path, area: &str, depth: usize, names: &mut BTreeSet<String>) 
 }
 
 impl Question {
-    /// Its SQL, for the names of tables in it.
+    /// Returns its SQL, to find the names of tables in it.
     pub(super) fn sql(&self) -> String {
         self.query.sql(false)
     }
 
-    /// What the reader of an answer with so many rows should know of others that a limit of the library has
-    /// cut off.
+    /// Returns a note about rows that a limit of the library has cut off, given the number of rows
+    /// in the answer.
     pub(super) fn cut_off(&self, session: &Session, rows: usize) -> anyhow::Result<Option<String>> {
         let Self { query, params } = self;
         if query.limit(params).is_none_or(|limit| rows < limit) {
             return Ok(None);
         }
-        // Counting asks the question once more, so it is done only for an answer that fills its limit.
+        // Counting runs the query once more, so it is done only for an answer that reaches its
+        // limit.
         let Some(all) = session.count(query, params)? else {
             return Ok(None);
         };

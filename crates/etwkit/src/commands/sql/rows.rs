@@ -11,13 +11,15 @@ use serde_json::{Map, Value};
 use super::args::SqlFormat;
 use crate::printer::Printer;
 
-/// Rows from which the widths of a table's columns are taken; wider cells further down push their row aside.
+/// Number of rows from which the widths of a table's columns are taken. Wider cells in later rows
+/// push their row aside.
 const MEASURED_ROWS: usize = 1000;
 
-/// Bytes of cells that are held for measuring at most: a single row may have megabytes.
+/// Largest size of the cells that are held for measuring, in bytes: a single row may have
+/// megabytes.
 const MEASURED_BYTES: usize = 16 << 20;
 
-/// Where rows go.
+/// Target of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     /// A terminal of that width: everything is escaped and cut.
@@ -54,8 +56,9 @@ impl Rows {
     pub(super) fn new(schema: &SchemaRef, format: SqlFormat, target: Target) -> Self {
         let mut columns: Vec<Column> = Vec::new();
         for field in schema.fields() {
-            // Several columns can have one name. In an object readers keep only one member of a name, so the
-            // others get numbers. A number can be taken, too: a column may be called so from the start.
+            // Several columns can have one name. In an object readers keep only one member of a
+            // name, so the others get numbers. A number can be taken, too: a column may be called
+            // so from the start.
             let (mut name, mut number) = (field.name().clone(), 2);
             while columns.iter().any(|column| column.name == name) {
                 name = format!("{}_{number}", field.name());
@@ -93,7 +96,7 @@ impl Rows {
         }
     }
 
-    /// What stands in front of the rows.
+    /// Writes the text before the rows.
     pub(super) fn begin(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         match self.format {
             SqlFormat::Json => printer.json_start("sql"),
@@ -146,6 +149,8 @@ impl Rows {
                 SqlFormat::Json => printer.json(&self.object(batch, &cells, row))?,
                 SqlFormat::Csv => {
                     let quoted = text().zip(&self.columns).map(|(cell, column)| {
+                        // Numbers need no quotes, and a negative one must not get the apostrophe
+                        // against formulas.
                         if column.is_text {
                             csv_cell(&cell)
                         } else {
@@ -174,15 +179,15 @@ impl Rows {
         Ok(())
     }
 
-    /// Prints what is left; returns how many rows there were.
+    /// Prints the remaining rows and returns the number of all rows.
     pub(super) fn end(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<usize> {
         self.print_measured(printer)?;
         printer.finish()?;
         Ok(self.printed)
     }
 
-    /// Lines of a file keep line breaks and controls inside quotes, as the format has it; those for a screen
-    /// do not.
+    /// Prints a line of CSV. Lines of a file keep line breaks and controls inside quotes, as the
+    /// format allows; lines for a screen do not.
     fn csv_line(&self, line: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         match self.target {
             Target::File => printer.raw(&format!("{line}\r\n"))?,
@@ -213,6 +218,8 @@ impl Rows {
 
     fn print_measured(&mut self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let rows = std::mem::take(&mut self.measured);
+        // The widths are fixed with the first rows, so that later rows can be printed as they
+        // arrive.
         if std::mem::replace(&mut self.is_measuring, false) {
             for (number, column) in self.columns.iter_mut().enumerate() {
                 let widths = rows
@@ -254,7 +261,7 @@ impl Rows {
     }
 }
 
-/// A cell as text; a missing value is empty.
+/// Returns a cell as text; a missing value is empty.
 fn text(cell: &ArrayFormatter<'_>, column: &dyn Array, row: usize) -> String {
     if is_missing(column, row) {
         String::new()
@@ -263,26 +270,27 @@ fn text(cell: &ArrayFormatter<'_>, column: &dyn Array, row: usize) -> String {
     }
 }
 
-/// A column of the type of NULL has no value at all, and no list of which are missing.
+/// True if the value is missing. A column of the type of NULL has no value at all, and no bitmap of
+/// missing ones.
 fn is_missing(column: &dyn Array, row: usize) -> bool {
     column.data_type().is_null() || column.is_null(row)
 }
 
-/// The elements of a list.
+/// Returns the elements of a list.
 fn list(elements: &dyn Array) -> Value {
     (0..elements.len())
         .map(|element| inner(elements, element))
         .collect()
 }
 
-/// A value inside of another one.
+/// Returns a value inside of another one.
 fn inner(column: &dyn Array, row: usize) -> Value {
-    // What holds the value has a formatter, so that the value has one, too.
+    // The container of the value has a formatter, so the value also has one.
     let cell = ArrayFormatter::try_new(column, &FormatOptions::new());
     cell.map_or(Value::Null, |cell| json(column, &cell, row))
 }
 
-/// A value of a cell: lists and structures as such, what JSON has no type for as text.
+/// Returns a value of a cell: lists and structures as JSON, types that JSON lacks as text.
 fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
     if is_missing(column, row) {
         return Value::Null;

@@ -45,7 +45,7 @@ pub(super) fn show(
     Ok(Exit::Answered)
 }
 
-/// The first line of a text about a table.
+/// Returns the first line of a text about a table.
 fn first(doc: &str) -> String {
     doc.lines().next().unwrap_or_default().trim().to_owned()
 }
@@ -70,7 +70,7 @@ fn one_line(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// All that is declared of a table.
+/// Returns everything that is declared about a table.
 fn object(table: &Declared) -> Value {
     let column = |column: &Column| {
         json!({

@@ -1,4 +1,5 @@
-//! What SQL cannot say by itself: that no row means "not recorded", and that a summary has no single rows.
+//! Explanations of missing rows that SQL cannot give: "not recorded", and summaries without single
+//! rows.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,12 +10,12 @@ use etwkit_query::Session;
 use etwkit_trace::table::{Row, StackHash};
 use etwkit_trace::topics;
 
-/// Extracts that a note names.
+/// Number of extracts that a note names.
 const NAMED: usize = 3;
 
-/// Notes on the tables that the SQL names and that extracts lack.
+/// Returns the notes on the tables that the SQL names and that extracts lack.
 pub(super) fn notes(session: &Session, paths: &[PathBuf], sql: &str) -> Vec<String> {
-    // A statement that names none is no reason to refuse its answer.
+    // A statement whose tables cannot be found is no reason to reject its answer.
     let tables = session.tables_named(sql).unwrap_or_default();
     let mut lacking: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, (_, manifest)) in paths.iter().zip(session.manifests()) {
@@ -44,7 +45,7 @@ pub(super) fn notes(session: &Session, paths: &[PathBuf], sql: &str) -> Vec<Stri
     lacking.iter().map(note).collect()
 }
 
-/// Why an extract has no rows of a table, if that is not because there were none.
+/// Returns the reason why an extract has no rows of a table, unless there were none.
 fn why(manifest: &Manifest, table: &str) -> Option<String> {
     let topics = topics::of_table(table);
     let known = manifest

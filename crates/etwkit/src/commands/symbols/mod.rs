@@ -1,4 +1,4 @@
-//! `etwkit symbols load`: names for the native code of extracts that are there.
+//! `etwkit symbols load`: names for the native code of existing extracts.
 
 mod progress;
 mod report;
@@ -38,8 +38,8 @@ Example:
 
 #[derive(Debug, Args)]
 struct LoadArgs {
-    /// Extracts (.etwx), traces, which are extracted into a cache first, folders, patterns, or @FILE with
-    /// one of these on each line
+    /// Extracts (.etwx), traces, which are extracted into a cache first, folders, patterns, or
+    /// @FILE with one of these on each line
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     #[command(flatten)]
@@ -50,13 +50,13 @@ struct LoadArgs {
     /// Print one JSON object for each symbol file
     #[arg(long)]
     json: bool,
-    /// How numbers are written.
+    /// Format of numbers.
     #[arg(skip)]
     pub(crate) numbers: Numbers,
 }
 
 impl SymbolsArgs {
-    /// How numbers are written.
+    /// Returns the format of numbers.
     pub(crate) const fn numbers_mut(&mut self) -> &mut Numbers {
         let SymbolsCommand::Load(args) = &mut self.command;
         &mut args.numbers
@@ -77,13 +77,13 @@ pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     Ok(exit)
 }
 
-/// Returns whether anything has a name.
+/// Returns true if anything has a name.
 fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     let extract = extract_of(path, printer)?;
     let opened = Extract::open(&extract).map_err(etwkit_query::Error::from)?;
     let bar = Bar::new();
     let on_symbols = |name: &str, event: etwkit_symbols::Event<'_>| bar.event(name, event);
-    // Whoever asks for symbols means those that the environment names.
+    // A user of this command means the symbols that the environment names.
     let search = args.symbols.path(path, &["NtSymbolPath"]);
     let options = symbols::options(&search, args.refresh);
     let from = NameFrom {
@@ -95,7 +95,7 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     bar.clear();
     let naming = match named {
         Ok((naming, written)) => {
-            // Sums by tag are of names, and the files with the rules are not at hand.
+            // Sums by tag depend on names, and the rule files are not available here.
             let tags = opened.derived().map(own_tag_sets).unwrap_or_default();
             if written.is_some() && !tags.is_empty() {
                 printer.note(&format!(

@@ -1,4 +1,5 @@
-//! What is looked for and read now, on the error stream. Nothing is drawn where nobody looks.
+//! Progress of searching and reading symbol files, on the error stream. Nothing is drawn without a
+//! terminal.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ impl Bar {
         Self::among(&MultiProgress::new())
     }
 
-    /// A line among those of others, drawn when there is something to show.
+    /// Creates a line among other bars, drawn when there is something to show.
     pub(crate) fn among(others: &MultiProgress) -> Self {
         let bar = others.add(ProgressBar::no_length());
         let style = ProgressStyle::with_template("{spinner} symbols: {pos} looked for  {msg}");
@@ -48,7 +49,7 @@ impl Bar {
         }
     }
 
-    /// Leaves nothing of it on the screen.
+    /// Removes the line from the screen.
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
     }

@@ -1,4 +1,5 @@
-//! What became of symbols: which files were found where, and why others were not.
+//! Outcome of loading symbols: the files that were found and their sources, and the reasons for the
+//! others.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use crate::printer::Printer;
 
-/// Modules without a symbol file that are listed; more than these are seldom of interest.
+/// Number of modules without a symbol file that are listed; further ones are seldom of interest.
 const MAX_UNKNOWN: usize = 10;
 
 pub(super) fn text(
@@ -77,7 +78,7 @@ pub(super) fn text(
     Ok(printer.line(&summary_line(naming, numbers))?)
 }
 
-/// Why there is no place to look at, where there is the same to say of each file.
+/// Returns the reason why there is no place to search, if it is the same for each file.
 fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
     let mut reasons = Vec::new();
     for element in search.elements() {
@@ -86,7 +87,7 @@ fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
         };
         reasons.push(format!("{text}: {reason}"));
     }
-    // A folder that came with the trace was looked into.
+    // A folder that came with the trace was searched.
     let is_unused = |file: &NamedFile| file.source.is_none() && file.tried.len() <= reasons.len();
     let is_nowhere = !naming.files.is_empty() && naming.files.iter().all(is_unused);
     is_nowhere.then(|| {
@@ -145,7 +146,7 @@ fn places(tried: &[Attempt]) -> String {
     tried.iter().map(place).collect::<Vec<_>>().join("; ")
 }
 
-/// Why the symbol file of a module is not known.
+/// Returns the reason why the symbol file of a module is not known.
 fn unknown(file: &UnknownFile) -> String {
     let tried = places(&file.tried);
     match (&file.image, &file.image_source) {
@@ -191,7 +192,7 @@ fn tried(attempts: &[Attempt]) -> serde_json::Value {
     attempts.iter().map(one).collect()
 }
 
-/// Adds the image that names the symbol file, where the trace does not.
+/// Adds the image that names the symbol file, if the trace does not name it.
 fn add_image(line: &mut serde_json::Value, image: Option<&ImageIdentity>, source: Option<&str>) {
     if let Some((line, image)) = line.as_object_mut().zip(image) {
         let image = json!({"name": image.name(), "key": image.key(), "source": source});

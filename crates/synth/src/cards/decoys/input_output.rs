@@ -1,4 +1,4 @@
-//! Filters, the disk, the file system and page faults as they are on a machine that is well.
+//! Filters, the disk, the file system and page faults as on a healthy machine.
 
 use crate::cards::scene::{Scene, keep, root};
 use crate::plan::reason;
@@ -10,7 +10,8 @@ const CLOSES: &str = "KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCop
 const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceCopyEnd nt!NtWriteFile \
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch";
 
-/// A filter driver of a backup reports to its service which files were written; the service answers at once.
+/// Adds the filter driver of a backup, which reports written files to its service; the service
+/// answers at once.
 pub(super) fn backup(scene: &mut Scene) {
     let maker = scene.maker();
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));
@@ -75,7 +76,8 @@ pub(super) fn backup(scene: &mut Scene) {
     scene.b.script(thread, &[], &steps);
 }
 
-/// A service in background mode reads some pages; each transfer gives way to others for long.
+/// Adds a service in background mode that reads some pages; each transfer gives way to other
+/// programs for a long time.
 pub(super) fn background_reader(scene: &mut Scene) {
     let program = scene.windows_service("LocalSystemNetworkRestricted", &["sysmain.dll"]);
     let main =
@@ -85,8 +87,8 @@ pub(super) fn background_reader(scene: &mut Scene) {
     let sleeps = scene.b.waits(&[main, SLEEPS]);
     let code = scene.b.code(&[main], &["ntdll!RtlDecompressBuffer"]);
     let thread = scene.b.thread(program, 4, "sysmain!PfSvcMainThreadWorker");
-    // As slow as the transfers of the card about low priority, but few: the time of a single one must not be
-    // enough for a finding.
+    // As slow as the transfers of the card about low priority, but few: the time of a single one
+    // must not be enough for a finding.
     scene.b.is_background(thread);
     let steps = [
         Step::Sleep(sleeps, 2_000_000, 3_000_000),
@@ -95,7 +97,7 @@ pub(super) fn background_reader(scene: &mut Scene) {
     scene.b.script(thread, &[], &steps);
 }
 
-/// NTFS writes a checkpoint of a few milliseconds now and then, for which nobody waits.
+/// NTFS writes a checkpoint of a few milliseconds now and then, which delays no thread.
 pub(super) fn checkpoints(scene: &mut Scene) {
     let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
     let checkpoint = "Ntfs!NtfsCheckpointAllVolumes Ntfs!NtfsCheckpointVolume";
@@ -115,7 +117,7 @@ pub(super) fn checkpoints(scene: &mut Scene) {
     );
 }
 
-/// A program reads some of its pages from the disk when it begins, as every program does.
+/// Adds a program that reads some of its pages from the disk when it starts, as every program does.
 pub(super) fn first_faults(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);

@@ -1,4 +1,4 @@
-//! Things that look bad and harm nobody: no rule may blame them.
+//! Things that look bad and are harmless: no rule may blame them.
 
 mod input_output;
 mod programs;

@@ -1,4 +1,4 @@
-//! Programs that compute, collect garbage and sleep as programs do.
+//! Programs that compute, collect garbage and sleep like ordinary programs.
 
 use crate::act::{Act, CollectionStep};
 use crate::cards::scene::{Scene, keep, root};
@@ -7,7 +7,7 @@ use crate::scenarios::dotnet::{CORE_LIB, CORECLR, HOST};
 use crate::scenarios::windows::{SLEEPS, USER};
 use crate::script::Step;
 
-/// A program that computes as much as it likes on an idle machine.
+/// Adds a program that computes freely on an idle machine.
 pub(super) fn busy(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);
@@ -31,7 +31,7 @@ pub(super) fn busy(scene: &mut Scene) {
     );
 }
 
-/// A window that is busy for 60 ms with a message now and then, which nobody sees.
+/// Adds a window that is busy for 60 ms with a message now and then, which no user notices.
 pub(super) fn window(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);
@@ -58,7 +58,8 @@ pub(super) fn window(scene: &mut Scene) {
     );
 }
 
-/// A service of .NET that collects generation 0 and 1 now and then, each within a millisecond or two.
+/// Adds a .NET service that collects generation 0 and 1 now and then, each within a millisecond or
+/// two.
 pub(super) fn collector(scene: &mut Scene) {
     for image in [CORECLR, CORE_LIB] {
         if scene.b.image(image.name).is_none() {
@@ -114,7 +115,7 @@ pub(super) fn collector(scene: &mut Scene) {
     scene.b.script(thread, &[], &steps);
 }
 
-/// A service that looks each second whether there is something to do, and waits for work else.
+/// Adds a service that checks for work each second, and waits in between.
 pub(super) fn waker(scene: &mut Scene) {
     let program = scene.windows_service("LocalService", &["rpcrt4.dll"]);
     let timer = [

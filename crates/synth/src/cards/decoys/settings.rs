@@ -1,4 +1,4 @@
-//! Name lookups, registry, timer and handles as well-behaved programs use them.
+//! Name lookups, registry, timer and handles, as well-behaved programs use them.
 
 use crate::act::{Act, Lookup, ObjectKind, ObjectPlan, RegistryAct, RegistryOperation};
 use crate::cards::scene::{Scene, keep, root};
@@ -13,7 +13,8 @@ const MS_1: u32 = 10_000;
 /// Place of the control block of the key.
 const PLACE: u32 = 0x700;
 
-/// A program looks up names: some do not exist, which is known at once, others are in the cache.
+/// Adds a program that looks up names: some do not exist, which is known at once, others are in the
+/// cache.
 pub(super) fn lookups(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);
@@ -26,7 +27,7 @@ pub(super) fn lookups(scene: &mut Scene) {
         .code(&[&queries], &["dnsapi!Query_Main", "dnsapi!Cache_Lookup"]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = Vec::new();
-    // A failed query that is fast harms nobody: a status alone is no finding.
+    // A failed query that is fast is harmless: a status alone is not a finding.
     for status in [NO_NAME, 0, 0] {
         let name = keep(scene.names.host());
         let result = if status == 0 {
@@ -55,7 +56,7 @@ pub(super) fn lookups(scene: &mut Scene) {
     scene.b.script(thread, &[], &steps);
 }
 
-/// A program reads one value of the registry a hundred times a second.
+/// Adds a program that reads one value of the registry a hundred times a second.
 pub(super) fn registry_reader(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);
@@ -89,7 +90,7 @@ pub(super) fn registry_reader(scene: &mut Scene) {
     scene.b.script(thread, &[], &steps);
 }
 
-/// A player asks for a finer timer as long as it plays, and closes each event that it opens.
+/// Adds a player that requests a finer timer while it plays, and closes each event that it opens.
 pub(super) fn player(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);
@@ -131,7 +132,7 @@ pub(super) fn player(scene: &mut Scene) {
             Step::Act(closes, Act::HandleCloses),
         ]);
     }
-    // Taken back: a resolution that is asked for only while it is needed is no finding.
+    // Released: a resolution that is requested only while it is needed is not a finding.
     steps.push(Step::Act(asks, Act::AsksTimer(0, false)));
     scene.b.script(thread, &[], &steps);
 }

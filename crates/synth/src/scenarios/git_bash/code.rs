@@ -38,7 +38,7 @@ const SHIELD: Folder = (
     r"C:\Program Files\Northwall\Shield\",
 );
 
-/// Programs of MSYS are all linked to this address, and are not moved.
+/// Programs of MSYS are all linked to this address, and are not relocated.
 const MSYS_EXE: u64 = 0x1_0040_0000;
 
 const fn tool(alias: &'static str, name: &'static str, pdb: &'static str, size: u32) -> ModulePlan {
@@ -110,7 +110,7 @@ pub(super) const GIT_BASH_IMAGES: &[Module] = &[own(4), NTDLL, KERNEL32, KERNELB
 pub(super) const MINTTY_IMAGES: &[Module] = &[own(5), NTDLL, KERNEL32, KERNELBASE, USER32, MSYS];
 pub(super) const BASH_IMAGES: &[Module] = &[own(6), NTDLL, KERNEL32, KERNELBASE, MSYS];
 
-/// A program that bash starts: name, command line, images, what it computes.
+/// A program that bash starts: name, command line, images, code.
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) line: &'static str,
@@ -134,7 +134,7 @@ macro_rules! msys_tool {
     };
 }
 
-/// What the profile of the shell runs, each in a subshell.
+/// Programs that the profile of the shell runs, each in a subshell.
 pub(super) const TOOLS: [Tool; 6] = [
     msys_tool!(
         8,

@@ -1,6 +1,6 @@
-//! Scenario `git-bash`: Git Bash takes ten seconds to open. Each process that starts waits until a virus
-//! scanner has read its image: a filter driver asks a service whenever a section of an image is made. The
-//! processors are hardly busy.
+//! Scenario `git-bash`: Git Bash takes ten seconds to open. Each process that starts waits until a
+//! virus scanner has read its image: a filter driver asks a service whenever a section of an image
+//! is made. The processors are hardly busy.
 
 mod code;
 
@@ -25,7 +25,7 @@ const CLICK_MS: u32 = 1000;
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), SECONDS, &IMAGES, true);
-    // A hard disk that others keep busy, so that each transfer takes long.
+    // A hard disk that is kept busy, so that each transfer takes long.
     b.disk(11_000, 24_000);
     background(&mut b);
     let port = b.port();
@@ -64,7 +64,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.finish()
 }
 
-/// The user clicks on Git Bash at that time, and the desktop starts it.
+/// Returns the steps of a click on Git Bash at that time: the desktop starts it.
 fn clicks(b: &mut Builder, port: Port, explorer: Program, at_ms: u32) -> Vec<Step> {
     let waits = b.waits(&[USER, EXPLORER_MAIN, GETS_MESSAGE]);
     let code = b.code(
@@ -81,7 +81,8 @@ fn clicks(b: &mut Builder, port: Port, explorer: Program, at_ms: u32) -> Vec<Ste
     steps
 }
 
-/// The service that scans: a pool of threads that answer the driver, and one that looks for updates.
+/// Adds the scanner's service: a pool of threads that answer the driver, and one that looks for
+/// updates.
 fn scanner(b: &mut Builder, port: Port) {
     let ids = (b.id(), 804);
     let line = r#""C:\Program Files\Northwall\Shield\NwScanSvc.exe""#;
@@ -140,7 +141,7 @@ fn scanner(b: &mut Builder, port: Port) {
         Step::Run(emulator, 18_000, 42_000),
         Step::Answer(answers),
     ];
-    // More threads than processes that start at a time: what a start waits for is the scan, not the queue.
+    // More threads than concurrent process starts: a start waits for the scan, not for the queue.
     for _ in 0..4 {
         let thread = b.thread(program, 8, "nwengine!CWorkerPool::ThreadProc");
         b.script(thread, &[], &pool);
@@ -167,7 +168,7 @@ struct Child {
     thread: Thread,
 }
 
-/// The steps of a `CreateProcess` in code with these frames.
+/// Returns the steps of a `CreateProcess` in code with these frames.
 fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<Step> {
     let inner = |parts: &[&'static str]| -> Vec<String> {
         frames
@@ -235,7 +236,7 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
     ]
 }
 
-/// What every new process does first.
+/// Returns the first steps of every new process.
 fn loads(b: &mut Builder, runtime: &[&str]) -> Vec<Step> {
     let loader = b.code(
         &["ntdll!LdrInitializeThunk ntdll!LdrpInitialize ntdll!LdrpInitializeProcess"],
@@ -252,7 +253,7 @@ fn loads(b: &mut Builder, runtime: &[&str]) -> Vec<Step> {
     vec![Step::Run(loader, 2_000, 5_000), Step::Run(init, 600, 1_800)]
 }
 
-/// A program of Git Bash with its main thread, which a step starts.
+/// Adds a program of Git Bash with its main thread, which a step starts.
 fn program(
     b: &mut Builder,
     parent: Program,
@@ -266,7 +267,7 @@ fn program(
     (program, thread)
 }
 
-/// The launcher: it starts the terminal and waits for its end.
+/// Adds the launcher: it starts the terminal and waits for its end.
 fn git_bash(b: &mut Builder, port: Port, explorer: Program) -> Child {
     let name = (
         "git-bash.exe",
@@ -289,7 +290,7 @@ fn git_bash(b: &mut Builder, port: Port, explorer: Program) -> Child {
     }
 }
 
-/// The terminal: it starts the shell and shows what that writes.
+/// Adds the terminal: it starts the shell and shows its output.
 fn mintty(b: &mut Builder, port: Port, parent: Program) -> Child {
     let line = "usr\\bin\\mintty.exe --nodaemon -o AppID=GitForWindows.Bash -o RelaunchDisplayName=\"Git Bash\" \
         -i /mingw64/share/git/git-for-windows.ico /usr/bin/bash --login -i";
@@ -335,7 +336,7 @@ fn mintty(b: &mut Builder, port: Port, parent: Program) -> Child {
     }
 }
 
-/// The shell: it runs the profile, each tool of it in a subshell, and shows a prompt.
+/// Adds the shell: it runs the profile, each tool of it in a subshell, and shows a prompt.
 fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     let name = ("bash.exe", "/usr/bin/bash --login -i", BASH_IMAGES);
     let (program, thread) = program(b, parent, name, "msys-2.0!dll_crt0_0");
@@ -387,7 +388,7 @@ fn shell(b: &mut Builder, port: Port, parent: Program, writes: Event) -> Child {
     }
 }
 
-/// The shell starts a subshell, reads what it writes, and waits for its end.
+/// Returns the steps in which the shell starts a subshell, reads its output, and waits for its end.
 fn forks(
     b: &mut Builder,
     port: Port,
@@ -411,7 +412,7 @@ fn forks(
     steps
 }
 
-/// A copy of the shell, which starts a tool or does a little itself.
+/// Adds a copy of the shell, which starts a tool or does a little itself.
 fn subshell(
     b: &mut Builder,
     port: Port,
@@ -461,7 +462,7 @@ fn subshell(
     }
 }
 
-/// A tool: it writes a line into the pipe that the shell reads.
+/// Adds a tool: it writes a line into the pipe that the shell reads.
 fn run_tool(b: &mut Builder, parent: Program, tool: &Tool, output: Event, ended: Event) -> Child {
     let (_, thread) = program(
         b,

@@ -1,4 +1,4 @@
-//! What it costs to start a process and to end one: from the call of the creator to the first instruction of
+//! Costs of starting and ending a process: from the call of the creator to the first instruction of
 //! the child, and from the request to end until the last thread is gone.
 
 use std::io::{Seek, Write};
@@ -9,17 +9,17 @@ use crate::Result;
 use crate::table::{Cpu, Program, Thread};
 use crate::truth::{ProcessExit, ProcessStart};
 
-/// What a thread has to do with starts.
+/// Role of a thread in process starts.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Birth {
     /// The start of its process, if it is the first thread of that and has not run.
     own: Option<usize>,
-    /// The start that the call made which it is in.
+    /// The start that its current call has made.
     made: Option<usize>,
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// A thread has created a process, whose first thread is `child`.
+    /// Handles the creation of a process, whose first thread is `child`.
     pub(in crate::sim) fn is_born(&mut self, cpu: Cpu, creator: Thread, child: Thread, start: i64) {
         if !self.plan.reports_starts {
             return;
@@ -38,13 +38,13 @@ impl<W: Write + Seek> Sim<W> {
         };
         let number = self.truth.starts.len();
         self.truth.starts.push(birth);
-        // Both find the entry again: the child when it runs first, the creator when its system call returns,
-        // and either may come first.
+        // Both find the entry again: the child when it runs first, the creator when its system call
+        // returns, and either may come first.
         self.threads[child].acting.birth.own = Some(number);
         self.threads[creator].acting.birth.made = Some(number);
     }
 
-    /// A thread is switched in.
+    /// Handles the switch-in of a thread.
     pub(in crate::sim) fn runs(&mut self, cpu: Cpu, thread: Thread, time: i64) {
         let Some(number) = self.threads[thread].acting.birth.own.take() else {
             return;
@@ -54,12 +54,12 @@ impl<W: Write + Seek> Sim<W> {
         };
         let run_ns = Self::ns(time);
         (start.first_run_ns, start.first_run_cpu) = (Some(run_ns), Some(cpu.0 as u16));
-        // A creator waits for its call to return, not for the event of the start, which comes in the middle
-        // of the call.
+        // A creator waits for its call to return, not for the event of the start, which comes in
+        // the middle of the call.
         start.cost_ns = Some(run_ns - start.call_ns.unwrap_or(start.start_ns));
     }
 
-    /// A system call of a thread ends.
+    /// Handles the end of a thread's system call.
     pub(super) fn call_of_start_ends(&mut self, thread: Thread, time: i64) {
         let Some(number) = self.threads[thread].acting.birth.made.take() else {
             return;
@@ -69,7 +69,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// A thread asks that a process ends, its own or another one, with that status.
+    /// Handles a thread's request to end a process, its own or another one, with that status.
     pub(super) fn terminates(
         &mut self,
         cpu: Cpu,
@@ -85,9 +85,10 @@ impl<W: Write + Seek> Sim<W> {
             p.u32(pid);
         })?;
         self.programs[program].terminated = Some((time, status));
-        // A thread that ends its own process goes on with its script, whose end is the end of the thread.
+        // A thread that ends its own process continues with its script, at whose end the thread
+        // ends.
         if program != self.plan.threads[thread].program {
-            // Its threads end when they run the next time.
+            // Its threads end when they next run.
             for other in self
                 .threads
                 .keys()
@@ -99,7 +100,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The last thread of a process is gone.
+    /// Handles the end of a process's last thread.
     pub(in crate::sim) fn is_gone(&mut self, program: Program, time: i64) {
         let Some((terminated, status)) = self.programs[program].terminated else {
             return;

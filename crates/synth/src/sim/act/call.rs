@@ -1,4 +1,5 @@
-//! System calls. Their events name no thread, and a call may end on another processor than it began.
+//! System calls. Their events name no thread, and a call may end on another processor than the one
+//! where it began.
 
 use std::io::{Seek, Write};
 
@@ -21,7 +22,7 @@ struct Open {
 pub(in crate::sim) struct Calling(Vec<Open>);
 
 impl Calling {
-    /// When the outermost call began that has not ended.
+    /// Returns the start of the outermost open call.
     pub(in crate::sim) fn since(&self) -> Option<i64> {
         self.0.first().map(|open| open.since)
     }
@@ -46,21 +47,21 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// What a thread does within a call is about a file or a key.
+    /// Associates the current call of a thread with a file or a key.
     pub(super) fn call_is_about(&mut self, thread: Thread, path: &str) {
         if let Some(open) = self.threads[thread].acting.call.0.last_mut() {
-            // The first object counts: what follows in the same call happens on its behalf.
+            // The first object counts: later objects in the same call are used on its behalf.
             open.about.get_or_insert_with(|| path.to_owned());
         }
     }
 
-    /// Ends the innermost call. Where there is none, the call began before the trace.
+    /// Ends the innermost call. If there is none, the call began before the trace.
     pub(super) fn call_ends(&mut self, cpu: Cpu, thread: Thread, status: u32) -> Result<()> {
         let time = self.tape.kernel(cpu.0 as u16, kind::CALL_EXIT, None, |p| {
             p.u32(status);
         })?;
-        // Before the call is taken off: also the return of a call that began before the trace ends the start
-        // of a process.
+        // Before the call is taken off: also the return of a call that began before the trace ends
+        // the start of a process.
         self.call_of_start_ends(thread, time);
         let Some(Open {
             function,
@@ -78,7 +79,8 @@ impl<W: Write + Seek> Sim<W> {
         let of_path = about.map(|path| self.truth.syscalls.by_path.entry(path).or_default());
         for sums in of_path.into_iter().chain([calls.entry(name).or_default()]) {
             sums.count += 1;
-            // The two highest bits of an NTSTATUS are its severity: 3 is an error, 2 a warning, no failure.
+            // The two highest bits of an NTSTATUS are its severity: 3 is an error, 2 a warning, no
+            // failure.
             sums.failed += u64::from(status >> 30 == 3);
             sums.duration_ns += (time - since) * TICK_NS;
         }

@@ -1,5 +1,5 @@
-//! Collections of the .NET runtime (Microsoft-Windows-DotNETRuntime): pauses, collections, and the sizes of
-//! the heaps behind them.
+//! Collections of the .NET runtime (Microsoft-Windows-DotNETRuntime): pauses, collections, and the
+//! sizes of the heaps after them.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -35,17 +35,18 @@ const fn event(id: u16, version: u8, opcode: u8) -> Provided {
     }
 }
 
-/// A pause that has not ended: when it began, when all had stopped, when they were let run again.
+/// A pause that has not ended: its start, the time when all threads had stopped, and the time when
+/// they were resumed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pause {
     begin: i64,
     stopped: i64,
     restart: i64,
-    /// Place of the collection that began in it.
+    /// Index of the collection that began in it.
     began: Option<usize>,
 }
 
-/// What a thread does.
+/// Garbage collection state of a thread.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Collecting(Option<Pause>);
 
@@ -53,7 +54,8 @@ pub(in crate::sim) struct Collecting(Option<Pause>);
 #[derive(Debug, Default)]
 struct Runtime {
     numbers: u32,
-    /// Place of the one that runs while threads stand still, and of the one in the background.
+    /// Index of the collection that runs while threads are suspended, and of the background
+    /// collection.
     blocking: Option<usize>,
     background: Option<usize>,
 }
@@ -98,7 +100,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// An event that says nothing but which runtime it is.
+    /// Writes an event that only names the runtime.
     fn of_runtime(&mut self, cpu: Cpu, thread: Thread, kind: Provided) -> Result<i64> {
         self.provider_event(cpu, thread, kind, |p| {
             p.u16(INSTANCE);
@@ -122,8 +124,8 @@ impl<W: Write + Seek> Sim<W> {
         let runtime = self.world.runtimes.0.entry(program).or_default();
         runtime.numbers += 1;
         let (number, within) = (runtime.numbers, runtime.background.is_some());
-        // A blocking collection that runs while one runs in the background has a kind of its own: readers
-        // have to keep two open collections of a process apart.
+        // A blocking collection that runs while one runs in the background has a kind of its own:
+        // readers have to keep two open collections of a process apart.
         let kind = match (is_background, within) {
             (true, _) => BACKGROUND,
             (false, true) => BLOCKING_WITHIN,
@@ -172,13 +174,13 @@ impl<W: Write + Seek> Sim<W> {
                 .u32(collection.generation)
                 .u16(INSTANCE);
         })?;
-        // Generations 0 to 2, large and pinned objects; and what survived of each.
+        // Generations 0 to 2, large and pinned objects; and the surviving bytes of each.
         let sizes = [1, 4, 24, 12, 2].map(|mb| u64::from(self.rng.between(mb << 18, mb << 20)));
         let survived = sizes.map(|size| size / 5);
         let (pinned_objects, handles) = (self.rng.between(0, 40), self.rng.between(200, 400));
         self.provider_event(cpu, thread, event(4, 2, 133), |p| {
-            // The heap of pinned objects came with .NET 5: its sizes stand behind the fields that older
-            // versions of the event have, not beside those of the other heaps.
+            // The heap of pinned objects came with .NET 5: its sizes follow the fields that older
+            // versions of the event have, and are not next to the sizes of the other heaps.
             sizes
                 .iter()
                 .zip(&survived)
@@ -215,8 +217,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Threads run again: the pause belongs to the collection that began in it, or else to the one in the
-    /// background.
+    /// Resumes the threads: the pause belongs to the collection that began in it, or otherwise to
+    /// the background collection.
     fn restarts(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let time = self.of_runtime(cpu, thread, event(3, 1, 132))?;
         let Some(pause) = self.threads[thread].acting.collection.0.take() else {
@@ -228,8 +230,8 @@ impl<W: Write + Seek> Sim<W> {
             .0
             .entry(self.plan.threads[thread].program)
             .or_default();
-        // A background collection stops threads a second time, when it marks what changed, and no collection
-        // starts in that pause.
+        // A background collection stops threads a second time, when it marks changed objects, and
+        // no collection starts in that pause.
         let place = pause.began.or(runtime.background);
         let collection = place.and_then(|place| self.truth.collections.get_mut(place));
         collection.into_iter().for_each(|collection| {

@@ -1,8 +1,8 @@
-//! Operations on files that filter drivers see: each driver may be called before the operation and when it is
-//! done.
+//! Operations on files that filter drivers see: each driver may be called before and after the
+//! operation.
 //!
-//! Events of callbacks name no thread. A callback that fails has an event of its failure behind that of its
-//! end: they are switched on by different flags.
+//! Events of callbacks name no thread. A callback that fails has an event of its failure after the
+//! event of its end: they are enabled by different flags.
 
 use std::io::{Seek, Write};
 
@@ -14,10 +14,10 @@ use crate::act::{Callback, FileOperation, Major};
 use crate::plan::file_key;
 use crate::table::{Cpu, Thread};
 
-/// Address of what drivers are handed.
+/// Address of the callback data that drivers receive.
 const CALLBACK_DATA: u64 = 0xFFFF_A08D_7800_0000;
 
-/// What a thread has begun.
+/// Open operations of a thread.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Filtering {
     operation: Option<(FileOperation, i64)>,
@@ -146,7 +146,7 @@ impl<W: Write + Seek> Sim<W> {
             .filter(|_| is_open)
             .map_or(0, |operation| file_key(operation.file));
         self.kernel_event(cpu, thread, kind, |p| {
-            // Only the events of ends have the time of the start in front of the other fields.
+            // Only the events of ends have the time of the start before the other fields.
             if let Some(began) = began {
                 p.time(began);
             }
@@ -168,7 +168,7 @@ impl<W: Write + Seek> Sim<W> {
         status: u32,
         duration_ns: i64,
     ) {
-        // A callback outside of an operation has an event, and no file that it could be counted for.
+        // A callback outside of an operation has an event, but no file to count it for.
         let Some((operation, _)) = self.threads[thread].acting.filter.operation else {
             return;
         };

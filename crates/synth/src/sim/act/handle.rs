@@ -1,5 +1,5 @@
-//! Handles and the objects behind them: opened, handed to other processes, closed. Values of handles and
-//! addresses of objects are used again.
+//! Handles and their objects: opened, duplicated to other processes, closed. Values of handles and
+//! addresses of objects are reused.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Seek, Write};
@@ -22,7 +22,7 @@ const OBJECT_STEP: u64 = 0x180;
 struct Object {
     plan: ObjectPlan,
     handles: u32,
-    /// When it came to life; `None`: before the trace.
+    /// Time of its creation; `None`: before the trace.
     since: Option<i64>,
 }
 
@@ -31,7 +31,7 @@ struct Object {
 struct Handle {
     value: u32,
     object: u64,
-    /// When it was opened; `None`: before the trace.
+    /// Time at which it was opened; `None`: before the trace.
     since: Option<i64>,
 }
 
@@ -44,10 +44,11 @@ struct HandleTable {
 }
 
 impl HandleTable {
-    /// The value of a new handle: the one that was closed last, or one that nobody had.
+    /// Returns the value of a new handle: the one that was closed last, or an unused one.
     fn value(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
-            // Values of handles are multiples of four, since Windows leaves the two lowest bits to programs.
+            // Values of handles are multiples of four, since Windows leaves the two lowest bits to
+            // programs.
             self.values += 4;
             self.values
         })
@@ -73,7 +74,7 @@ impl HandleState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Makes an object and opens it.
+    /// Creates an object and opens it.
     pub(super) fn handle_opens(
         &mut self,
         cpu: Cpu,
@@ -117,7 +118,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Opens a process, whose object is there for as long as somebody has a handle to it.
+    /// Opens a process, whose object exists as long as there is a handle to it.
     pub(super) fn handle_opens_process(
         &mut self,
         cpu: Cpu,
@@ -129,7 +130,8 @@ impl<W: Write + Seek> Sim<W> {
             kind: ObjectKind::Process,
             name: "",
         };
-        // The object came with its process, which has no event of an object: since when it lives is unknown.
+        // The object came with its process, which has no event of an object: the time of its
+        // creation is unknown.
         let known = self.world.handles.objects.entry(object);
         known
             .or_insert(Object {
@@ -171,7 +173,7 @@ impl<W: Write + Seek> Sim<W> {
             .push_back(handle);
     }
 
-    /// Gives another process a handle to the object of the newest handle.
+    /// Duplicates the newest handle into another process.
     pub(super) fn handle_duplicates(
         &mut self,
         cpu: Cpu,
@@ -193,7 +195,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         of.handles += 1;
         let kind = of.plan.kind;
-        // The copy has a value of the other process, which may be in use in this one for another object.
+        // The copy has a value of the other process, which may be in use in this one for another
+        // object.
         let copy = self.world.handles.tables.entry(target).or_default().value();
         let (source_pid, target_pid) = (
             self.plan.programs[source].pid,
@@ -264,7 +267,7 @@ impl<W: Write + Seek> Sim<W> {
             p.u64(object).u16(plan.kind.number()).u16(0);
         })?;
         self.world.handles.objects.remove(&object);
-        // Objects of processes lie elsewhere.
+        // Objects of processes are at other addresses.
         if object >= OBJECTS {
             self.world.handles.free.push(object);
         }
@@ -287,7 +290,7 @@ impl<W: Write + Seek> Sim<W> {
         count(handles.by_type.entry(kind.name().to_owned()).or_default());
     }
 
-    /// Types, and handles that are open when the session begins.
+    /// Writes the types, and the handles that are open when the session begins.
     pub(in crate::sim) fn handle_rundown_at_start(&mut self) -> Result<()> {
         let before = self.plan.handles.clone();
         if before.is_empty() {
@@ -323,7 +326,7 @@ impl<W: Write + Seek> Sim<W> {
         self.handle_rundown(kind::HANDLE_START)
     }
 
-    /// Types, and handles that are open when the session ends.
+    /// Writes the types, and the handles that are open when the session ends.
     pub(in crate::sim) fn handle_rundown_at_end(&mut self) -> Result<()> {
         if self.plan.handles.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Heaps of programs: made, used and destroyed. Heap 0 is that of the process, which is there before the
+//! Heaps of programs: made, used and destroyed. Heap 0 is the process heap, which exists before the
 //! trace.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,7 +16,7 @@ const HEAPS: u64 = 0x1F0_0000_0000;
 const HEAP_STEP: u64 = 0x1_0000_0000;
 /// Offset of the first block in its heap.
 const FIRST_BLOCK: u64 = 0x740;
-/// Bytes of the largest block that the low-fragmentation heap has.
+/// Size of the largest block in the low-fragmentation heap, in bytes.
 const SMALL: u64 = 0x4000;
 
 /// A block of a heap.
@@ -40,12 +40,13 @@ struct Heap {
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Heaps(BTreeMap<(Program, u32), Heap>);
 
-/// Handle of a heap. Programs have their own addresses, so that heaps of several have the same handle.
+/// Returns the handle of a heap. Programs have their own addresses, so heaps of several programs
+/// have the same handle.
 const fn handle(heap: u32) -> u64 {
     HEAPS + HEAP_STEP * heap as u64
 }
 
-/// Which part of the heap serves a request.
+/// Returns the part of the heap that serves a request.
 const fn source(bytes: u64) -> u32 {
     if bytes < SMALL { 2 } else { 4 }
 }
@@ -59,7 +60,7 @@ impl<W: Write + Seek> Sim<W> {
             .or_default()
     }
 
-    /// A place for a block: the one that was freed last, or a new one.
+    /// Returns a place for a block: the one that was freed last, or a new one.
     fn place(&mut self, thread: Thread, heap: u32) -> u64 {
         let state = self.heap_of(thread, heap);
         state.free.pop().unwrap_or_else(|| {
@@ -107,7 +108,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Resizes the oldest block. One that gets smaller stays where it is; a larger one moves.
+    /// Resizes the oldest block. A block that shrinks stays in place; a block that grows moves.
     pub(super) fn heap_resizes(
         &mut self,
         cpu: Cpu,
@@ -176,8 +177,8 @@ impl<W: Write + Seek> Sim<W> {
         self.user_event(cpu, thread, DESTROY, |p| {
             p.u64(handle(heap));
         })?;
-        // Blocks that go with their heap have no events of their own: readers have to drop them by the
-        // handle.
+        // Blocks that go with their heap have no events of their own: readers have to drop them by
+        // the handle.
         let gone = std::mem::take(self.heap_of(thread, heap));
         let bytes: u64 = gone.live.iter().map(|block| block.bytes).sum();
         self.count_heap(thread, heap, |sums| {

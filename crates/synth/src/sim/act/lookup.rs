@@ -1,5 +1,5 @@
-//! Queries of names (Microsoft-Windows-DNS-Client): a program asks, the service of the DNS client asks
-//! servers.
+//! Queries of names (Microsoft-Windows-DNS-Client): a program queries the service of the DNS
+//! client, and the service queries servers.
 
 use std::io::{Seek, Write};
 use std::net::Ipv4Addr;
@@ -28,7 +28,7 @@ const fn event(id: u16, version: u8) -> Provided {
     }
 }
 
-/// A query that is not answered.
+/// A query without an answer.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     lookup: Lookup,
@@ -93,15 +93,17 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The query that a thread of the service works on, and who asks.
+    /// Returns the query that a thread of the service works on, with the id of the client's thread,
+    /// and the client.
     fn looked_up(&self, thread: Thread) -> Option<(Lookup, u32, Thread)> {
         let client = self.serves(thread)?;
-        // The events of the service carry the id of the client, which is all that joins them to its query.
+        // The events of the service carry the id of the client, which is all that joins them to its
+        // query.
         let open = self.threads[client].acting.lookup.0.last()?;
         Some((open.lookup, self.ids(Some(client)).1, client))
     }
 
-    /// The service asks the servers of that adapter.
+    /// Handles the service's queries to the servers of that adapter.
     pub(super) fn lookup_adapter(
         &mut self,
         cpu: Cpu,
@@ -120,7 +122,7 @@ impl<W: Write + Seek> Sim<W> {
             return Ok(());
         };
         let (name, address) = (*name, *address);
-        // A semicolon also behind the last server, as Windows writes such lists.
+        // A semicolon also after the last server, as Windows writes these lists.
         let servers: String = servers.iter().map(|server| format!("{server};")).collect();
         self.provider_event(cpu, thread, event(3009, 1), |p| {
             p.wide(lookup.name)
@@ -135,7 +137,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The server of that number, counted over all adapters.
+    /// Returns the server of that number, counted over all adapters.
     fn server(&self, number: usize) -> Option<Ipv4Addr> {
         self.plan
             .adapters
@@ -145,7 +147,7 @@ impl<W: Write + Seek> Sim<W> {
             .copied()
     }
 
-    /// The service asks the server of that number.
+    /// Handles the service's query to the server with that number.
     pub(super) fn lookup_server(&mut self, cpu: Cpu, thread: Thread, server: usize) -> Result<()> {
         let Some((lookup, client, _)) = self.looked_up(thread) else {
             return Ok(());
@@ -162,7 +164,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// That server did not answer in time.
+    /// Handles the timeout of that server.
     pub(super) fn lookup_times_out(
         &mut self,
         cpu: Cpu,

@@ -14,7 +14,7 @@ use crate::table::{Cpu, File, Thread};
 use crate::tape::Kind;
 use crate::truth::PoolSums;
 
-/// Addresses that programs touch, and those of blocks in the kernel.
+/// Addresses that programs touch, and addresses of blocks in the kernel.
 const PAGES: u64 = 0x1A0_0000_0000;
 const BLOCKS: u64 = 0xFFFF_B40C_0000_0000;
 const PAGE: u64 = 4096;
@@ -51,7 +51,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Pages of a file are there that a thread waited for since `began`.
+    /// Completes a hard fault: pages of a file are in memory that a thread has waited for since
+    /// `began`.
     pub(in crate::sim) fn hard_fault(
         &mut self,
         cpu: Cpu,
@@ -70,8 +71,8 @@ impl<W: Write + Seek> Sim<W> {
                 .u32(tid)
                 .u32(bytes);
         })?;
-        // Windows reports a hard fault twice: with the file and the duration, and among the other page
-        // faults.
+        // Windows reports a hard fault twice: with the file and the duration, and among the other
+        // page faults.
         self.fault_event(cpu, thread, kind::HARD_PAGE_FAULT, address)?;
         let pid = self.pid_text(thread);
         let faults = self.truth.page_faults.entry(pid.clone()).or_default();
@@ -89,10 +90,11 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Where a thread touched which address.
+    /// Writes the event of a page fault, with the address that a thread touched.
     fn fault_event(&mut self, cpu: Cpu, thread: Thread, kind: Kind, address: u64) -> Result<()> {
         self.take_frames(thread, Taken::Ready);
-        // A fault is blamed on the instruction of the program, not on the code of the kernel that handles it.
+        // A fault is blamed on the instruction of the program, not on the code of the kernel that
+        // handles it.
         let counter = self
             .frames
             .user
@@ -177,7 +179,7 @@ impl<W: Write + Seek> Sim<W> {
         bytes: u32,
     ) -> Result<()> {
         let bytes = u64::from(bytes);
-        // An address behind all blocks of the trace: readers must not find an allocation for it.
+        // An address after all blocks of the trace: readers must not find an allocation for it.
         let address = BLOCKS + (1 << 40) + BLOCK_STEP * self.rng.below(1 << 20);
         self.pool_event(cpu, thread, kind::POOL_FREE, (tag, 1, bytes, address))?;
         self.count_pool(thread, tag, |sums| {

@@ -1,5 +1,5 @@
-//! Messages between processes (ALPC): who sent, who received, who waited. Their numbers are used again when a
-//! message is done.
+//! Messages between processes (ALPC): senders, receivers, and waits. The number of a message is
+//! reused when it is finished.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -13,14 +13,14 @@ use crate::truth::{AlpcCalls, AlpcWaits, Delivered};
 /// Number of the first message.
 const FIRST: u32 = 0x1A40;
 
-/// What a thread waits for, and since when.
+/// The message that a thread waits for, and the start of the wait.
 #[derive(Debug, Clone, Copy)]
 enum Waiting {
     Reply(u32, i64),
     New(i64),
 }
 
-/// What one thread does.
+/// Messaging state of a thread.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Messaging {
     waiting: Option<Waiting>,
@@ -38,7 +38,7 @@ struct Served {
 /// All messages.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Messages {
-    /// Sent and not received: by whom and when.
+    /// Sent and not received: the sender and the time.
     under_way: BTreeMap<u32, (Thread, i64)>,
     /// Received and not answered.
     calls: BTreeMap<u32, Served>,
@@ -47,7 +47,7 @@ pub(in crate::sim) struct Messages {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Sends a request to a port, if that is one of messages. Returns the number of the message.
+    /// Sends a request to a port, if it is a message port. Returns the number of the message.
     pub(in crate::sim) fn send_request(
         &mut self,
         cpu: Cpu,
@@ -59,7 +59,7 @@ impl<W: Write + Seek> Sim<W> {
         }
         let state = &mut self.world.messages;
         let message = state.free.pop().unwrap_or_else(|| {
-            // Numbers that are free again come first: readers must not take a number for an identity.
+            // Free numbers are reused first: readers must not take a number for an identity.
             state.numbers += 4;
             FIRST + state.numbers
         });
@@ -83,7 +83,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread receives the message with that number. `is_done` says that nothing else is sent under it.
+    /// Receives the message with that number in a thread. `is_done` means that no other message is
+    /// sent under it.
     pub(in crate::sim) fn receive(
         &mut self,
         cpu: Cpu,
@@ -91,7 +92,8 @@ impl<W: Write + Seek> Sim<W> {
         message: u32,
         is_done: bool,
     ) -> Result<()> {
-        // The end of the wait comes before the receipt, as the thread has to run before it can receive.
+        // The end of the wait comes before the receipt, as the thread has to run before it can
+        // receive.
         self.ends_waiting(cpu, thread)?;
         let time = self.kernel_event(cpu, thread, kind::ALPC_RECEIVE, |p| {
             p.u32(message);
@@ -109,8 +111,8 @@ impl<W: Write + Seek> Sim<W> {
                 received: time,
                 answered: None,
             };
-            // A message and its answer have the same number: the second receipt finds the first one here, and
-            // completes the call.
+            // A message and its answer have the same number: the second receipt finds the first one
+            // here, and completes the call.
             let before = self.world.messages.calls.insert(message, served);
             self.count_call(thread, before, time);
         }
@@ -121,7 +123,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread has received the answer to its message.
+    /// Counts a call whose answer a thread has received.
     fn count_call(&mut self, thread: Thread, served: Option<Served>, time: i64) {
         let Some(Served {
             by,
@@ -147,7 +149,7 @@ impl<W: Write + Seek> Sim<W> {
         sums.duration_ns += (time - sent) * TICK_NS;
     }
 
-    /// A thread is about to wait for the answer to its message.
+    /// Starts a thread's wait for the answer to its message.
     pub(in crate::sim) fn waits_for_reply(
         &mut self,
         cpu: Cpu,
@@ -161,7 +163,8 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread is about to wait for a request, if the port is one of messages and it does not wait already.
+    /// Starts a thread's wait for a request, if the port is a message port and the thread does not
+    /// wait already.
     pub(in crate::sim) fn waits_for_request(
         &mut self,
         cpu: Cpu,
@@ -180,7 +183,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// The answer to the message that a thread waits for is there.
+    /// Handles the arrival of the answer that a thread waits for.
     pub(in crate::sim) fn answered(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let Some(Waiting::Reply(message, _)) = self.threads[thread].acting.message.waiting else {
             return Ok(());

@@ -1,4 +1,5 @@
-//! What threads do that has events of its own: callbacks of filter drivers, page faults, memory, messages.
+//! Actions of threads with events of their own: callbacks of filter drivers, page faults, memory,
+//! messages.
 
 mod birth;
 mod call;
@@ -25,7 +26,7 @@ use crate::stacks::Taken;
 use crate::table::{Cpu, Thread};
 use crate::tape::{Kind, Provided};
 
-/// What one thread has begun.
+/// Open actions of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Acting {
     birth: birth::Birth,
@@ -38,7 +39,7 @@ pub(super) struct Acting {
     window: window::Windowing,
 }
 
-/// What all threads share.
+/// State that all threads share.
 #[derive(Debug, Default)]
 pub(super) struct World {
     pool: memory::PoolState,
@@ -53,7 +54,7 @@ pub(super) struct World {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Does what a step says.
+    /// Carries out the action of a step.
     pub(super) fn act_out(&mut self, cpu: Cpu, thread: Thread, act: Act) -> Result<()> {
         match act {
             Act::FileBegins(operation) => self.file_begins(cpu, thread, operation),
@@ -115,8 +116,8 @@ impl<W: Write + Seek> Sim<W> {
             Act::SessionStarts(plan) => self.session_starts(cpu, thread, plan)?,
             Act::TakesKernel(plan) => {
                 self.session_starts(cpu, thread, plan)?;
-                // The new session starts first: its event is the last thing that a provider reports before
-                // the kernel falls silent.
+                // The new session starts first: its event is the last thing that a provider reports
+                // before the kernel falls silent.
                 self.tape.ends_kernel()?;
             }
             Act::SessionStops(name, lost) => self.session_stops(cpu, thread, (name, lost))?,
@@ -147,8 +148,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Writes an event that names no thread, of the one that runs, and the stack that it has. Returns its
-    /// time.
+    /// Writes an event that names no thread, with the stack of the running one. Returns its time.
     fn kernel_event(
         &mut self,
         cpu: Cpu,
@@ -161,7 +161,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(time)
     }
 
-    /// Writes an event whose header names the thread, and the stack that it has. Returns its time.
+    /// Writes an event whose header names the thread, with the thread's stack. Returns its time.
     fn user_event(
         &mut self,
         cpu: Cpu,
@@ -175,7 +175,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(time)
     }
 
-    /// Writes an event of a provider, with the stack that it carries itself. Returns its time.
+    /// Writes an event of a provider, which carries its own stack. Returns its time.
     fn provider_event(
         &mut self,
         cpu: Cpu,
@@ -184,19 +184,19 @@ impl<W: Write + Seek> Sim<W> {
         payload: impl FnOnce(&mut Payload),
     ) -> Result<i64> {
         self.take_frames(thread, Taken::Ready);
-        // Providers write the stack into the event itself as one list, unlike the kernel, which writes it as
-        // an event of its own.
+        // Providers write the stack into the event itself as one list, unlike the kernel, which
+        // writes it as an event of its own.
         let stack = [self.frames.kernel.as_slice(), &self.frames.user].concat();
         let ids = self.ids(Some(thread));
         self.tape.provided(cpu.0 as u16, kind, ids, &stack, payload)
     }
 
-    /// Id of the process of a thread, as the truth writes it.
+    /// Returns the id of the process of a thread, as the truth writes it.
     fn pid_text(&self, thread: Thread) -> String {
         self.ids(Some(thread)).1.to_string()
     }
 
-    /// What the truth says of what is open when the trace ends.
+    /// Adds the actions that are open at the end of the trace to the truth.
     pub(super) fn finish_acts(&mut self) {
         self.finish_calls();
         self.finish_filters();

@@ -1,5 +1,5 @@
-//! The system timer, whose resolution programs and drivers ask for, and settings of the power scheme
-//! (Microsoft-Windows-Kernel-Power).
+//! The system timer, with the resolutions that programs and drivers request, and settings of the
+//! power scheme (Microsoft-Windows-Kernel-Power).
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -17,7 +17,7 @@ const KERNEL_POWER: Guid = Guid::literal("331c3b3a-2005-44c2-ac5e-77220c37d6b4")
 /// Keywords of the timer and of settings.
 const TIMER: u64 = 0x4000;
 const SETTINGS: u64 = 0x80;
-/// Resolution where nobody asks for another one, and the best one, in units of 100 ns.
+/// Resolution without any request, and the finest one, in units of 100 ns.
 const COARSE: u32 = 156_250;
 const FINE: u32 = 5_000;
 /// Kind of a setting that nothing overrides.
@@ -33,7 +33,7 @@ const fn event(id: u16, version: u8, keyword: u64) -> Provided {
     }
 }
 
-/// Who asks.
+/// The source of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Asker {
     Process(Program),
@@ -41,7 +41,7 @@ enum Asker {
     System,
 }
 
-/// What was asked for and holds: its place in the truth, the resolution, and whether the system ignores it.
+/// A request in force: its index in the truth, the resolution, and true if the system ignores it.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     place: usize,
@@ -57,7 +57,7 @@ pub(in crate::sim) struct PowerState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// A process asks for a resolution; 0 takes its request back.
+    /// Handles a process's request for a resolution; 0 releases its request.
     pub(super) fn asks_timer(
         &mut self,
         cpu: Cpu,
@@ -81,7 +81,7 @@ impl<W: Write + Seek> Sim<W> {
         self.update_timer(cpu, thread)
     }
 
-    /// The kernel or a driver asks for a resolution.
+    /// Handles a request of the kernel or a driver for a resolution.
     pub(super) fn kernel_asks_timer(
         &mut self,
         cpu: Cpu,
@@ -95,10 +95,10 @@ impl<W: Write + Seek> Sim<W> {
         self.update_timer(cpu, thread)
     }
 
-    /// Puts the finest resolution into force that somebody asks for.
+    /// Puts the finest requested resolution into force.
     fn update_timer(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let finest = self.finest();
-        // The kernel reports the resolution in force only when it changes, however often somebody asks.
+        // The kernel reports the resolution in force only when it changes, not at each request.
         if self
             .world
             .power
@@ -116,7 +116,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn finest(&self) -> u32 {
-        // What is in force is nobody's request: counted as one, it would keep itself in force.
+        // The resolution in force is not a request: counted as one, it would keep itself in force.
         let asked = self
             .world
             .power
@@ -130,9 +130,9 @@ impl<W: Write + Seek> Sim<W> {
             .clamp(FINE, COARSE)
     }
 
-    /// From now on somebody asks for that resolution, or it is in force.
+    /// Starts a request for that resolution, or puts it into force.
     fn holds(&mut self, asker: Asker, (resolution, is_ignored): (u32, bool), time: Option<i64>) {
-        // A new request replaces the one before it, and 0 only takes that one back.
+        // A new request replaces the previous one, and 0 only releases it.
         self.held_until(asker, time);
         if resolution == 0 {
             return;
@@ -170,7 +170,7 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    /// A process is gone, and so is its request.
+    /// Drops the request of a process that has ended.
     pub(in crate::sim) fn timer_of_gone(
         &mut self,
         cpu: Cpu,
@@ -181,8 +181,8 @@ impl<W: Write + Seek> Sim<W> {
         if !self.world.power.held.contains_key(&asker) {
             return Ok(());
         }
-        // Windows drops the requests of a process that ends without an event of it; only the change of the
-        // system shows.
+        // Windows drops the requests of a process that ends without an event of it; only the change
+        // of the system shows.
         self.held_until(asker, Some(time));
         self.update_timer(cpu, thread)
     }
@@ -217,13 +217,13 @@ impl<W: Write + Seek> Sim<W> {
         self.world.power.settings.insert(setting, data.to_vec());
     }
 
-    /// What holds from before the session, and what it writes of that.
+    /// Sets the state from before the session, and writes the session's events about it.
     pub(in crate::sim) fn power_rundown_at_start(&mut self) -> Result<()> {
         let Some(plan) = self.plan.power.clone() else {
             return Ok(());
         };
-        // Without a time: readers cannot know since when it holds, and the truth must not say more than the
-        // trace.
+        // Without a time: readers cannot know since when it holds, and the truth must not say more
+        // than the trace.
         for (program, resolution) in plan.timers {
             self.holds(Asker::Process(program), (resolution, false), None);
         }
@@ -235,7 +235,7 @@ impl<W: Write + Seek> Sim<W> {
         self.power_rundown()
     }
 
-    /// What holds when a session begins or ends.
+    /// Writes the state at the start or end of a session.
     pub(in crate::sim) fn power_rundown(&mut self) -> Result<()> {
         let held = self.world.power.held.clone();
         for (
@@ -275,8 +275,8 @@ impl<W: Write + Seek> Sim<W> {
                                 .u32(0);
                         })?;
                 }
-                // The request of the kernel is a part of the event of the system: it has no event of its own
-                // in a rundown.
+                // The request of the kernel is a part of the event of the system: it has no event
+                // of its own in a rundown.
                 Asker::Kernel => {}
             }
         }
@@ -292,7 +292,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Path of the executable of a program, as the kernel names it.
+    /// Returns the path of a program's executable, in the form of the kernel.
     pub(super) fn image_path(&self, program: Program) -> String {
         let image = self.plan.programs[program].modules.first();
         image.map_or_else(String::new, |module| self.plan.modules[*module].nt_path())

@@ -1,4 +1,4 @@
-//! The registry: operations on keys, and the control blocks that stand for keys in their events.
+//! The registry: operations on keys, and the control blocks that represent keys in their events.
 
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
@@ -14,7 +14,7 @@ use crate::tape::Kind;
 const BLOCKS: u64 = 0xFFFF_8A0A_0000_0000;
 const BLOCK_STEP: u64 = 0x300;
 
-/// What a thread has begun, and when.
+/// Open operation of a thread, and its start.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Registering(Option<(RegistryAct, i64)>);
 
@@ -28,7 +28,7 @@ impl<W: Write + Seek> Sim<W> {
         BLOCKS + BLOCK_STEP * u64::from(self.plan.keys[key].place)
     }
 
-    /// Nothing is logged before an operation is done.
+    /// Starts a registry operation. Nothing is logged before the operation is finished.
     pub(super) fn registry_begins(&mut self, thread: Thread, act: RegistryAct) {
         self.threads[thread].acting.registry.0 = Some((act, self.tape.now()));
     }
@@ -50,7 +50,7 @@ impl<W: Write + Seek> Sim<W> {
             p.time(began).u32(status).u32(index).u64(block).wide(name);
         })?;
         let base = self.plan.keys[key].path;
-        // The block stands for the key that an operation starts from; a name of a key in the event leads
+        // The block represents the key that an operation starts from. A key name in the event leads
         // further down.
         let path = if name.is_empty() || operation.names_value() {
             base.to_owned()
@@ -72,13 +72,13 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A key gets its control block.
+    /// Gives a key its control block.
     pub(super) fn block_begins(&mut self, cpu: Cpu, key: RegistryKey) -> Result<()> {
         self.world.registry.0.insert(key);
         self.block_event(cpu, kind::BLOCK_CREATE, key)
     }
 
-    /// The control block of a key goes away.
+    /// Removes the control block of a key.
     pub(super) fn block_ends(&mut self, cpu: Cpu, key: RegistryKey) -> Result<()> {
         self.world.registry.0.remove(&key);
         self.block_event(cpu, kind::BLOCK_DELETE, key)
@@ -93,16 +93,16 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Control blocks that are there when the session begins. The others are named when they come, or when it
-    /// ends.
+    /// Writes the control blocks that exist when the session begins. The others are named when they
+    /// are created, or when the session ends.
     pub(in crate::sim) fn registry_rundown_at_start(&mut self) -> Result<()> {
         for key in self.plan.keys.keys() {
             let plan = &self.plan.keys[key];
             if plan.is_there && plan.is_listed_first {
                 self.block_event(Cpu(0), kind::BLOCK_START, key)?;
             }
-            // A control block that is not listed at the start is in use all the same; its name comes at the
-            // end only.
+            // A control block that is not listed at the start is nevertheless in use; its name
+            // comes only at the end.
             if self.plan.keys[key].is_there {
                 self.world.registry.0.insert(key);
             }

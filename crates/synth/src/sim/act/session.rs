@@ -14,12 +14,12 @@ use crate::truth::Session;
 
 /// Microsoft-Windows-Kernel-EventTracing.
 const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3ca2");
-/// Why a session cannot start: there is one of that name (`STATUS_OBJECT_NAME_COLLISION`).
+/// Error of starting a session: its name is already in use (`STATUS_OBJECT_NAME_COLLISION`).
 const COLLISION: u32 = 0xC000_0035;
-/// Why an event is lost: it does not fit into a buffer (`STATUS_BUFFER_OVERFLOW`).
+/// Reason for a lost event: it is larger than a buffer (`STATUS_BUFFER_OVERFLOW`).
 const OVERFLOW: u32 = 0x8000_0005;
-/// Sizes of sessions: fewest and most buffers, size of one in KB, most that were there, those that are there,
-/// seconds between two flushes.
+/// Sizes of sessions: minimum and maximum number of buffers, size of one in KB, highest and current
+/// number, seconds between two flushes.
 const BUFFERS: [u32; 6] = [8, 30, 64, 9, 8, 1];
 
 const fn event(id: u16, version: u8, opcode: u8) -> Provided {
@@ -32,7 +32,7 @@ const fn event(id: u16, version: u8, opcode: u8) -> Provided {
     }
 }
 
-/// Sessions that run: place in the truth, and number.
+/// Running sessions: index in the truth, and number.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct SessionState {
     live: BTreeMap<&'static str, (usize, u32, SessionPlan)>,
@@ -40,7 +40,7 @@ pub(in crate::sim) struct SessionState {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// Starts a session; one whose name is taken cannot start.
+    /// Starts a session. Fails if its name is taken.
     pub(super) fn session_starts(
         &mut self,
         cpu: Cpu,
@@ -76,7 +76,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn session_runs(&mut self, plan: SessionPlan, time: Option<i64>) {
-        // The place in the truth, since sessions of one name follow each other in it.
+        // The index in the truth, since sessions with the same name follow each other in it.
         let place = self.truth.sessions.sessions.len();
         self.truth.sessions.sessions.push(Session {
             name: plan.name.to_owned(),
@@ -87,14 +87,14 @@ impl<W: Write + Seek> Sim<W> {
         });
         let state = &mut self.world.sessions;
         state.numbers += 1;
-        // Windows has 64 loggers and gives numbers of stopped ones to new sessions, so that readers must not
-        // take the number for an identity.
+        // Windows has 64 loggers and gives numbers of stopped ones to new sessions, so that readers
+        // must not take the number for an identity.
         state
             .live
             .insert(plan.name, (place, 2 + state.numbers % 60, plan));
     }
 
-    /// Stops a session, which has lost so many events.
+    /// Stops a session, which has lost this number of events.
     pub(super) fn session_stops(
         &mut self,
         cpu: Cpu,
@@ -122,7 +122,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Switches a provider on for a session.
+    /// Enables a provider for a session.
     pub(super) fn provider_on(&mut self, cpu: Cpu, thread: Thread, enabled: Enabled) -> Result<()> {
         let Enabled {
             session,
@@ -147,7 +147,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Switches a provider off for a session.
+    /// Disables a provider for a session.
     pub(super) fn provider_off(
         &mut self,
         cpu: Cpu,
@@ -169,7 +169,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A process registers a provider, or unregisters it.
+    /// Registers or unregisters a provider for a process.
     pub(super) fn registers(
         &mut self,
         cpu: Cpu,
@@ -195,7 +195,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A session loses an event of a provider.
+    /// Loses an event of a provider in a session.
     pub(super) fn loses_event(
         &mut self,
         cpu: Cpu,
@@ -217,7 +217,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Sessions that run when the trace begins.
+    /// Writes the sessions that run when the trace begins.
     pub(in crate::sim) fn session_rundown_at_start(&mut self) -> Result<()> {
         for plan in self.plan.sessions.clone() {
             self.session_runs(plan, None);
@@ -225,7 +225,7 @@ impl<W: Write + Seek> Sim<W> {
         self.session_rundown()
     }
 
-    /// Sessions that run when the trace begins or ends.
+    /// Writes the sessions that run when the trace begins or ends.
     pub(in crate::sim) fn session_rundown(&mut self) -> Result<()> {
         for (_, number, plan) in self.world.sessions.live.values() {
             self.tape.provided(0, event(20, 1, 0), (0, 4), &[], |p| {

@@ -1,5 +1,5 @@
-//! The window manager (Microsoft-Windows-Win32k): its global lock, GDI and USER objects, the focus, and
-//! delays of programs that do not look for messages.
+//! The window manager (Microsoft-Windows-Win32k): its global lock, GDI and USER objects, the focus,
+//! and delays of programs that do not read messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Seek, Write};
@@ -16,7 +16,7 @@ use crate::truth::{FocusStay, GuiSums};
 
 /// Microsoft-Windows-Win32k.
 const WIN32K: Guid = Guid::literal("8c416c79-d49b-4f01-a467-e56d3aa8234c");
-/// Waits for the lock from which on it is slow: 5 ms.
+/// Wait for the lock from which an acquisition is slow: 5 ms.
 const SLOW: i64 = 5_000 * MICROSECOND;
 /// Terminal session of all windows.
 const SESSION: u32 = 1;
@@ -43,14 +43,14 @@ const DELAYS: u64 = 0x4_0000;
 const GDI: u64 = 0x100_0000_0000;
 const USER: u64 = 0x200_0000_0000;
 
-/// What one thread does.
+/// Window manager state of a thread.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Windowing {
-    /// Since when it asks for the lock.
+    /// Start of its wait for the lock.
     asks: Option<i64>,
-    /// Since when it has the lock, whether alone, and the number of the acquisition.
+    /// Time of the acquisition, true if it is exclusive, and its number.
     has: Option<(i64, bool, u64)>,
-    /// Since when it looks for no messages.
+    /// Time since which it reads no messages.
     late: Option<i64>,
 }
 
@@ -62,7 +62,7 @@ struct Object {
     since: i64,
 }
 
-/// Who has the focus: a thread, since when, and since when its process has it.
+/// The thread with the focus, the start of its focus, and the start of its process's focus.
 #[derive(Debug, Clone, Copy)]
 struct Focus {
     thread: Thread,
@@ -70,11 +70,11 @@ struct Focus {
     process_since: Option<i64>,
 }
 
-/// What all threads share.
+/// State that all threads share.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct WindowState {
     tokens: u64,
-    /// By the process that has them, the oldest first.
+    /// By owning process, the oldest first.
     objects: BTreeMap<Program, VecDeque<Object>>,
     free: Vec<u64>,
     handles: u64,
@@ -87,18 +87,18 @@ const fn mode(is_exclusive: bool) -> &'static str {
 }
 
 impl<W: Write + Seek> Sim<W> {
-    /// A thread asks for the lock.
+    /// Starts a thread's wait for the lock.
     pub(super) fn lock_asks(&mut self, thread: Thread) {
         self.threads[thread].acting.window.asks = Some(self.tape.now());
     }
 
-    /// A thread has the lock that it asked for.
+    /// Gives a thread the lock that it requested.
     pub(super) fn lock_has(&mut self, cpu: Cpu, thread: Thread, is_exclusive: bool) -> Result<()> {
         let Some(asked) = self.threads[thread].acting.window.asks.take() else {
             return Ok(());
         };
-        // A release has the number behind that of its acquisition, so that numbers of acquisitions leave one
-        // out.
+        // A release has the number after its acquisition's number, so the numbers of acquisitions
+        // skip one each.
         self.world.window.tokens += 2;
         let token = self.world.window.tokens;
         let waited = self.tape.next() - asked;
@@ -125,7 +125,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread gives the lock back.
+    /// Releases the lock of a thread.
     pub(super) fn lock_gives(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let Some((since, is_exclusive, token)) = self.threads[thread].acting.window.has.take()
         else {
@@ -269,14 +269,14 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.provider_event(cpu, thread, event(2, 0, FOCUS), |p| {
             p.u32(old_tid).u32(new_tid);
         })?;
-        // A change of the thread inside of one process leaves the process its focus, and its time.
+        // A change between threads of one process leaves the process its focus, and its time.
         let mut process_time = before.and_then(|focus| focus.process_since);
         if new_pid != old_pid {
             let changed = self.provider_event(cpu, thread, event(26, 0, FOCUS), |p| {
                 p.u32(SESSION).u32(old_pid).u32(new_pid);
             })?;
-            // Windows also reports the loss and the gain of each process; their times are later and do not
-            // count.
+            // Windows also reports the loss and the gain of each process; their times are later and
+            // do not count.
             for (id, pid) in [(259, old_pid), (258, new_pid)] {
                 self.provider_event(cpu, thread, event(id, 0, FOCUS), |p| {
                     p.u32(SESSION).u32(pid).u64(0);
@@ -299,7 +299,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread has the focus from before the trace.
+    /// Gives a thread the focus from before the trace.
     pub(super) fn focus_is(&mut self, thread: Thread) {
         self.world.window.focus = Some(Focus {
             thread,
@@ -318,12 +318,12 @@ impl<W: Write + Seek> Sim<W> {
         });
     }
 
-    /// A thread stops to look for messages.
+    /// Starts a delay: a thread stops reading messages.
     pub(super) fn delay_begins(&mut self, thread: Thread) {
         self.threads[thread].acting.window.late = Some(self.tape.now());
     }
 
-    /// A thread looks for messages again.
+    /// Ends a delay: a thread reads messages again.
     pub(super) fn delay_ends(&mut self, cpu: Cpu, thread: Thread, what: Delayed) -> Result<()> {
         let Some(since) = self.threads[thread].acting.window.late.take() else {
             return Ok(());
