@@ -5,7 +5,7 @@ use etwkit_analysis::wait::{WaitRequest, WaitSort};
 use etwkit_query::dump::Top;
 use etwkit_trace::table::{DiskIo, DpcIsr};
 
-use crate::support::{Machine, first, off};
+use super::support::{Machine, first, off};
 
 /// The chain of the longest wait of a thread.
 fn chain(machine: &Machine, tid: i64) -> Chain {
@@ -476,7 +476,7 @@ fn a_thread_that_ran_ten_times_as_long_as_it_waited_ends_the_chain() {
     machine.switches[3] = off(2, 15).readied(55, 3).ran(56, 60).0;
     machine.switches[4] = off(2, 60).readied_by_dpc(100, 0).ran(101, 115).0;
     assert_eq!(
-        crate::chain::chain(&machine, 101).links[1].start_ns,
+        super::chain::chain(&machine, 101).links[1].start_ns,
         Some(60)
     );
 }

@@ -5,7 +5,7 @@ use etwkit_query::question::Question;
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::CpuCore;
 
-use crate::support::{Machine, first, off};
+use super::support::{Machine, first, off};
 
 const MS: i64 = 1_000_000;
 

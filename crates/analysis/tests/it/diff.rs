@@ -5,7 +5,7 @@ use etwkit_query::question::Question;
 use etwkit_trace::table::CpuSample;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Machine, off};
+use super::support::{Machine, off};
 
 const MS: i64 = 1_000_000;
 

@@ -9,7 +9,7 @@ use etwkit_trace::table::{
 };
 use etwkit_trace::tags::TagSet;
 
-use crate::support::rows;
+use super::support::rows;
 
 const MS: i64 = 1_000_000;
 

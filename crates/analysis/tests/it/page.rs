@@ -9,7 +9,7 @@ use etwkit_query::dump::Top;
 use etwkit_trace::table::DiskIo;
 use etwkit_trace::tags::TagSet;
 
-use crate::support::{Machine, first, off};
+use super::support::{Machine, first, off};
 
 /// `ui` asks `broker`, which asks `store`, which reads from a disk.
 fn machine() -> Machine {

@@ -4,8 +4,8 @@ use etwkit_analysis::path::{Chosen, CriticalPath, PathAnswer, PathRequest};
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::range::Range;
 
-use crate::chain::{five, inversion};
-use crate::support::{Machine, first, off};
+use super::chain::{five, inversion};
+use super::support::{Machine, first, off};
 
 fn of(process: &str) -> PathRequest {
     let processes = ProcessQuery {

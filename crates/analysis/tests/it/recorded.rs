@@ -5,7 +5,7 @@ use etwkit_analysis::wait::WaitRequest;
 use etwkit_query::dump::Error;
 use etwkit_trace::table::CpuProcess;
 
-use crate::support::{Machine, first, off};
+use super::support::{Machine, first, off};
 
 #[track_caller]
 fn nothing(machine: &Machine) -> Error {

@@ -7,7 +7,7 @@ use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::tags::TagSet;
 
-use crate::support::{Machine, off};
+use super::support::{Machine, off};
 
 /// Two threads of `a` and one of `b`: 1 waits from 10 to 40, 2 from 30 to 50, 3 from 0 to 100.
 fn machine() -> Machine {

@@ -4,7 +4,7 @@
 use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_trace::table::{UiDelay, UserLock};
 
-use crate::support::{Machine, off};
+use super::support::{Machine, off};
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;

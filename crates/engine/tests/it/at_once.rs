@@ -9,7 +9,7 @@ use etwkit_engine::{Asking, question};
 use etwkit_query::Answer;
 use serde_json::Map;
 
-use crate::support::Place;
+use super::support::Place;
 
 /// A join that computes for hours.
 const ENDLESS: &str = "SELECT sum(a.out_ns % (b.out_ns + c.out_ns + d.out_ns))

@@ -7,7 +7,7 @@ use etwkit_engine::{Asking, question};
 use etwkit_synth::Options;
 use serde_json::{Map, Value, json};
 
-use crate::support::Place;
+use super::support::Place;
 
 /// The rows of a question to the trace.
 fn rows(place: &Place, trace: &Path, name: &str, values: &Value) -> Vec<Map<String, Value>> {

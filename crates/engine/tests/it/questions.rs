@@ -9,7 +9,7 @@ use etwkit_query::question::{Answer, Values};
 use etwkit_query::rename::RenameRules;
 use serde_json::{Map, Value, json};
 
-use crate::support::Place;
+use super::support::Place;
 
 /// Returns the answers of a question to values in JSON.
 fn ask(

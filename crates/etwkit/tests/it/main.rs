@@ -37,6 +37,7 @@ mod incomplete;
 mod json7z;
 mod lab;
 mod left_out;
+mod libraries;
 mod made;
 mod mcp;
 mod named;

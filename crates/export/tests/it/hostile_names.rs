@@ -3,9 +3,9 @@
 use etwkit_export::{ExportRequest, format};
 use serde_json::Value;
 
-use crate::made_stacks::{named, session};
-use crate::pictures::Picture;
-use crate::pprof::Profile;
+use super::made_stacks::{named, session};
+use super::pictures::Picture;
+use super::pprof::Profile;
 
 /// Names for a program, a module, and methods, each used once.
 const NAMES: [&str; 15] = [
@@ -39,7 +39,7 @@ fn written(name: &str, to: &str) -> Vec<u8> {
         .unwrap();
     assert_eq!(
         (written.stacks, written.total_ns),
-        (5, 6 * crate::made_stacks::WEIGHT),
+        (5, 6 * super::made_stacks::WEIGHT),
         "{name:?}"
     );
     out

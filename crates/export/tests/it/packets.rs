@@ -11,7 +11,7 @@ use etwkit_query::range::Range;
 use etwkit_trace::table::{GenericEvent, Process, Thread, Trace};
 use serde_json::{Value, json};
 
-use crate::made_stacks::rows;
+use super::made_stacks::rows;
 
 const PKT_MON: &str = "4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac";
 const NDIS: &str = "2ed6006e-4729-4609-b423-3ee7bcd678ef";
@@ -417,7 +417,7 @@ fn a_long_packet_and_many_interfaces_are_bounded() {
 
 #[test]
 fn python_reads_packets() {
-    let Some(python) = crate::python("packets::python_reads_packets") else {
+    let Some(python) = super::python("packets::python_reads_packets") else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -435,7 +435,10 @@ fn python_reads_packets() {
         ],
     );
     std::fs::write(&path, file).unwrap();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/read_packets.py");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../export/tests/it/read_packets.py"
+    );
     let output = Command::new(python)
         .arg(script)
         .arg(&path)

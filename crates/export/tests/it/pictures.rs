@@ -8,7 +8,7 @@ use etwkit_query::range::Range;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::made_stacks::{WEIGHT, session};
+use super::made_stacks::{WEIGHT, session};
 
 /// A frame: name and numbers of its title, place and size.
 pub(crate) struct Frame {
@@ -269,7 +269,7 @@ fn the_part_of_the_trace_is_said() {
 
 #[test]
 fn python_reads_a_picture() {
-    let Some(python) = crate::python("pictures::python_reads_a_picture") else {
+    let Some(python) = super::python("pictures::python_reads_a_picture") else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();

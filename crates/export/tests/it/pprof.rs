@@ -9,7 +9,7 @@ use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::stack_tree::Metric;
 use flate2::read::GzDecoder;
 
-use crate::made_stacks::{WEIGHT, session};
+use super::made_stacks::{WEIGHT, session};
 
 /// Fields of a message by number: numbers, and the bytes of all other fields.
 #[derive(Default)]

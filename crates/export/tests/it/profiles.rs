@@ -8,7 +8,7 @@ use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 
-use crate::made_stacks::{WEIGHT, session};
+use super::made_stacks::{WEIGHT, session};
 
 /// Returns the profile and its report.
 fn written(request: &ExportRequest) -> (Value, Written) {

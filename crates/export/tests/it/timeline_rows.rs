@@ -257,7 +257,10 @@ pub(crate) fn read(request: &ExportRequest, session: &Session, test: &str) -> Op
         files.iter().all(|(_, sums)| sums == &files[0].1),
         "all formats have the same sums: {files:?}"
     );
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/read_timelines.py");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../export/tests/it/read_timelines.py"
+    );
     let words = TIMELINES
         .iter()
         .zip(&files)

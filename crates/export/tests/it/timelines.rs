@@ -8,7 +8,7 @@ use etwkit_query::range::Range;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 
-use crate::timeline_rows::{Names, PLAIN, TIMELINES, read, session, written};
+use super::timeline_rows::{Names, PLAIN, TIMELINES, read, session, written};
 
 fn of(process: Option<&str>) -> ExportRequest {
     let processes = ProcessQuery {

@@ -12,7 +12,7 @@ use etwkit_query::range::Range;
 use etwkit_synth::Options;
 use serde_json::Value;
 
-use crate::timeline_rows::{TIMELINES, read};
+use super::timeline_rows::{TIMELINES, read};
 
 etwkit_query::declare! {
     /// A sum.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use etwkit_query::{Answer, KnownQuestions, Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Mark, Process};
 
-use crate::support::{rows, text};
+use super::support::{rows, text};
 
 /// Samples of processes, by key, with their weights.
 fn samples(all: &[(i32, i64)]) -> Vec<CpuSample> {

@@ -7,7 +7,7 @@ use etwkit_extract::{Manifest, Writer, WriterOptions, digest, run_id};
 use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Process, Table};
 
-use crate::support::{ask, error, rows};
+use super::support::{ask, error, rows};
 
 /// Writes an extract.
 pub(crate) fn write(

@@ -5,7 +5,7 @@ use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::ContextSwitch;
 use proptest::prelude::*;
 
-use crate::support::{ask, error, rows};
+use super::support::{ask, error, rows};
 
 fn empty() -> Session {
     Session::from_batches(Vec::new()).unwrap()

@@ -6,7 +6,7 @@ use etwkit_trace::table::{
     Module, NetIo, Process, Stack, Thread, Trace,
 };
 
-use crate::support::{rows, text};
+use super::support::{rows, text};
 
 fn source() -> Source {
     let process = |process_key, pid, name: &str| Process {

@@ -9,7 +9,7 @@ use etwkit_query::rename::RenameRules;
 use etwkit_query::{KnownQuestions, Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Exception, Module, Process};
 
-use crate::support::{ask, rows, text};
+use super::support::{ask, rows, text};
 
 fn processes() -> Vec<Process> {
     let process = |(process_key, (name, line)): (i32, (Option<&str>, Option<&str>))| Process {

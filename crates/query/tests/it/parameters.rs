@@ -9,7 +9,7 @@ use etwkit_query::library::Query;
 use etwkit_query::{Answer, Error, Options, Parameter, Session, Source};
 use etwkit_trace::table::{ContextSwitch, Process};
 
-use crate::support::{ask, error, rows, text};
+use super::support::{ask, error, rows, text};
 
 fn one() -> Session {
     let process = |process_key, pid, name: &str| Process {

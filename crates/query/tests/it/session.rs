@@ -6,7 +6,7 @@ use etwkit_query::{Cancel, Error, Options, Parameter, Session, Source};
 use etwkit_trace::table::{ABOUT, CpuSample, DERIVED, Process};
 use etwkit_trace::topics::TABLES;
 
-use crate::support::{ask, error, rows, text};
+use super::support::{ask, error, rows, text};
 
 fn process(process_key: i32, pid: i32, name: &str) -> Process {
     Process {

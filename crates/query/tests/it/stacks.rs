@@ -6,7 +6,7 @@ use etwkit_query::{Answer, Options, Session, Source};
 use etwkit_trace::table::{Frame, Method, Module, Stack};
 use etwkit_trace::tags::TagSet;
 
-use crate::support::{ask, error, rows};
+use super::support::{ask, error, rows};
 
 fn frame(frame_id: i32, module_id: Option<i32>, rva: i64, method_id: Option<i32>) -> Frame {
     Frame {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use etwkit_synth::cards::{self, Case};
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use super::support::Place;
 
 /// A server with the trace of a card that is ready.
 fn with_card(is_healthy: bool) -> Place {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::numbers::numbers;
-use crate::support::Place;
+use super::numbers::numbers;
+use super::support::Place;
 
 /// A request with the measure of the flame graph and the number of rows.
 fn request(table: &str, (groups, path): (&[&str], &[Value]), measure: &str) -> Value {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use etwkit_server::Limits;
 use serde_json::{Value, json};
 
-use crate::support::{Place, answered};
+use super::support::{Place, answered};
 
 fn one() -> Value {
     json!({"trace": 0, "sql": "SELECT 1", "limit": 1})

@@ -10,7 +10,7 @@ use etwkit_trace::table::{
     Module, NetIo, Process, Row, Stack, TcpConnection, TcpEvent, Thread, Trace,
 };
 
-use crate::numbers::Draw;
+use super::numbers::Draw;
 
 const END: i64 = 3_000_000_000;
 const THREADS: i32 = 12;

@@ -6,7 +6,7 @@ use etwkit_query::arrow::array::{Array, AsArray};
 use etwkit_query::arrow::datatypes::Int64Type;
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use super::support::Place;
 
 /// Numbers that look random and are the same each time.
 pub(crate) struct Draw(pub(crate) u64);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::Place;
+use super::support::Place;
 
 #[test]
 fn a_trace_is_opened_in_the_background() {

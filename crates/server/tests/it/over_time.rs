@@ -4,8 +4,8 @@ use etwkit_engine::Asking;
 use etwkit_query::Session;
 use serde_json::{Value, json};
 
-use crate::numbers::numbers;
-use crate::support::Place;
+use super::numbers::numbers;
+use super::support::Place;
 
 fn opened() -> (Place, Session, i64) {
     let place = Place::with_trace();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use super::support::Place;
 
 fn whole() -> Value {
     json!({"range": null, "chips": []})

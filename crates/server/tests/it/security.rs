@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Place, read};
+use super::support::{Place, read};
 
 #[test]
 fn only_the_page_of_this_server_may_ask() {

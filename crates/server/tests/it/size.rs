@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use super::support::Place;
 
 /// Bytes of all answers for one frame.
 const FRAME_BYTES: usize = 200_000;

@@ -9,9 +9,9 @@ use etwkit_query::arrow::array::{Array, ArrayRef, AsArray};
 use etwkit_query::arrow::datatypes::{DataType, Int32Type, Int64Type, UInt8Type};
 use serde_json::{Map, Value, json};
 
-use crate::machine;
-use crate::numbers::Draw;
-use crate::support::Place;
+use super::machine;
+use super::numbers::Draw;
+use super::support::Place;
 
 /// Rows of a statement by the names of their columns.
 fn rows(session: &Session, sql: &str) -> Vec<Map<String, Value>> {

@@ -3,7 +3,7 @@
 use etwkit_terminal::Exit;
 use etwkit_wpa::ProfileArgs;
 
-use crate::support::Place;
+use super::support::Place;
 
 const USAGE: &str = "CPU Usage (in view) (ms)";
 const THREADS: &str = "CPU_Usage_(Precise)_Utilization_by_Process,_Thread.csv";

@@ -4,7 +4,7 @@ use etwkit_terminal::Exit;
 use etwkit_wpa::catalog::{Column, GRAPHS};
 use etwkit_wpa::{Aggregation, Preset, ProfileArgs, Shown, View, plan};
 
-use crate::support::Place;
+use super::support::Place;
 
 /// The files that an article of 2013 names.
 const OF_THE_ARTICLE: [&str; 15] = [

@@ -6,8 +6,8 @@ use etwkit_query::dump::questions::QUESTIONS;
 use etwkit_trace::table::{DpcIsr, Mark};
 use serde_json::json;
 
+use super::super::support::rows;
 use super::{MS, trace};
-use crate::support::rows;
 
 fn session() -> Session {
     let dpc = |ms: i64| DpcIsr {

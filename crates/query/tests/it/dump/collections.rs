@@ -7,8 +7,8 @@ use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{Gc, Jit};
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 fn collection(process_key: i32, number: i32, generation: i32, gc_type: i32, ms: [i64; 3]) -> Gc {
     let [start, duration, suspended] = ms.map(|ms| ms * MS);

@@ -6,8 +6,8 @@ use etwkit_query::dump::cpu::CpuRequest;
 use etwkit_query::dump::method::MethodRequest;
 use etwkit_trace::table::{CpuClass, CpuCore, CpuMethod, CpuMethodClass, CpuProcess};
 
+use super::super::support::rows;
 use super::process;
-use crate::support::rows;
 
 /// Two cores of class 0, and one of each class that is named. Process 1 runs 30 on class 0 and 10,
 /// without a known speed, on class 1; the unknown process runs on class 5 and on an unknown class.

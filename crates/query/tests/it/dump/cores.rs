@@ -8,8 +8,8 @@ use etwkit_trace::table::{
     Process, Thread, ThreadAffinity,
 };
 
+use super::super::support::rows;
 use super::{S, process, trace};
-use crate::support::rows;
 
 fn session() -> Session {
     let core = |cpu, class| CpuCore {

@@ -9,8 +9,8 @@ use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{ContextSwitch, CpuMethod, CpuProcess, CpuSample, Module, Trace};
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 fn cpu(process_key: Option<i32>, cpu_ns: i64, wait_ns: Option<i64>) -> CpuProcess {
     CpuProcess {

@@ -19,8 +19,8 @@ use etwkit_trace::table::{
     Module, PageFault, PageFaultProcess, Row, Stack, Table, Thread,
 };
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 type Tables = Vec<(&'static Table, Vec<RecordBatch>)>;
 

@@ -6,8 +6,8 @@ use etwkit_query::dump::{ProcessQuery, Top, TopProcesses};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{DiskFile, DiskIo};
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 fn of(
     path: Option<&str>,

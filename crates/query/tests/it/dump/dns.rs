@@ -6,8 +6,8 @@ use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::DnsQuery;
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 /// A query of process 1 from one millisecond to another.
 fn query(name: &str, query_type: i32, start: i64, end: i64) -> DnsQuery {

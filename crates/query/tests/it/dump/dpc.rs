@@ -6,8 +6,8 @@ use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{DpcIsr, Frame, Method, Module};
 
+use super::super::support::rows;
 use super::{MS, trace};
-use crate::support::rows;
 
 /// Times in milliseconds; the recording has ten seconds.
 fn took(kind: &'static str, cpu: i32, frame_id: i32, start: i64, times: (i64, i64)) -> DpcIsr {

@@ -10,8 +10,8 @@ use etwkit_query::question::{NamedFile, Question};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{Exception, Frame, Mark, Method, Module, Stack, Thread};
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 /// Processes a.exe (4) and b.exe (8). Stack 0 is `app!Main`, stack 1 `app!Parse` below it.
 fn session() -> Session {

@@ -5,8 +5,8 @@ use etwkit_query::dump::file::{FileAnswer, FileRequest, FileSort};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{FileFile, FileIo};
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 fn of(path: Option<&str>, process_key: i32, kind: &'static str, count: i64, ms: i64) -> FileFile {
     FileFile {

@@ -10,8 +10,8 @@ use etwkit_query::range::Range;
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{Frame, Heap, HeapProcess, Method, Row, Stack, Table, Thread};
 
+use super::super::support::rows;
 use super::{process, trace};
-use crate::support::rows;
 
 /// One microsecond in nanoseconds.
 const US: i64 = 1000;

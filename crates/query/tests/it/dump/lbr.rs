@@ -6,8 +6,8 @@ use etwkit_query::dump::{Error, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::LbrMethod;
 
+use super::super::support::rows;
 use super::process;
-use crate::support::rows;
 
 fn session() -> Session {
     let branch = |process_key, caller: &str, callee: &str, count| LbrMethod {

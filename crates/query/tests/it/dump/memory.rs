@@ -9,8 +9,8 @@ use etwkit_query::question::{Question, Value};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{MemoryMachine, MemorySample, PowerProfile, PowerSetting};
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 const MIB: i64 = 1 << 20;
 

@@ -12,8 +12,8 @@ use etwkit_trace::table::{
     ContextSwitch, CpuSample, Frame, Method, Module, Process, Row, Stack, Table, Thread,
 };
 
+use super::super::support::rows;
 use super::process;
-use crate::support::rows;
 
 const MAIN: i32 = 0;
 const A: i32 = 1;

@@ -6,8 +6,8 @@ use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::NetIo;
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 fn session() -> Session {
     let did = |process_key, kind: &'static str, ms: i64, size_bytes, remote: (&str, i32)| NetIo {

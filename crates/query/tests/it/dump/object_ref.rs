@@ -6,8 +6,8 @@ use etwkit_query::dump::{Error, ProcessQuery, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{FileMap, Handle, HandleType, Object, ObjectRef, Process};
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 fn handle(
     process_key: i32,

@@ -7,8 +7,8 @@ use etwkit_trace::table::{
     HardFaultFile, HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess, PoolTag, Process,
 };
 
+use super::super::support::rows;
 use super::process;
-use crate::support::rows;
 
 fn method(module: Option<&str>, path: Option<&str>, method: &str, exclusive_ns: i64) -> CpuMethod {
     CpuMethod {

@@ -6,8 +6,8 @@ use etwkit_query::dump::{Error, ProcessQuery, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{Frame, Method, Pmc, PmcCounter, PmcSample, PmcThread, Stack, Thread};
 
+use super::super::support::rows;
 use super::process;
-use crate::support::rows;
 
 fn sum(process_key: i32, thread_key: i32, counter: &str, value: i64) -> PmcThread {
     PmcThread {

@@ -9,8 +9,8 @@ use etwkit_query::range::Range;
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{Frame, Method, Pool, PoolTag, Row, Stack, Table, Thread};
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 fn block(process_key: i32, tag: &str, bytes: i64, alloc: Option<i64>, free: Option<i64>) -> Pool {
     let is_paged = tag == "CamN";

@@ -6,8 +6,8 @@ use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::Process;
 
+use super::super::support::rows;
 use super::{S, process};
-use crate::support::rows;
 
 fn session() -> Session {
     let processes = [

@@ -13,8 +13,8 @@ use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{CpuTag, EventCount, GenericEvent, MachineFact, Process, Thread, Trace};
 
+use super::super::support::rows;
 use super::{MS, S, process, trace};
-use crate::support::rows;
 
 fn count(
     second: i64,

@@ -9,8 +9,8 @@ use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{RegistryIo, RegistryKey, Thread};
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 /// Status `OBJECT_NAME_NOT_FOUND`.
 const NOT_FOUND: i32 = 0xC000_0034u32 as i32;

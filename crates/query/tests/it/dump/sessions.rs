@@ -8,8 +8,8 @@ use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{Logger, LoggerEvent, Process, Standby, Thread};
 
+use super::super::support::rows;
 use super::MS;
-use crate::support::rows;
 
 fn session() -> Session {
     let logger = |name: &str, start_ns: Option<i64>, events_lost: Option<i64>| Logger {

@@ -7,8 +7,8 @@ use etwkit_query::dump::{ProcessQuery, ask};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{ContextSwitch, FocusChange, Process, Thread};
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 /// Two starts of `a.exe` by `shell.exe`; one of them ends. A third process ran before and ends.
 fn starts() -> Session {

@@ -7,8 +7,8 @@ use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
 use etwkit_query::question::Question;
 use etwkit_trace::table::{CpuCore, CpuMethod, Disk, Module, SystemConfigItem, Trace, Volume};
 
+use super::super::support::rows;
 use super::{MS, process, trace};
-use crate::support::rows;
 
 fn session() -> Session {
     let disk = Disk {

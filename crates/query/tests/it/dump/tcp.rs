@@ -7,8 +7,8 @@ use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{Mark, TcpConnection, TcpEvent, TcpRetransmit};
 
+use super::super::support::rows;
 use super::{MS, S, process, trace};
-use crate::support::rows;
 
 fn connection(
     connection_id: i32,

@@ -6,8 +6,8 @@ use etwkit_query::dump::thread_pool::ThreadPoolRequest;
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{Gc, Thread, ThreadPool};
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 fn session() -> Session {
     let change = |ts_ns, process_key, workers, reason| ThreadPool {

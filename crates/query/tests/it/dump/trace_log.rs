@@ -5,8 +5,8 @@ use etwkit_query::dump::trace_log::{TraceLogRequest, TraceLogSort};
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{GenericEvent, Thread};
 
+use super::super::support::rows;
 use super::{MS, process};
-use crate::support::rows;
 
 fn session() -> Session {
     let event =

@@ -17,8 +17,8 @@ use etwkit_trace::table::{
     UserLock, UserLockProcess,
 };
 
+use super::super::support::rows;
 use super::{MS, S, process, trace};
-use crate::support::rows;
 
 type Tables = Vec<(&'static Table, Vec<RecordBatch>)>;
 

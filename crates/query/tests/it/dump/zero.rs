@@ -9,8 +9,8 @@ use etwkit_query::dump::zero::{ZeroMode, ZeroTime};
 use etwkit_query::range::Range;
 use etwkit_trace::table::{CpuMethod, CpuProcess, Mark, Process};
 
+use super::super::support::rows;
 use super::{S, process};
-use crate::support::rows;
 
 fn session() -> Session {
     let processes = [
@@ -163,7 +163,7 @@ fn methods_come_before_stack_tags() {
             request.sql()
         );
         assert_eq!(
-            crate::support::ask(&session(), &sql),
+            super::super::support::ask(&session(), &sql),
             expected.to_string(),
             "{mode:?} {filter}"
         );
