@@ -1,7 +1,8 @@
-//! Which events say what others mean: they stay in every part, whenever they were logged.
+//! Events that describe others: they are kept in every part, at any time.
 //!
-//! Processes, images and names are reported once, when they come or go, and again at the start or end of a
-//! recording. Nothing outside the part is left of what happened but these.
+//! Processes, images and names are reported once, when they come or go, and again at the start or
+//! end of a recording. Apart from events that the numbers of the part need, nothing else outside
+//! the part is kept.
 
 use etwkit_decode::clr;
 use etwkit_decode::eventinfo;
@@ -16,7 +17,7 @@ use etwkit_etl::RawEvent;
 /// Names of performance counters, types of `PERFINFO`.
 const COUNTER_CONFIG: u8 = etwkit_decode::kernel::counter::opcode::CONFIG;
 
-/// Whether an event describes others, or what lives longer than a part.
+/// True if an event describes others, or something that outlives a part.
 pub(crate) fn is_describing(hook: Option<Hook>, event: &RawEvent<'_>) -> bool {
     match hook {
         Some(hook) => is_describing_kernel(hook),

@@ -1,5 +1,5 @@
-//! What was under way when a part of the time began, and what ended behind it: operations with an event when
-//! they start and one when they end.
+//! Operations with a start event and an end event: those that were running when the part starts,
+//! and those that end after it.
 
 use etwkit_decode::kernel::file_io::{self, Operation, OperationEnd};
 use etwkit_decode::kernel::mini_filter::{self, Callback, Step};
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::needed::{Id, Needed};
 use crate::part::PartSide;
 
-/// What a key means.
+/// The meaning of the number in a [`Key`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// Request packet of a disk access.
@@ -25,11 +25,11 @@ enum Kind {
     Call,
     /// The last access that a disk completed.
     Completed,
-    /// What a processor did last: it went to sleep, or woke up.
+    /// The last power transition of a processor: it went to sleep, or woke up.
     Idle,
 }
 
-/// A kind of operations with what distinguishes one from the others.
+/// A kind of operation, with the number that identifies one operation of this kind.
 type Key = (Kind, u64);
 
 /// Operations that are held at most: of those beyond it the end is not kept.
@@ -38,7 +38,7 @@ const MAX_OPEN: usize = 1 << 20;
 /// System calls in each other that are held for a thread.
 const MAX_NESTED: usize = 16;
 
-/// Which operation an event starts or ends.
+/// The operation that an event starts, ends or replaces.
 enum PairEvent {
     Starts(Key),
     Ends(Key),
@@ -60,7 +60,7 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// The part begins: what has not ended is needed.
+    /// Called at the start of the part: operations that have not ended are needed.
     pub(crate) fn begin(&self, needed: &mut Needed) {
         self.open
             .values()
@@ -84,7 +84,8 @@ impl Pairs {
                     self.start(key, event, place);
                 }
                 PairEvent::Ends(key) => {
-                    // What began in the part is reported whole; a state reaches into it from where it began.
+                    // Operations that started in the part are reported whole. A state extends into
+                    // the part from its start.
                     let reaches = |open: Open| {
                         open.place == PartSide::Within
                             || key.0 == Kind::Idle && open.place == PartSide::Before
@@ -102,8 +103,8 @@ impl Pairs {
             return;
         }
         let open = self.open.entry(key).or_default();
-        // Windows of programs are called back from the kernel and call it again, so that several calls of a
-        // thread are open at a time. Of everything else only one can be open.
+        // The kernel calls back into window procedures, and these call the kernel again, so several
+        // calls of a thread can be open at a time. For every other kind only one can be open.
         let is_nested = key.0 == Kind::Call;
         if !is_nested {
             // The end of the one before is missing.

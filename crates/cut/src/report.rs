@@ -1,4 +1,4 @@
-//! What the command prints.
+//! The output of the command.
 
 use etwkit_trace::import::Range;
 use serde_json::{Map, Value, json};
@@ -59,7 +59,7 @@ pub fn lines(done: &Done) -> Vec<String> {
     lines
 }
 
-/// What [`lines`] reports, as JSON: kept and dropped events by reason; a reason without events has 0.
+/// The report of [`lines`] as JSON: kept and dropped events by reason. A reason without events has 0.
 #[must_use]
 pub fn json(done: &Done) -> Value {
     let cut = &done.cut;

@@ -13,10 +13,10 @@ use crate::args::CutArgs;
 use crate::chosen::Choice;
 use crate::cut::{Cut, CutError, OnProgress, Options, cut};
 
-/// Where a part of the time lies in a trace.
+/// Finds a part of the time in a trace.
 pub type FindRange<'a> = dyn Fn(&str, &Input) -> Result<Range> + 'a;
 
-/// How words of the command line are read, as all commands read them.
+/// Parsers for words of the command line, shared with all commands.
 pub struct Asks<'a> {
     /// A part of the time.
     pub range: &'a FindRange<'a>,
@@ -24,7 +24,7 @@ pub struct Asks<'a> {
     pub names: &'a dyn Fn(&str) -> Wanted<'static>,
 }
 
-/// What the command did.
+/// The result of the command.
 #[derive(Debug)]
 pub struct Done {
     /// Names of the files that were read.
@@ -33,7 +33,7 @@ pub struct Done {
     pub out: PathBuf,
     /// Bytes of the files that were read, unpacked, and of the new one.
     pub sizes: (u64, u64),
-    /// What became of the events.
+    /// Counts of kept and dropped events, and damage.
     pub cut: Cut,
 }
 
@@ -121,7 +121,7 @@ fn label(input: &Input) -> String {
         .unwrap_or_default()
 }
 
-/// A trace that is read must not be replaced, whoever wrote it.
+/// An input trace must not be replaced, whichever program wrote it.
 fn refuse_own_input(args: &CutArgs) -> Result<()> {
     let Ok(out) = args.out.canonicalize() else {
         return Ok(());

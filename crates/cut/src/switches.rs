@@ -1,4 +1,4 @@
-//! Who ran and who waited when a part of the time began, and who came back behind it.
+//! Running and waiting threads at the start of a part, and threads that return after it.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, opcode};
 use etwkit_decode::kernel::{Hook, group, thread};
@@ -37,12 +37,13 @@ pub(crate) struct Switches {
     /// The switch that brought the thread of each processor, and that thread.
     running: FxHashMap<u16, (Id, u32)>,
     threads: FxHashMap<u32, Thread>,
-    /// Processors that switched behind the part.
+    /// Processors that switched after the part.
     switched: FxHashSet<u16>,
-    /// Threads that were switched in, and out, before: their first switches say when and where they began.
+    /// Threads that were switched in, and out, before: their first switches give the time and place
+    /// of their start.
     came: FxHashSet<u32>,
     went: FxHashSet<u32>,
-    /// Whether some events are not wanted.
+    /// True if some events are filtered out.
     is_filtered: bool,
 }
 
@@ -58,7 +59,7 @@ impl Switches {
         self.running.get(&cpu).map(|(_, tid)| *tid)
     }
 
-    /// The part begins: what is known so far is needed.
+    /// Called at the start of the part: the state known so far is needed.
     pub(crate) fn begin(&self, needed: &mut Needed) {
         self.running.values().for_each(|(id, _)| needed.add(*id));
         self.threads
@@ -67,7 +68,7 @@ impl Switches {
             .for_each(|id| needed.add(id));
     }
 
-    /// Takes an event; of those that the filters do not let pass only who runs is learned.
+    /// Takes an event. Events that the filters reject only update the running threads.
     pub(crate) fn event(
         &mut self,
         hook: Hook,
@@ -79,7 +80,7 @@ impl Switches {
         if (hook.group, hook.opcode) == (group::THREAD, thread::opcode::START)
             && let Some(started) = thread::Thread::parse(event.payload(), hook.version)
         {
-            // The id is that of another thread from here on.
+            // From here on, the ID belongs to another thread.
             self.came.remove(&started.tid);
             self.went.remove(&started.tid);
         }
@@ -141,8 +142,9 @@ impl Switches {
             .remove(&switch.new_tid)
             .is_some_and(|thread| thread.out.is_some());
         if place == PartSide::Behind {
-            // The first switch of a processor ends the slice that reaches out of the part; the first return
-            // of a thread ends its wait. Who went off behind the part is of no interest any more.
+            // The first switch of a processor ends the slice that extends beyond the part. The
+            // first return of a thread ends its wait. Threads switched out after the part do not
+            // matter any more.
             if self.switched.insert(event.cpu) || came_back {
                 needed.add_behind(event);
             }

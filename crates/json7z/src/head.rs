@@ -1,4 +1,5 @@
-//! The first pass over the main file: recording, machine and processes, which everything else refers to.
+//! The first pass over the main file: recording, machine and processes, to which all other sections
+//! refer.
 
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
@@ -20,8 +21,8 @@ pub(crate) struct Head {
     start: Option<Moment>,
     end: Option<Moment>,
     boot: Option<Moment>,
-    /// Start and end of the part that was extracted. A date becomes nanoseconds only when the whole file is
-    /// read, since the start of the session may stand behind it.
+    /// Start and end of the part that was extracted. A date is converted to nanoseconds only after
+    /// the whole file is read, because the start of the session may follow it.
     range: (Option<Limit>, Option<Limit>),
     computer: Option<String>,
     os_name: Option<String>,
@@ -67,7 +68,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Whether this pass reads a member of the main file.
+    /// True if this pass reads the member `name` of the main file.
     pub(crate) fn knows(name: &str) -> bool {
         MEMBERS.contains(&name)
     }
@@ -77,7 +78,7 @@ impl Head {
             "SourceETLFileName" => self.source = reader.filled_text()?,
             "UsedExtractOptions" => {
                 self.options = reader.filled_text()?;
-                // The manifest has the options, too, but a question sees only tables.
+                // The manifest also has the options, but questions see only tables.
                 self.push(
                     ("etwanalyzer", 0),
                     "used_extract_options",
@@ -186,7 +187,8 @@ impl Head {
         self.end.map_or(0, |end| self.zero().ns(end).max(0))
     }
 
-    /// What was lost while the trace was recorded, or that the file does not say.
+    /// The events lost while the trace was recorded, or a note that the file does not record
+    /// losses.
     pub(crate) fn losses(&self) -> Vec<Diagnostic> {
         let warning = |kind: &str, count: i64, message: &str| Diagnostic {
             severity: "warning".to_owned(),
@@ -223,7 +225,7 @@ impl Head {
         rows
     }
 
-    /// The row of `trace`. `file_name` stands for a trace that the file does not name.
+    /// The row of `trace`. `file_name` is used if the file does not name its trace.
     pub(crate) fn trace(&self, file_name: &str, files: usize, size_bytes: u64) -> Trace {
         let zero = self.zero();
         let named = self

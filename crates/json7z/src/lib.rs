@@ -74,7 +74,8 @@ pub fn import_json(
     })
 }
 
-/// Reads an extract of ETWAnalyzer: rows go to `sink`, as those of a trace do, and the rest is returned.
+/// Reads an extract of ETWAnalyzer: rows go to `sink`, as the rows of a trace do. The rest is
+/// returned.
 ///
 /// # Errors
 /// The JSON is broken or has another shape than expected, or the sink failed.
@@ -145,14 +146,14 @@ struct Sections {
     has_files: bool,
 }
 
-/// What an import returns besides the rows of tables.
+/// The results of an import apart from the rows of tables.
 struct Read {
     head: Head,
     trace: Trace,
     diagnostics: Vec<Diagnostic>,
     /// Kinds of information whose rows are in computed tables.
     topics: BTreeSet<&'static str>,
-    /// Whether sums of virtual memory came with the file.
+    /// True if the file contains sums of virtual memory.
     has_sums: bool,
 }
 
@@ -161,7 +162,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     let mut head = Head::read(&mut input.main()?, input.name())?;
     let mut import = Import::new(&mut head, sink);
     let mut sections = Sections::default();
-    // Paths of modules go into rows of methods, whose section lies in another file.
+    // Rows of methods contain paths of modules, but the section of methods is in another file.
     part(input, "Modules", &mut import, |reader, import| {
         sections.has_modules = true;
         modules::read(reader, import)
@@ -242,7 +243,7 @@ fn part(
     import.close(reader)
 }
 
-/// Stacks that lie in a part of their own.
+/// Stacks that are in a part of their own.
 fn stacks_beside(input: &JsonInput, name: &str, import: &mut Import<'_>) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     part(input, name, import, |reader, _| {
@@ -288,7 +289,7 @@ impl Sections {
         }
     }
 
-    /// Writes what was held back.
+    /// Writes the sections that were held back until everything was read.
     fn write(mut self, input: &JsonInput, import: &mut Import<'_>) -> Result<()> {
         let has_switches = self.cpu.has_switches();
         self.cpu.write(import)?;

@@ -62,7 +62,7 @@ fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<MemorySample> 
     Ok(row)
 }
 
-/// The process id that stands for parts of the system, which no list of processes has.
+/// The process ID that parts of the system have here. No list of processes contains it.
 const PART: i32 = 1;
 
 /// A process and its id, or a part of the system.

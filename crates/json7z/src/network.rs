@@ -101,8 +101,8 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         ];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
         if row.posts > 0 || row.injects > 0 {
-            // The bytes sent are those that programs posted; where no segments are reported, they stand for
-            // the segments, too.
+            // The bytes sent are those that programs posted. Without reported segments they also
+            // count as the bytes of the segments.
             row.post_bytes = row.send_bytes;
         }
         rows.push(&row, import.sink)?;
@@ -159,7 +159,7 @@ fn statistics(
     row: &mut TcpConnection,
 ) -> Result<()> {
     match name {
-        // The file says whether there was one, and not how many.
+        // The file has a flag and no number.
         "KeepAlive" => row.keep_alives = i64::from(reader.flag()? == Some(true)),
         "MaxSendDelayS" => row.max_send_gap_ns = reader.seconds()?,
         "MaxReceiveDelayS" => row.max_receive_gap_ns = reader.seconds()?,
@@ -234,7 +234,7 @@ fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<
             "Time" => ts_ns = import.time(reader)?,
             "NumBytes" => row.size_bytes = reader.int()?,
             "SndNext" => row.sequence = reader.int()?,
-            // The name of the member says already why it was sent.
+            // The name of the member already contains the reason.
             "InjectedReason" => reader.skip()?,
             _ => reader.unknown()?,
         }

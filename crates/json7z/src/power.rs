@@ -7,10 +7,10 @@ use crate::import::Import;
 use crate::reader::Reader;
 use crate::rows::write_all;
 
-/// How a value of the file becomes that of the setting.
+/// The conversion from a value in the file to the value of a setting.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// The number of the file as it is; -1 stands for an unknown one.
+    /// The number of the file, unchanged; -1 means unknown.
     Number,
     /// True is 1.
     Flag,
@@ -28,7 +28,7 @@ enum Form {
     Scheme,
 }
 
-/// Power schemes of Windows by the number that the file has; 0 stands for those of others.
+/// Power schemes of Windows, indexed by their number in the file. Number 0 means another scheme.
 const SCHEMES: [&str; 5] = [
     "",
     "a1841308-3541-4fab-bc81-f71556f20b4a",
@@ -343,7 +343,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                 ts_ns = reader.seconds()?.unwrap_or(0);
                 Ok(())
             }
-            // The GUID says the same.
+            // The GUID carries the same information.
             "ActivePowerProfile" => reader.skip(),
             "IdleConfiguration" | "ProcessorParkingConfiguration" => {
                 reader.object(|reader, inner| {

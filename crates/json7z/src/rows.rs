@@ -32,7 +32,7 @@ impl<R: Row> Rows<R> {
         }
     }
 
-    /// Hands on what is left.
+    /// Writes the remaining rows.
     pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<()> {
         let rows = self.columns.take().map_err(|e| Failure::Sink(e.into()))?;
         sink.write(R::TABLE, rows).map_err(Failure::Sink)

@@ -33,7 +33,8 @@ impl<'t> Named<'t> {
                 method,
             };
         }
-        // Only behind the name of a file with code is this an offset; any other text is the name of a method.
+        // Only after the name of a file with code is this an offset. Any other text is the name of
+        // a method.
         if let Some(at) = text.rfind("+0x")
             && let (Some(module), Some(method)) = (text.get(..at), text.get(at..))
             && CODE
@@ -95,7 +96,7 @@ impl Modules {
         at as i32
     }
 
-    /// Path of the module of that name in a process, else in the process of the kernel.
+    /// Path of the module with that name in a process, or otherwise in the kernel's process.
     pub(crate) fn path(
         &self,
         process: Option<i32>,
@@ -108,8 +109,8 @@ impl Modules {
         self.rows.get(*at).map(|row| row.path.as_str())
     }
 
-    /// A module of that name. One that no list has was in a stack of that process, so that the process had
-    /// it.
+    /// A module with that name. If no list contains it, it was found in a stack of that process, so
+    /// the process had it.
     fn named(&mut self, name: &str, process_key: Option<i32>) -> i32 {
         match self.first.get(&name.to_lowercase()) {
             Some(at) => *at as i32,
@@ -222,7 +223,7 @@ impl Stacks {
 pub(crate) struct StackList {
     texts: Vec<String>,
     known: HashMap<i64, Option<i32>>,
-    /// How often an event named a stack that is not in the list.
+    /// Number of references to stacks that are not in the list.
     pub(crate) missing: i64,
 }
 
@@ -234,7 +235,7 @@ impl StackList {
         }
     }
 
-    /// The stack with a number; -1 stands for none.
+    /// The stack with that number; -1 means none.
     pub(crate) fn get(
         &mut self,
         index: Option<i64>,

@@ -88,7 +88,7 @@ pub(crate) fn write(
     import: &mut Import<'_>,
 ) -> Result<()> {
     tags.sort_by_key(|tag| tag.process_key);
-    // Without switches nobody measured waits, and the zeros of the file mean nothing.
+    // Without context switches waits were not measured, and the zeros in the file mean nothing.
     if !has_switches {
         tags.iter_mut().for_each(|tag| tag.wait_sum_ns = None);
     }

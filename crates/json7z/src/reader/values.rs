@@ -24,20 +24,20 @@ impl Reader {
         Ok(self.text()?.filter(|text| !text.is_empty()))
     }
 
-    /// A list of texts that others name by their numbers: null counts as an empty text, so that the numbers
-    /// of the others stay right.
+    /// A list of texts that other members refer to by number. Null becomes an empty text, so that
+    /// the numbers of the others stay right.
     pub(crate) fn texts(&mut self) -> Result<Vec<String>> {
         self.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))
     }
 
-    /// A whole number. One that does not fit becomes the nearest that does.
+    /// A whole number, clamped to 64 bits.
     pub(crate) fn int(&mut self) -> Result<Option<i64>> {
         Ok(self
             .number("a whole number", whole)?
             .map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
     }
 
-    /// A whole number of 32 bits. One that does not fit becomes the nearest that does.
+    /// A whole number, clamped to 32 bits.
     pub(crate) fn int32(&mut self) -> Result<Option<i32>> {
         Ok(self
             .int()?
@@ -105,7 +105,7 @@ impl Reader {
         }
     }
 
-    /// Whether the value is a text; it stays there.
+    /// True if the next value is a text. The value is not taken.
     pub(crate) fn is_text(&mut self) -> Result<bool> {
         Ok(self.significant()? == Some(b'"'))
     }
@@ -141,14 +141,16 @@ impl Reader {
                     "a longer one",
                 ));
             }
-            // The end of the buffer is not that of the text; reading fills it again.
+            // This is the end of the buffer, not the end of the text; reading fills the buffer
+            // again.
             if self.at == self.filled && plain > 0 {
                 continue;
             }
             match self.next()? {
                 Some(b'"') => break,
                 Some(b'\\') => self.escaped(&mut bytes)?,
-                // Line ends and tabs may not stand in a text unescaped, but other readers take them, too.
+                // JSON does not allow unescaped line ends and tabs in a text, but other readers
+                // accept them.
                 Some(byte) => bytes.push(byte),
                 None => return Err(self.unexpected("the end of a text", END)),
             }
@@ -177,8 +179,8 @@ impl Reader {
         loop {
             let is_high = (0xD800..0xDC00).contains(&unit);
             if !is_high || self.peek()? != Some(b'\\') {
-                // Half of a pair is no character. It is replaced, so that the rest of the text is read all
-                // the same.
+                // Half of a surrogate pair is not a character. It is replaced, so that the rest of
+                // the text can still be read.
                 push(bytes, char::from_u32(unit));
                 return Ok(());
             }
