@@ -1,6 +1,6 @@
 //! Reading little-endian values out of untrusted bytes.
 //!
-//! Nothing here can panic: a read past the end is `None`, and the caller decides what that means.
+//! Nothing here can panic: a read past the end is `None`, and the caller decides how to handle it.
 
 use crate::guid::Guid;
 
@@ -79,13 +79,13 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// What has not been read.
+    /// The bytes that have not been read.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Whether all is read.
+    /// True if all bytes are read.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
@@ -148,7 +148,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// UTF-16LE bytes as text; what is no valid UTF-16 becomes U+FFFD. An odd last byte is dropped.
+/// Decodes UTF-16LE. Invalid units become U+FFFD, and an odd last byte is dropped.
 #[must_use]
 pub fn utf16_text(bytes: &[u8]) -> String {
     let (units, _) = bytes.as_chunks::<2>();

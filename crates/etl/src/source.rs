@@ -18,7 +18,7 @@ pub trait ByteSource: Send + Sync {
     /// Fills `buf` from `offset`; returns how many bytes there were (fewer only at the end of the file).
     ///
     /// # Errors
-    /// What the system reports.
+    /// The error of the operating system.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
 }
 

@@ -92,8 +92,8 @@ impl Levels {
         let ready = &mut self.ready;
         self.sweep.finish(&mut |run| ready.push(run));
         self.put_ready()?;
-        // From the finest level up: what a level gives back at its end goes into the one above, which is
-        // asked after it.
+        // From the finest level up: the last runs of a level go into the level above, which is
+        // finished after it.
         for level in 0..self.levels.len() {
             let mut rolled = None;
             if let Some(level) = self.levels.get_mut(level) {
@@ -106,7 +106,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Writes a run of a level, and what that makes of the levels above.
+    /// Writes a run of a level, and the runs that result from it in the levels above.
     fn put(&mut self, number: usize, run: &Run) -> Result<()> {
         let Some(level) = self.levels.get_mut(number) else {
             return Ok(());

@@ -18,10 +18,10 @@ use crate::scan::Scan;
 use crate::spill::{Record, Sorter};
 use crate::tables::{self, Facts, Rows};
 
-/// How long whoever waits for threads sleeps before it looks at them again.
+/// Sleep between two polls of the worker threads.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How far building has come.
+/// Progress of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Rows that were read.

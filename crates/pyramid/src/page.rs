@@ -35,9 +35,9 @@ const GROUP_ROWS: usize = 1 << 18;
 const BATCH_ROWS: usize = 8192;
 /// Most values of a row are 0, which the fastest level compresses as well as any other.
 const ZSTD_LEVEL: i32 = 1;
-/// Names of the keys. The first value follows as `v0`, a second one as `v1`; where there are more, all but
-/// the first lie in one column, `rest`, eight bytes each: whoever wants one of them wants most, and a page of
-/// one column is decoded in a fraction of the time of nine.
+/// Names of the keys. The first value follows as `v0`, a second one as `v1`. If there are more, all
+/// but the first are in one column, `rest`, eight bytes each: queries that need one of them need
+/// most, and a page of one column is decoded in a fraction of the time of nine.
 const KEYS: [&str; 4] = ["key", "sub", "first", "last"];
 /// Values that have columns of their own.
 const SINGLE: usize = 2;
@@ -158,7 +158,7 @@ impl PageWriter {
     }
 }
 
-/// Where a page lies, and what its keys lie between.
+/// The position of a page, and the ranges of its keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageAt {
     group: usize,
@@ -173,8 +173,8 @@ pub(crate) struct PageAt {
     pub(crate) last: i64,
 }
 
-/// From so many pages on, a second thread decodes half of them: whoever moves a picture waits for decoding.
-/// Where the bound pays off was not measured.
+/// Minimum number of pages for which a second thread decodes half of them: moving a picture waits
+/// for decoding. The break-even point was not measured.
 const PAGES_FOR_TWO: usize = 16;
 
 /// A file of pages that is open for any number of readers.
@@ -204,8 +204,8 @@ impl PageFile {
         })
     }
 
-    /// Gives the records of all pages that are wanted, with those of their values that are; others are 0.
-    /// Returns how many there were.
+    /// Calls `on_record` for the records of all wanted pages. Values of other slots than `slots`
+    /// are 0. Returns the number of records.
     pub(crate) fn read(
         &self,
         slots: &[usize],
@@ -309,7 +309,7 @@ impl<'b> Columns<'b> {
             ),
             None => None,
         };
-        // Columns come in the order of the file, whatever order the slots have.
+        // Columns come in the order of the file, not in the order of the slots.
         let mut wanted: Vec<usize> = slots.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
@@ -399,7 +399,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
             let ColumnIndexMetaData::INT64(index) = index? else {
                 return None;
             };
-            // A damaged index can have another number of pages than the one that says where they lie.
+            // A damaged column index can have another number of pages than the offset index.
             let is_same = index.min_values().len() == starts.len();
             is_same.then_some((
                 *index.min_values().get(page)?,

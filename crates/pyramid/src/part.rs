@@ -1,4 +1,4 @@
-//! What a row of a table adds to sums over time: stretches and moments.
+//! The contribution of a row of a table to sums over time: stretches and moments.
 
 /// Values of a sum; most kinds of sums use the first few of them.
 pub(crate) const SLOTS: usize = 10;
@@ -19,7 +19,7 @@ pub(crate) type Values = [i64; SLOTS];
 /// A key of something that is not known.
 pub(crate) const UNKNOWN: i32 = -1;
 
-/// What is summed up, by which key.
+/// A dimension: the quantity that is summed up, and its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Dim {
     /// States by thread; the second key is its process.
@@ -79,7 +79,7 @@ impl Dim {
         Self::ALL.into_iter().find(|dim| dim.number() == number)
     }
 
-    /// How many values its sums have.
+    /// Number of values of its sums.
     pub(crate) const fn slots(self) -> usize {
         match self {
             Self::Thread | Self::Process => SLOTS,
@@ -89,8 +89,8 @@ impl Dim {
     }
 }
 
-/// Times in files of strangers may be any numbers. What lies further away than this (73 years) is moved here,
-/// so that differences and buckets of times always have numbers.
+/// Times in files from unknown sources may be any numbers. Times farther away than this (73 years)
+/// are clamped to it, so that differences and buckets of times cannot overflow.
 const FARTHEST: i64 = 1 << 61;
 
 /// A time that sums can be made with.
@@ -98,8 +98,8 @@ pub(crate) fn bounded(time: i64) -> i64 {
     time.clamp(-FARTHEST, FARTHEST)
 }
 
-/// A stretch of time, which counts its nanoseconds; or, where begin and end are equal, a moment with an
-/// amount.
+/// A stretch of time, which counts its nanoseconds. If start and end are equal, it is a moment with
+/// an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     /// Number of its row in the table.
@@ -114,7 +114,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// What of it lies in front of `time`.
+    /// The amount before `time`.
     pub(crate) fn before(&self, time: i64) -> i64 {
         if self.is_moment() {
             return if self.start < time { self.amount } else { 0 };
@@ -150,7 +150,8 @@ impl Parts {
         self.rows.clear();
     }
 
-    /// A stretch that begins at `start` and is that long, if there is one.
+    /// Adds a stretch that starts at `start` and has this length, unless one of them is missing or
+    /// the length is 0.
     pub(crate) fn stretch(&mut self, part: Part, start: Option<i64>, length: Option<i64>) {
         if let (Some(start), Some(length)) = (start, length.filter(|length| *length > 0)) {
             let end = bounded(start.saturating_add(length));

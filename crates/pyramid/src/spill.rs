@@ -12,7 +12,7 @@ use crate::part::{SLOTS, Values};
 /// A row of a file of pages: four keys, by which rows are sorted, and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Record {
-    /// What its sum is of.
+    /// The keys of the sum.
     pub(crate) keys: [i64; 4],
     /// Its sum.
     pub(crate) values: Values,
@@ -83,7 +83,8 @@ impl Sorter {
             file: self.file,
             held: self.held.into_iter(),
         };
-        // What was never spilled is one more run, under a number that no run in the file has.
+        // Records that were never spilled are one more run, with a number that no run in the file
+        // has.
         for (place, (begin, end)) in self.runs.into_iter().enumerate() {
             sorted.runs.push(Run {
                 next: begin,
@@ -153,11 +154,11 @@ impl Sorted {
 
 impl Run {
     fn next(&mut self, file: &mut File) -> io::Result<Option<Record>> {
-        // A record is at most this long, so that one is never cut where more can be read.
+        // The maximum length of a record, so that a record is never cut while more can be read.
         let longest = 2 + (4 + SLOTS) * 10;
         let left = self.buffer.len().saturating_sub(self.at);
         if left < longest && self.next < self.end {
-            // What is left of the last block is moved to the front: a record may lie across two blocks.
+            // The rest of the last block is moved to the front: a record may span two blocks.
             self.buffer.drain(..self.at);
             self.at = 0;
             let wanted = usize::try_from(self.end - self.next)
@@ -186,7 +187,7 @@ fn encode(record: &Record, bytes: &mut Vec<u8>) {
         .fold(0u16, |mask, (bit, _)| mask | 1 << bit);
     bytes.extend(mask.to_le_bytes());
     for number in numbers().filter(|number| **number != 0) {
-        // Zigzag, so that small negative numbers take few bytes as well.
+        // Zigzag, so that small negative numbers also take few bytes.
         let mut left = ((number << 1) ^ (number >> 63)).cast_unsigned();
         while left > 0x7F {
             bytes.push((left & 0x7F) as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! Which lanes there are, and their sums within a part of time.
+//! The lanes of a kind, and their sums within a range.
 
 use std::collections::BTreeMap;
 
@@ -86,8 +86,8 @@ fn threads(
         }
     };
     let mut lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
-    // Of equal times the smaller key comes first, so that pages of a long list neither repeat nor skip a
-    // lane.
+    // Of equal times the smaller key comes first, so that pages of a long list neither repeat nor
+    // skip a lane.
     lanes.sort_by_key(|lane| (-lane.running_ns, lane.key));
     Ok(lanes)
 }

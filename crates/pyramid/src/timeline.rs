@@ -12,7 +12,7 @@ use crate::part::{CORE_SWITCHES, Dim, Part, READY, RUNNING, SLOTS, SWITCHES, Val
 use crate::pieces::{Run, add};
 use crate::store::{Store, key_in};
 
-/// What stands for no process in the column `process`.
+/// The value in the column `process` that means no process.
 const NO_PROCESS: u8 = 255;
 
 /// Answers [`Pyramid::timeline`](crate::Pyramid::timeline).
@@ -58,7 +58,7 @@ impl Lanes {
         Self { keys, grid, cells }
     }
 
-    /// Where the buckets of a lane begin.
+    /// Index of the first cell of a lane.
     fn begin(&self, key: i32) -> Option<usize> {
         self.keys
             .binary_search(&key)
@@ -66,7 +66,7 @@ impl Lanes {
             .map(|lane| lane * self.grid.count)
     }
 
-    /// Adds a run to a lane; gives the cells that it lies in, with its values there.
+    /// Adds a run to a lane. Returns the cells that it touches, with its values there.
     fn add_run(
         &mut self,
         key: i32,
@@ -125,7 +125,7 @@ fn share(value: i64, width: i64) -> u8 {
     if value <= 0 {
         return 0;
     }
-    // In 128 bits, since a sum of many threads times 255 does not fit into 64.
+    // In 128 bits, because the sum of many threads times 255 does not fit into 64.
     let rounded = (i128::from(value) * 255 + i128::from(width) / 2) / i128::from(width.max(1));
     u8::try_from(rounded.clamp(1, 255)).unwrap_or(255)
 }
@@ -143,7 +143,7 @@ pub(crate) fn sorted(keys: Option<&Vec<i32>>) -> Option<Vec<i32>> {
     })
 }
 
-/// Whether a sorted list of a selection has a key; without one, all are taken.
+/// True if a sorted list of a selection contains a key. `None` contains all.
 pub(crate) fn has(keys: Option<&Vec<i32>>, key: i32) -> bool {
     keys.is_none_or(|keys| keys.binary_search(&key).is_ok())
 }
@@ -342,7 +342,7 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
     Ok((lanes.header(palette, CORE_SWITCHES), columns))
 }
 
-/// Which process ran how long in which cell.
+/// Run time by cell and process: (cell, process, nanoseconds).
 #[derive(Default)]
 struct ByProcess(Vec<(usize, i32, i64)>);
 
@@ -388,8 +388,8 @@ impl ByProcess {
             .map(|(process, time)| (-time, process))
             .collect();
         palette.sort_unstable();
-        // A cell has one byte for its process, of which 255 means none: processes behind the first 255 are
-        // drawn without a colour of their own.
+        // A cell has one byte for its process, of which 255 means none: processes after the first
+        // 255 are drawn without a color of their own.
         palette.truncate(usize::from(NO_PROCESS));
         let palette: Vec<i32> = palette.into_iter().map(|(_, process)| process).collect();
         let places: HashMap<i32, u8> = palette.iter().copied().zip(0..NO_PROCESS).collect();

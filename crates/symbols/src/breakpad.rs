@@ -1,8 +1,9 @@
-//! Text symbols of Breakpad (`.sym`), which servers of browsers have beside or instead of PDB files.
+//! Text symbols of Breakpad (`.sym`), which symbol servers of browsers have in addition to PDB
+//! files, or instead of them.
 //!
-//! Layout: the page "symbol files" of the Breakpad documentation. Addresses and sizes are hexadecimal,
-//! counted from the base of the module; lines and numbers of files are decimal. A name may be that of several
-//! places, marked with `m`.
+//! Layout: the page "symbol files" of the Breakpad documentation. Addresses and sizes are
+//! hexadecimal, counted from the base of the module; line numbers and file numbers are decimal. A
+//! name used at several places is marked with `m`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
@@ -20,10 +21,10 @@ pub const MAGIC: &[u8] = b"MODULE ";
 /// Frames that may be written for each byte of text. Real files need far fewer: a line has more characters
 /// than calls around it.
 const FRAMES_PER_BYTE: usize = 4;
-/// A longer line is no line.
+/// Maximum length of a line in bytes. A longer line is ignored.
 const MAX_LINE: u64 = 1 << 20;
 
-/// GUID and age, which stand in the first line.
+/// Reads GUID and age from the first line.
 ///
 /// # Errors
 /// If the first line is another one.
@@ -77,7 +78,7 @@ struct Reader {
     open: Option<Named>,
     lines: Vec<LineRange>,
     inlines: Vec<Inline>,
-    /// Frames that may still be written, in proportion to what was read.
+    /// Frames that may still be written, in proportion to the bytes read.
     budget: usize,
 }
 
@@ -89,7 +90,7 @@ struct LineRange {
     file: u32,
 }
 
-/// A range of an inlined call: where it was called, and what.
+/// A range of an inlined call: the call site and the function.
 #[derive(Clone, Copy)]
 struct Inline {
     start: u32,
@@ -221,8 +222,8 @@ impl Reader {
                     *place = Some(*next);
                 }
             }
-            // A call stands inside of all calls around it, so the chain ends at the first depth at which
-            // nothing holds.
+            // A call is nested in all calls around it, so the chain ends at the first depth without
+            // a call at this address.
             let calls = open
                 .iter()
                 .map_while(|call| call.filter(|call| at < call.end));

@@ -1,9 +1,9 @@
-//! Symbols: where the symbol file of a module is found, and what it names.
+//! Symbols: finding the symbol file of a module, and resolving addresses with it.
 //!
-//! A trace names modules with the [`Identity`] of their symbol file and addresses in them. [`Symbols`] finds
-//! the file along a [`SearchPath`] (folders, symbol stores, symbol servers), keeps what it names in a small
-//! file of its own, and a [`Module`] answers addresses with functions, files, lines and inlined functions. It
-//! knows neither traces nor tables.
+//! A trace names modules with the [`Identity`] of their symbol file and addresses in them.
+//! [`Symbols`] finds the file along a [`SearchPath`] (folders, symbol stores, symbol servers) and
+//! keeps its contents in a small file of its own. A [`Module`] resolves addresses to functions,
+//! files, lines and inlined functions. This crate knows neither traces nor tables.
 //!
 //! - [`identity`]: name, GUID and age; names out of a trace reduced to those of plain files
 //! - [`image`]: images by time stamp and size, and the symbol files that they name
@@ -13,7 +13,7 @@
 //! - [`table`]: functions of one module, found by binary search; the cache on disk
 //! - [`undecorate`]: names as the Windows tools print them
 //!
-//! Nothing here panics over what a file contains, and memory is bounded by the size of the file.
+//! No file content can cause a panic, and memory is bounded by the size of the file.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! Where symbol files are looked for: `_NT_SYMBOL_PATH`, and the values of `--symbols`, which have the same
-//! syntax.
+//! The search path for symbol files: `_NT_SYMBOL_PATH`, and the values of `--symbols`, which have
+//! the same syntax.
 //!
 //! Elements are separated by `;` and asked from left to right:
 //!
@@ -22,16 +22,16 @@ pub const MICROSOFT: &str = "https://msdl.microsoft.com/download/symbols";
 /// The public symbol server of Chromium and Chrome.
 pub const GOOGLE: &str = "https://chromium-browser-symsrv.commondatastorage.googleapis.com";
 
-/// What a search path is read with.
+/// Settings for parsing a search path.
 #[derive(Debug, Clone, Default)]
 pub struct Defaults {
-    /// Cache of the user: what servers send is kept here where no other cache is named. Without one it is not
-    /// kept, and servers are not asked.
+    /// Cache of the user: files from servers are kept here if the path names no other cache. `None`
+    /// means that they are not kept and servers are not contacted.
     pub cache: Option<PathBuf>,
     /// Value of `_NT_SYMBOL_PATH`.
     pub nt_symbol_path: Option<String>,
-    /// Whether paths with a drive letter or of a share (`C:\Symbols`, `\\server\share`) can be used: on
-    /// Windows.
+    /// True if paths with a drive letter or of a share (`C:\Symbols`, `\\server\share`) can be
+    /// used: on Windows.
     pub is_windows: bool,
 }
 
@@ -69,12 +69,12 @@ pub enum Element {
     Unusable {
         /// As it was written.
         text: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Where symbol files are looked for, in this order.
+/// The places to search for symbol files, in this order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchPath {
     elements: Vec<Element>,
@@ -97,15 +97,16 @@ impl SearchPath {
         }
     }
 
-    /// Asks a folder that came with a trace or an extract before all others. Whoever made the trace may have
-    /// made the folder, too: links and pointers in it are not followed.
+    /// Puts a folder that came with a trace or an extract before all others. The folder is not
+    /// trusted, because the author of the trace may have made it: links and pointers in it are not
+    /// followed.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.elements.insert(0, Element::Beside(folder.into()));
         self
     }
 
-    /// This path without servers. What was kept of their files is still searched.
+    /// This path without servers. Files that were downloaded earlier are still found.
     #[must_use]
     pub fn without_servers(mut self) -> Self {
         for element in &mut self.elements {
@@ -124,7 +125,7 @@ impl SearchPath {
         &self.elements
     }
 
-    /// Whether a server may be asked.
+    /// True if a server may be contacted.
     #[must_use]
     pub fn has_server(&self) -> bool {
         let is_server = |store: &Store| matches!(store, Store::Server(_));
@@ -212,12 +213,12 @@ impl Parser<'_> {
     fn chain(&self, text: &str) -> Result<Element, String> {
         let mut stores = self.caches.clone();
         stores.extend(self.stores(text)?);
-        // What a server sends has to lie somewhere to be opened, and is not to be fetched again for the next
-        // trace.
+        // A downloaded file has to be stored somewhere to be opened, and it should not be
+        // downloaded again for the next trace.
         if let [Store::Server(_)] = stores.as_slice() {
             stores.insert(0, self.user_cache()?);
         }
-        // A server cannot be written to, so that nothing farther could be kept in it.
+        // A server cannot be written to, so it could not cache files of the stores after it.
         let last = stores.len().saturating_sub(1);
         if stores
             .iter()

@@ -1,8 +1,8 @@
-//! Decorated names: what a linker knows, turned into what people wrote.
+//! Undecoration: turning the names in object files into the names in source code.
 //!
-//! Names come as `Type::method` with namespaces and template arguments, without parameters and return type,
-//! since that is what the Windows tools show; [`signature`] has the rest. Names of strangers may be made to
-//! grow without bound when they are written out, or to nest without end; those stay as they are.
+//! Names come as `Type::method` with namespaces and template arguments, without parameters and
+//! return type, in the form that the Windows tools show; [`signature`] has the rest. A hostile name
+//! may grow without bound when it is written out, or nest without end. Such a name stays as it is.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,11 +17,11 @@ const MAX_TEXT: (usize, usize, usize) = (1 << 14, 8, 512);
 /// Prefix of functions that a profile found to be rarely run.
 const COLD: &str = "[COLD] ";
 
-/// Where a name comes from.
+/// The source of a name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Decorated {
-    /// Whether C names have an underscore in front and the bytes of their arguments behind, as in 32-bit
-    /// code.
+    /// True if C names have a leading underscore and the bytes of their arguments as a suffix, as
+    /// in 32-bit code.
     pub is_x86: bool,
 }
 
@@ -99,9 +99,9 @@ fn microsoft(text: &str, flags: DemangleFlags) -> Option<String> {
     (!name.is_empty() && name.len() <= limit(text)).then_some(name)
 }
 
-/// Whether a name refers back so often, from function types inside of function types, that writing it out
-/// could take all memory. A reference copies what it refers to, which may have references itself, one level
-/// for each function type.
+/// True if a name refers back so often, from function types inside of function types, that writing
+/// it out could exhaust memory. A reference copies its target, which may contain references itself,
+/// one level for each function type.
 fn grows(text: &str) -> bool {
     let bytes = text.as_bytes();
     let references = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -166,7 +166,7 @@ impl fmt::Write for Limited {
     }
 }
 
-/// Namespaces without a name have a hash instead in what compilers write: `A0x1234abcd::f`,
+/// Compilers replace the missing name of an anonymous namespace by a hash: `A0x1234abcd::f`,
 /// `?A0x1234abcd::f`.
 fn anonymous(name: &str) -> Cow<'_, str> {
     let Some(at) = name.find("A0x") else {

@@ -1,7 +1,7 @@
-//! The directory of a file: where its buffers lie and when each one starts.
+//! The directory of a file: the offset and start time of each buffer.
 //!
-//! Only the 72 bytes of each header and the first record are read, so that a file of any size is
-//! indexed at the speed of its page cache.
+//! Only the 72 bytes of each header and the first record are read, so a file of any size is indexed
+//! at the speed of its page cache.
 
 use super::load::{Loaded, PREFIX_LEN, decompress_prefix};
 use super::resync::Probe;
@@ -18,7 +18,8 @@ use crate::{Error, Result};
 pub struct BufferEntry {
     /// Offset in the file.
     pub offset: u64,
-    /// Bytes that the file has of it: fewer than the header says if the file ends inside the buffer.
+    /// Bytes of the buffer in the file: fewer than its header states if the file ends inside the
+    /// buffer.
     pub len: u32,
     /// Its header.
     pub header: BufferHeader,
@@ -27,14 +28,14 @@ pub struct BufferEntry {
 }
 
 impl BufferEntry {
-    /// Whether the file ends inside the buffer.
+    /// True if the file ends inside the buffer.
     #[must_use]
     pub const fn is_truncated(&self) -> bool {
         self.len < self.header.buffer_size
     }
 }
 
-/// What the scan over all buffer headers found.
+/// The results of the scan over all buffer headers.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     pub(super) buffers: Vec<BufferEntry>,
@@ -64,7 +65,8 @@ impl Directory {
     }
 }
 
-/// Whether the events inside a buffer may be out of order, so that its first event is not its earliest.
+/// True if the events inside a buffer may be out of order, so that its first event may not be its
+/// earliest.
 const fn unordered_buffers(log_file_mode: u32) -> bool {
     log_file_mode
         & (mode::NO_PER_PROCESSOR_BUFFERING | mode::PRIVATE_LOGGER | mode::PRIVATE_IN_PROC)
@@ -105,15 +107,16 @@ impl Scan<'_> {
                 position = next;
             }
         }
-        // Fewer bytes than a header are left. Zeros are the rest of a preallocated file, anything else is the
-        // beginning of a buffer that was cut.
+        // Fewer bytes than a header are left. Zeros are the rest of a preallocated file. Anything
+        // else is the start of a buffer that was cut.
         if !self.probe.is_zero(position)? {
             self.skip(position, end);
         }
         Ok(())
     }
 
-    /// Passes over bytes that are no buffer. Fewer than a header has were none before the damage either.
+    /// Skips bytes that are not a buffer. If they are fewer than a header, no buffer is missing
+    /// there.
     fn skip(&mut self, from: u64, to: u64) {
         let bytes = to - from;
         self.damage(Kind::SkippedBytes, from, bytes);
@@ -135,8 +138,8 @@ impl Scan<'_> {
     }
 
     fn add(&mut self, offset: u64, len: u32, header: BufferHeader) -> Result<()> {
-        // Session ids are learned before the next header is judged, so that a scan behind damage can
-        // recognise buffers of this session.
+        // Session IDs are learned before the next header is judged, so that a scan after damage can
+        // recognize buffers of this session.
         self.probe.saw(&header);
         let mut entry = BufferEntry {
             offset,
@@ -145,8 +148,9 @@ impl Scan<'_> {
             first_time: i64::MAX,
         };
         if entry.is_truncated() {
-            // The filler at the end of an uncompressed buffer is no loss, so only what its header calls valid
-            // counts. A compressed buffer has no filler: all of its bytes in the file are data.
+            // The filler at the end of an uncompressed buffer is not a loss, so only the bytes that
+            // its header declares valid count. A compressed buffer has no filler: all of its bytes
+            // in the file are data.
             let valid = if header.is_compressed() {
                 header.buffer_size
             } else {
@@ -167,8 +171,8 @@ impl Scan<'_> {
 
     fn first_time(&self, entry: &BufferEntry) -> Result<i64> {
         let Probe { source, format, .. } = self.probe;
-        // Where buffers belong to one processor each, the first event of a buffer is its earliest, and a
-        // glance at it is enough.
+        // If each buffer belongs to one processor, its first event is its earliest, and one glance
+        // is enough.
         if !self.unordered {
             let mut head = [0; PREFIX_LEN];
             let wanted = if entry.header.is_compressed() {
@@ -196,7 +200,7 @@ impl Scan<'_> {
     }
 }
 
-/// Time of the first record, if it is an event whose header says so.
+/// Time of the first record, if it is an event whose header contains a time.
 fn peek_time(buffer: &[u8]) -> Option<i64> {
     let record = buffer.get(HEADER_LEN..)?;
     // Messages of WPP have another marker and may have no time at all; they and skipped records make the
@@ -226,10 +230,11 @@ pub struct BufferCounts {
     pub buffer_lost: u64,
     /// Buffers that the file should have by its trace header; `None` where that does not say.
     pub expected: Option<u64>,
-    /// Buffers that are not in the file: fewer were found than its trace header says, or sequence numbers are
-    /// missing. Merged files have new sequence numbers, so that only the header counts.
+    /// Number of buffers that are not in the file: fewer were found than its trace header states,
+    /// or sequence numbers are missing. Merged files have new sequence numbers, so only their
+    /// header counts.
     pub missing: u64,
-    /// Whether buffers are missing at the end: the file was cut.
+    /// True if buffers are missing at the end: the file was cut.
     pub is_cut: bool,
 }
 
@@ -251,14 +256,14 @@ impl BufferCounts {
             buffer_lost: with(flag::BUFFER_LOST),
             expected,
             missing: absent.max(missing_sequence_numbers(buffers, header.log_file_mode)),
-            // What was skipped in the middle is not missing at the end.
+            // Buffers skipped in the middle are not missing at the end.
             is_cut: absent > buffers_in(skipped, buffers)
                 || buffers.last().is_some_and(BufferEntry::is_truncated),
         }
     }
 }
 
-/// How many buffers the skipped bytes were, if those had the average size of the others.
+/// Number of buffers in the skipped bytes, assuming the average size of the others.
 fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
     // The header buffer may have another size.
     let others = buffers.get(1..).unwrap_or_default();
@@ -269,21 +274,21 @@ fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
     skipped.div_ceil((bytes / others.len().max(1) as u64).max(HEADER_LEN as u64))
 }
 
-/// How many buffers a file should have by its trace header. The number is written when the session is closed;
-/// until then it is 0 or too small.
+/// Number of buffers that a file should have by its trace header. The number is written when the
+/// session is closed; until then it is 0 or too small.
 fn expected_buffers(header: &TraceHeader) -> Option<u64> {
     let has = |bit: u32| header.log_file_mode & bit != 0;
     let written = u64::from(header.buffers_written);
     if header.end_time == 0 || written == 0 {
         return None;
     }
-    // A merge or relog step writes a file of its own, whatever mode the recording had.
+    // A merge or relog step writes a file of its own, whichever mode the recording had.
     if has(mode::RELOG) {
         return Some(written);
     }
     if has(mode::BUFFERING) {
-        // The file has what lay in memory when it was saved; the header may count all buffers since the
-        // start.
+        // The file contains the buffers in memory when it was saved; the header may count all
+        // buffers since the start.
         return None;
     }
     if has(mode::CIRCULAR) {

@@ -1,12 +1,12 @@
 //! Events of all buffers in global time order.
 //!
-//! Buffers are opened in the order of their first event and stay open until they are used up, so that
-//! memory holds only the buffers that overlap the present: about one for each processor. That covers idle
-//! processors that flush late, circular files that wrapped, appended and merged sessions, without a rule
-//! for each. Equal time stamps keep the order of the files: file, buffer, position.
+//! Buffers are opened in the order of their first event and stay open until they are used up. So
+//! memory holds only the buffers that overlap the current time: about one for each processor. This
+//! one rule covers idle processors that flush late, circular files that wrapped, and appended and
+//! merged sessions. Equal time stamps keep the order of the files: file, buffer, position.
 //!
-//! The order in which buffers are opened is known from the start, so that a second thread loads, decompresses
-//! and cuts them ahead.
+//! The order in which buffers are opened is known from the start, so a second thread loads,
+//! decompresses and cuts them ahead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,16 +21,17 @@ use crate::Result;
 use crate::damage::{Damage, DamageAt, Kind};
 use crate::wire::record::Cut;
 
-/// Memory for open buffers. A trace of 500 processors with 1 MiB buffers stays below; what needs more was
-/// made to hurt.
+/// Memory limit for open buffers. A trace of 500 processors with 1 MiB buffers stays below it; a
+/// file that needs more was made to exhaust memory.
 const OPEN_BYTES_LIMIT: usize = 768 << 20;
 
-/// Where an event stands in the global order: time stamp, file, buffer, in one number that compares fast.
+/// Position of an event in the global order: time stamp, file and buffer, in one number that
+/// compares fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
 
 impl Key {
-    /// Behind every event.
+    /// After every event.
     const END: Self = Self(u128::MAX);
 
     const fn new(time: i64, file: u16, buffer: u32) -> Self {
@@ -151,8 +152,8 @@ fn load<'s>(
 /// Bytes of a record, for a first guess of how many a buffer has.
 const USUAL_RECORD: usize = 64;
 
-/// Bytes of buffers that are loaded ahead by another thread, and their number. With few of them the threads
-/// wake each other all the time, many do not fit the cache.
+/// Limits for buffers that another thread loads ahead: their bytes, and their number. With few of
+/// them the threads wake each other all the time; many do not fit into the cache.
 const AHEAD_BYTES: usize = 4 << 20;
 const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
@@ -170,7 +171,7 @@ fn buffers_ahead(session: &Session) -> usize {
     (AHEAD_BYTES / largest.max(1)).clamp(*AHEAD.start(), *AHEAD.end())
 }
 
-/// Where the next buffer comes from.
+/// The source of the next buffer.
 enum Supply<'s, A> {
     /// It is loaded when it is needed.
     Here(&'s Session, A),
@@ -303,7 +304,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         self.order.get(self.opened).copied()
     }
 
-    /// Opens every buffer whose first event is not behind the earliest one at hand.
+    /// Opens every buffer whose first event is not after the earliest event of the open buffers.
     #[inline]
     fn open_due(&mut self) -> Result<()> {
         while let Some(key) = self.waiting() {
@@ -326,9 +327,9 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         let Some(ready) = self.supply.next(key)? else {
             return Ok(());
         };
-        // The limit is checked before the buffer is added, so that it is exceeded by one buffer at most and a
-        // session of huge buffers can always open its first one. Leaving a buffer out is damage and no error:
-        // the other events remain in order.
+        // The limit is checked before the buffer is added. So it is exceeded by one buffer at most,
+        // and a session of huge buffers can always open its first one. Leaving a buffer out is
+        // damage and not an error: the other events remain in order.
         if self.held <= OPEN_BYTES_LIMIT {
             self.pass.damage.merge(&ready.damage);
             self.insert(ready.open);
@@ -354,8 +355,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     }
 
     fn insert(&mut self, open: Open<'s>) {
-        // A buffer without events, or without any that `ahead` wanted, is dropped here and never takes a
-        // slot.
+        // A buffer without events, or without any event that `ahead` wanted, is dropped here and
+        // never takes a slot.
         let Some(key) = open.next_key() else { return };
         self.held += open.held();
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -368,7 +369,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         }
     }
 
-    /// The first key that must wait for another buffer than that of the earliest event.
+    /// The first key that must wait for a buffer other than the buffer of the earliest event.
     #[inline]
     fn limit(&self) -> Key {
         // The second smallest of a heap is one of the two below its root.
@@ -390,7 +391,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         let Some(open) = self.open.get_mut(slot).and_then(Option::take) else {
             return;
         };
-        // Neither vector changes after loading, so this is exactly what was added when the buffer was opened.
+        // Neither vector changes after loading, so this is exactly the amount that was added when
+        // the buffer was opened.
         self.held -= open.held();
         self.free.push(slot);
     }

@@ -1,4 +1,4 @@
-//! Finding the way back: where the next buffer lies when a header is destroyed.
+//! Resynchronization: finding the next buffer after a destroyed header.
 
 use super::directory::read;
 use super::load::{PREFIX_LEN, decompress_prefix};
@@ -8,7 +8,7 @@ use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN, MAX_BUFFER_LEN, buffer_type};
 use crate::wire::trace_header::{TraceHeader, mode};
 
-/// How often one file may make us decompress what only might be a buffer. Real damage takes a few tries.
+/// Maximum number of candidate buffers decompressed per file. Real damage takes a few tries.
 const DECOMPRESSIONS: u32 = 1 << 18;
 
 /// Sessions that are distinguished in one file; appended ones have ids of their own.
@@ -21,7 +21,7 @@ pub(super) struct Probe<'s> {
     pub(super) end: u64,
     /// Compression format of its buffers.
     pub(super) format: u16,
-    /// Buffer size of the session: that of all uncompressed buffers but the first.
+    /// Buffer size of the session, which all uncompressed buffers but the first have.
     session_size: u32,
     /// Distance of positions where a buffer may start: compressed ones start anywhere.
     grain: usize,
@@ -64,8 +64,8 @@ impl<'s> Probe<'s> {
         Ok(bytes.get(..len).and_then(BufferHeader::parse))
     }
 
-    /// The size of the buffer at `position`: what its header says, unless that leads nowhere and another
-    /// size leads to a buffer.
+    /// The size of the buffer at `position`: the size in its header, unless no buffer follows there
+    /// and another size leads to a buffer.
     pub(super) fn trusted_size(&mut self, position: u64, header: &BufferHeader) -> Result<u32> {
         let size = header.buffer_size;
         let claimed = position + u64::from(size);
@@ -74,7 +74,8 @@ impl<'s> Probe<'s> {
         if claimed == usual || claimed == self.end {
             return Ok(size);
         }
-        // These two kinds may have any size, so the size of the session says nothing about them.
+        // These two kinds may have any size, so the buffer size of the session does not apply to
+        // them.
         if header.is_compressed() || header.buffer_type == buffer_type::HEADER {
             if self.continues_at(claimed)? {
                 return Ok(size);
@@ -96,12 +97,13 @@ impl<'s> Probe<'s> {
             .unwrap_or(size))
     }
 
-    /// The next position with a buffer behind damage at `position`, or the end of the file; `None` if there
-    /// is none and nothing was lost (the rest of a preallocated file is zeros).
+    /// The next position with a buffer after damage at `position`, or the end of the file; `None`
+    /// if no buffer follows and nothing was lost (the rest of a preallocated file is zeros).
     pub(super) fn next_buffer(&mut self, position: u64) -> Result<Option<u64>> {
         let usual = position.saturating_add(self.session_size.into());
-        // If only a header was overwritten, the next buffer lies one buffer size on. That is cheaper to try
-        // than a scan, and cannot be mistaken by bytes in between that look like a header.
+        // If only a header was overwritten, the next buffer is one buffer size further. That is
+        // cheaper to try than a scan, and bytes in between that look like a header cannot mislead
+        // it.
         if self.grain > 1 && usual > position && self.is_buffer(usual)? {
             return Ok(Some(usual));
         }
@@ -113,7 +115,7 @@ impl<'s> Probe<'s> {
         Ok(Some(found.unwrap_or(self.end)))
     }
 
-    /// Whether all bytes from there to the end of the file are zero.
+    /// True if all bytes from `from` to the end of the file are zero.
     pub(super) fn is_zero(&self, from: u64) -> Result<bool> {
         let mut chunk = vec![0; 1 << 16];
         let mut at = from;
@@ -140,8 +142,8 @@ impl<'s> Probe<'s> {
             let Some(last) = got.checked_sub(HEADER_LEN) else {
                 break;
             };
-            // A header that straddles the end of the chunk is not tried now: the next chunk begins with the
-            // first position that was left out.
+            // A header that straddles the end of the chunk is not tried now: the next chunk starts
+            // with the first position that was left out.
             let tried = last / self.grain * self.grain + self.grain;
             if !is_all_zero(chunk.get(..got).unwrap_or_default()) {
                 for at in (0..tried).step_by(self.grain) {
@@ -159,8 +161,8 @@ impl<'s> Probe<'s> {
         Ok(None)
     }
 
-    /// Whether the file may go on there after a buffer: with another one, with the unused rest of a
-    /// preallocated file, or not at all.
+    /// True if the file can continue at `position` after a buffer: with another buffer, with the
+    /// unused rest of a preallocated file, or not at all.
     fn continues_at(&self, position: u64) -> Result<bool> {
         if position >= self.end {
             return Ok(position == self.end);
@@ -172,8 +174,8 @@ impl<'s> Probe<'s> {
             || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
     }
 
-    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one, and
-    /// either what follows or size and session must fit as well.
+    /// Stricter than on the regular path, because any bytes can occur here: the first record must
+    /// be valid, and either the next buffer or both size and session must also match.
     fn is_buffer(&mut self, position: u64) -> Result<bool> {
         let mut head = [0; PREFIX_LEN];
         let len = read(self.source, position, &mut head)?;
@@ -185,7 +187,7 @@ impl<'s> Probe<'s> {
         if end < HEADER_LEN || !header.is_compressed() && header.offset > header.buffer_size {
             return Ok(false);
         }
-        // Compressed buffers have no usual size, so that only the session can speak for them.
+        // Compressed buffers have no usual size, so only the session can confirm them.
         let ours = self.logger_ids.contains(&header.logger_id)
             && (header.is_compressed() || header.buffer_size == self.session_size);
         let continues = self.continues_at(position + u64::from(header.buffer_size))?;
@@ -217,7 +219,8 @@ fn starts_with_marker(buffer: &[u8]) -> bool {
     matches!(buffer.get(HEADER_LEN + 3), Some(0xC0 | 0x90))
 }
 
-/// Whether the size of a buffer may stand there: what most positions fail, at little cost.
+/// True if the four bytes at `at` can be the size of a buffer. This cheap test rejects most
+/// positions.
 #[inline]
 fn may_start_buffer(chunk: &[u8], at: usize) -> bool {
     u32_at(chunk, at).is_some_and(|size| (HEADER_LEN as u32..=MAX_BUFFER_LEN).contains(&size))

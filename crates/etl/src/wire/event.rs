@@ -77,7 +77,8 @@ impl HeaderKind {
         })
     }
 
-    /// Bytes of the header; extended items, PEBS and PMC words come behind it. For messages: the fixed part.
+    /// Bytes of the header, without the extended items, PEBS and PMC words that follow it. For
+    /// messages: the fixed part.
     #[inline]
     #[must_use]
     pub const fn header_len(self) -> usize {
@@ -107,7 +108,7 @@ impl HeaderKind {
         }
     }
 
-    /// Whether the header names group and type of a kernel event.
+    /// True if the header contains group and type of a kernel event.
     #[inline]
     #[must_use]
     pub const fn is_kernel(self) -> bool {
@@ -122,7 +123,7 @@ impl HeaderKind {
         )
     }
 
-    /// Whether the header is one of the classic providers.
+    /// True if the header belongs to a classic provider.
     #[inline]
     #[must_use]
     pub const fn is_classic(self) -> bool {
@@ -132,7 +133,7 @@ impl HeaderKind {
         )
     }
 
-    /// Whether the header is an `EVENT_HEADER`.
+    /// True if the header is an `EVENT_HEADER`.
     #[inline]
     #[must_use]
     pub const fn is_manifest(self) -> bool {
@@ -159,7 +160,7 @@ impl HeaderKind {
         }
     }
 
-    /// Where the time stamp lies; `None` for messages, whose layout depends on flags.
+    /// Offset of the time stamp in bytes; `None` for messages, whose layout depends on flags.
     #[inline]
     #[must_use]
     pub const fn time_stamp_at(self) -> Option<usize> {
@@ -187,7 +188,7 @@ pub mod version_word {
 /// Bits of `EVENT_HEADER.Flags` in a file.
 pub const EVENT_FLAG_EXTENDED_INFO: u16 = 0x0001;
 
-/// What an event is, by its header.
+/// The identity of an event according to its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Identity {
     /// Kernel event: group, type and version (the low byte of the version word).
@@ -247,7 +248,7 @@ pub struct Descriptor {
     pub keyword: u64,
 }
 
-/// An event as it lies in its buffer: one record and where it was found.
+/// An event in its buffer: one record, and the place where it was found.
 ///
 /// The record is at least as long as its header; parts are read when they are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -258,9 +259,9 @@ pub struct RawEvent<'a> {
     pub timestamp: i64,
     /// Processor of the buffer.
     pub cpu: u16,
-    /// Which file of the session, from 0.
+    /// Index of the file in the session, from 0.
     pub file: u16,
-    /// Which buffer of the file, from 0.
+    /// Index of the buffer in the file, from 0.
     pub buffer: u32,
     /// Offset of the record in its (decompressed) buffer.
     pub position: u32,
@@ -299,7 +300,8 @@ impl<'a> RawEvent<'a> {
         self.kind.pointer_size()
     }
 
-    /// Group and type of a kernel event as one number (`group << 8 | type`), else `None`.
+    /// Group and type of a kernel event as one number (`group << 8 | type`); `None` for other
+    /// events.
     #[inline]
     #[must_use]
     pub fn hook_id(&self) -> Option<u16> {
@@ -354,7 +356,7 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// What the event is.
+    /// The identity of the event.
     #[inline]
     #[must_use]
     pub fn identity(&self) -> Identity {
@@ -435,13 +437,13 @@ impl<'a> RawEvent<'a> {
     /// Extended data items; none for kinds other than manifest events.
     #[must_use]
     pub fn extended(&self) -> ExtendedItems<'a> {
-        // Without the flag the payload starts right behind the header, and its first bytes would be read as
-        // an item.
+        // Without the flag the payload starts right after the header, and its first bytes would be
+        // read as an item.
         let present = self.kind.is_manifest() && self.u16(4) & EVENT_FLAG_EXTENDED_INFO != 0;
         ExtendedItems::new(self.record.get(80..).unwrap_or_default(), present)
     }
 
-    /// Number of PEBS (0 or 1) and PMC words behind a kernel header.
+    /// Number of PEBS (0 or 1) and PMC words after a kernel header.
     #[inline]
     fn counter_words(&self) -> (usize, usize) {
         if !self.kind.is_kernel() {
@@ -478,7 +480,7 @@ impl<'a> RawEvent<'a> {
             .map(|word| u64::from_le_bytes(*word))
     }
 
-    /// The payload: what lies behind header, counters and extended items.
+    /// The payload: the bytes after header, counters and extended items.
     #[inline]
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {

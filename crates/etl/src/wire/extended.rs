@@ -1,4 +1,4 @@
-//! `EVENT_HEADER_EXTENDED_DATA_ITEM`: what may lie between an event header and its payload.
+//! `EVENT_HEADER_EXTENDED_DATA_ITEM`: optional data between an event header and its payload.
 
 use crate::bytes::{align8, u16_at};
 
@@ -66,7 +66,7 @@ impl<'a> ExtendedItems<'a> {
         }
     }
 
-    /// Where the next item, or behind the last one the payload, starts.
+    /// Offset of the next item or, after the last item, of the payload.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.at
@@ -93,7 +93,7 @@ impl<'a> Iterator for ExtendedItems<'a> {
             usize::from(u16_at(head, 6)?),
         );
         let Some(data) = head.get(8..8 + len) else {
-            // A broken length: nothing behind it can be trusted, the payload is empty.
+            // A broken length: nothing after it can be trusted, so the payload is empty.
             self.at = self.bytes.len();
             self.more = false;
             return None;

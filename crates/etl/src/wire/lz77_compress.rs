@@ -2,7 +2,7 @@
 //!
 //! Matches are found by hash chains of limited length. The result depends on the input alone.
 
-/// How far back a match can reach.
+/// Maximum distance of a match, in bytes.
 const WINDOW: usize = 1 << 13;
 /// Shortest match.
 const MATCH_MIN: usize = 3;
@@ -111,13 +111,13 @@ fn hash_at(input: &[u8], at: usize) -> Option<usize> {
     Some((bytes.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize)
 }
 
-/// How many bytes the two have in common at their start.
+/// Length of the common prefix in bytes.
 #[inline]
 fn common_len(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let mut len = 0;
     for (x, y) in words {
-        // Eight bytes at a time: the lowest bit that differs lies in the first byte that differs.
+        // Eight bytes at a time: the lowest bit that differs is in the first byte that differs.
         let difference = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
         if difference != 0 {
             return len + (difference.trailing_zeros() / 8) as usize;
@@ -132,10 +132,11 @@ fn common_len(a: &[u8], b: &[u8]) -> usize {
     len + rest.take_while(|(x, y)| x == y).count()
 }
 
-/// Writes literals and matches, and in front of every 32 of them the word that says which is which.
+/// Writes literals and matches. Before every 32 of them is a word of flags that tells the two
+/// apart.
 struct Items<'o> {
     out: &'o mut Vec<u8>,
-    /// Where the word of flags goes.
+    /// Offset of the current word of flags in the output.
     flags_at: usize,
     flags: u32,
     count: u32,
@@ -225,8 +226,8 @@ impl<'o> Items<'o> {
         }
     }
 
-    /// Ones where no item follows: a decompressor without a length to stop at takes a match behind the
-    /// end of the input for the end.
+    /// Sets the unused flags to 1: a decompressor without a length to stop at takes a match after
+    /// the end of the input for the end.
     fn finish(mut self) {
         let free = 32 - self.count;
         self.flags = self.flags.checked_shl(free).unwrap_or(0)

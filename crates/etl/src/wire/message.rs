@@ -33,7 +33,7 @@ pub struct MessageParts {
     pub timestamp: Option<i64>,
     /// Thread id and process id.
     pub ids: Option<(u32, u32)>,
-    /// Where the arguments start.
+    /// Offset of the arguments.
     pub end: usize,
 }
 

@@ -7,7 +7,7 @@ use crate::bytes::{align8, i64_at, u16_at, u32_at};
 
 /// A legacy packet with a 32-bit time.
 const MARKER_ULONG_TIME: u8 = 0xB0;
-/// What fills the end of a buffer.
+/// Filler at the end of a buffer.
 const FILLER: u32 = u32::MAX;
 
 /// One record that was found in a buffer.
@@ -61,8 +61,8 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     }
     let kind = HeaderKind::from_byte(kind)?;
     let time_at = kind.time_stamp_at()?;
-    // Kernel headers begin with the version word and have the size behind the marker; all others begin with
-    // the size.
+    // Kernel headers start with the version word and have the size after the marker; all others
+    // start with the size.
     let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
     // The check of the least length keeps the promise of `RawEvent` that a record is at least as long as its
     // header, and makes sure that the loop moves on.
@@ -78,7 +78,7 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     })
 }
 
-/// What lies at a position that has no event with one of the common headers.
+/// The content of a position without one of the common event headers.
 enum Rare {
     /// A message of WPP.
     Message {
@@ -151,7 +151,7 @@ fn message(bytes: &[u8], previous: i64) -> Rare {
     Rare::Message { timestamp, len }
 }
 
-/// What went wrong while a buffer was cut.
+/// A problem found while cutting a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// A record of `len` bytes at `position` was skipped.
@@ -179,13 +179,13 @@ pub fn cut(
     mut trouble: impl FnMut(Trouble),
 ) {
     let mut position = HEADER_LEN;
-    // A message without a time takes that of the record in front. The first record of a buffer has none, and
-    // 0 keeps it in front of the others.
+    // A message without a time takes the time of the record before it. The first record of a buffer
+    // has none, and 0 keeps it before the others.
     let mut previous = 0;
     loop {
         let bytes = buffer.get(position..end).unwrap_or_default();
-        // Apart from all else, so that the numbers of an event stay in registers: through one type for both
-        // they go to memory and back, which was a third of the time of a pass.
+        // Kept apart from the rare records, so that the numbers of an event stay in registers. With
+        // one type for both they go to memory and back, which was a third of the time of a pass.
         let cut = match structured(bytes, position) {
             Some(cut) => cut,
             None => match rare(bytes, previous) {

@@ -11,7 +11,7 @@ use crate::wire::lz77_compress::Compressor;
 const STATE_FLUSH: u32 = 3;
 /// `State` of a buffer that was compressed.
 const STATE_COMPRESSED: u32 = 5;
-/// What fills the end of a buffer.
+/// Filler at the end of a buffer.
 const FILLER: u8 = 0xFF;
 
 /// A buffer of one processor.
@@ -33,7 +33,7 @@ impl OpenBuffer {
 #[derive(Debug)]
 pub(super) struct BufferSink<W> {
     pub(super) sink: W,
-    /// What is the same in all buffers.
+    /// The header fields that are the same in all buffers.
     template: BufferHeader,
     clock: Clock,
     style: Style,
@@ -120,8 +120,9 @@ impl<W: Write> BufferSink<W> {
         self.compressor.is_some()
     }
 
-    /// Whether the compressed form of the buffer is at hand and worth it. What cannot be compressed is
-    /// stored as it is, so that no buffer gets larger than the session allows.
+    /// Compresses the buffer; true if there is a compressor and the result is smaller. Data that
+    /// does not get smaller is stored uncompressed, so that no buffer exceeds the buffer size of
+    /// the session.
     fn compress(&mut self, buffer: &OpenBuffer) -> bool {
         let Some(compressor) = &mut self.compressor else {
             return false;

@@ -12,7 +12,7 @@ use crate::wire::extended::write_items;
 use crate::wire::message::message_flag;
 
 impl Record<'_> {
-    /// Appends the stored form, padded to 8 bytes. `len` is that of [`Record::stored_len`].
+    /// Appends the stored form, padded to 8 bytes. `len` is the result of [`Record::stored_len`].
     pub(super) fn encode(&self, len: u16, out: &mut Vec<u8>) {
         let start = out.len();
         let kind = self.kind();

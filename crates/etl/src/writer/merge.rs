@@ -1,6 +1,6 @@
 //! Records that a merge step adds: identities of images, names of volumes and paths, event metadata.
 //!
-//! All are classic events. Those of images carry the time of the image event that they describe.
+//! All are classic events. Events of images carry the time of the image event that they describe.
 
 use std::io::{Seek, Write};
 
@@ -11,7 +11,7 @@ use crate::guid::Guid;
 
 /// Class of the identities of images.
 const IMAGE_ID: Guid = Guid::literal("b3e675d7-2554-4f18-830b-2762732560de");
-/// Class of what is known of the system.
+/// Class of the events that describe the system.
 const SYSTEM_CONFIG: Guid = Guid::literal("9b79ee91-b5fd-41c0-a243-4248e266e9d0");
 /// Class of event metadata.
 const EVENT_INFO: Guid = Guid::literal("bbccf6c1-6cd1-48c4-80ff-839482e37671");
@@ -19,7 +19,7 @@ const EVENT_INFO: Guid = Guid::literal("bbccf6c1-6cd1-48c4-80ff-839482e37671");
 /// A record of the merge step (`KernelTraceControl`).
 #[derive(Debug, Clone, Copy)]
 pub enum MergeRecord<'a> {
-    /// What the header of an image says of it.
+    /// Facts from the header of an image.
     ImageInfo {
         /// Address of the image.
         image_base: u64,
@@ -170,7 +170,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Writes a record of the merge step, with no thread and no process in its header.
     ///
     /// # Errors
-    /// Those of [`TraceWriter::write`].
+    /// The errors of [`TraceWriter::write`].
     pub fn write_merge_record(
         &mut self,
         cpu: u16,

@@ -1,17 +1,18 @@
-//! What kind of session a trace comes from.
+//! The kind of session to write.
 
 use super::error::{Result, WriteError};
 use super::record::Width;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
 use crate::wire::trace_header::{TraceHeader, mode};
 
-/// Who wrote the file.
+/// The kind of tool that wrote the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
     /// The session itself: buffers carry its id and the raw time of their flush.
     #[default]
     Raw,
-    /// A merge step: buffers carry no session id and the wall time of their flush; the mode says so.
+    /// A merge step: buffers carry no session ID, but the wall-clock time of their flush. The log
+    /// file mode says so.
     Merged,
 }
 
@@ -24,7 +25,7 @@ pub struct SessionOptions {
     pub header: TraceHeader,
     /// Raw clock ticks of the header event: time zero of the trace.
     pub t0: i64,
-    /// Who wrote the file.
+    /// The kind of tool that wrote the file.
     pub style: Style,
     /// Compress buffers (format 3). They are then stored without padding.
     pub compressed: bool,
@@ -32,8 +33,8 @@ pub struct SessionOptions {
     pub logger_id: u16,
     /// Name processors by 16 bits, as all systems since Windows 8 do.
     pub processor_index: bool,
-    /// Bytes of the header buffer, a multiple of 8. `None`: those of any other buffer, 1024 in a compressed
-    /// file.
+    /// Bytes of the header buffer, a multiple of 8. `None`: the size of the other buffers, or 1024
+    /// in a compressed file.
     pub header_buffer_size: Option<u32>,
     /// Stacks that are kept for [`super::TraceWriter::write_stack_key`], for each of kernel and user part.
     pub stack_keys: u32,

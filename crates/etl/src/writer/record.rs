@@ -1,6 +1,6 @@
 //! Records of every kind, as they are given to the writer.
 //!
-//! A record borrows its variable parts, so that making one costs no allocation.
+//! A record borrows its variable parts, so creating one costs no allocation.
 
 use super::error::{Result, WriteError};
 use crate::bytes::align8;
@@ -61,7 +61,7 @@ pub struct StoredEvent<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What the header of a kernel event says about the thread that was running.
+/// The fields of a kernel event header that describe the running thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KernelContext {
     /// Nothing (PERFINFO header).
@@ -188,7 +188,7 @@ pub struct ManifestEvent<'a> {
     pub payload: &'a [u8],
 }
 
-/// Where a WPP message comes from.
+/// The source of a WPP message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MessageSource {
     /// Not known.
@@ -203,15 +203,16 @@ pub enum MessageSource {
 /// A WPP message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MessageEvent<'a> {
-    /// Size of pointers, if the message says it.
+    /// Pointer size, if the message states it.
     pub width: Option<Width>,
     /// Message number.
     pub number: u16,
     /// Sequence number.
     pub sequence: Option<u32>,
-    /// Where it comes from.
+    /// The source.
     pub source: MessageSource,
-    /// Raw clock ticks. A message without a time takes that of the record before it in its buffer.
+    /// Raw clock ticks. A message without a time takes the time of the record before it in its
+    /// buffer.
     pub timestamp: Option<i64>,
     /// Thread and process.
     pub ids: Option<(u32, u32)>,

@@ -1,5 +1,5 @@
-//! A PDB turned into a table: compiland after compiland, so that memory holds one of them and what was made
-//! of the others.
+//! Compilation of a PDB into a table. Compilands are read one after the other, so memory holds only
+//! one of them in addition to the results.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ use crate::undecorate::{self, Decorated};
 
 /// Symbol records are read in pieces of this size.
 const PIECE: u32 = 4 << 20;
-/// Signature of symbols, in front of those of a compiland.
+/// Signature before the symbols of a compiland.
 const SIGNATURE_LEN: usize = 4;
 /// Lines and frames of a compiland, for each byte of its stream; compilers write less than one.
 const FRAMES_PER_BYTE: usize = 4;
@@ -66,7 +66,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     Table::open(bytes)
 }
 
-/// Which compilands have one of the addresses. Addresses that none contributed have at most a public symbol.
+/// Marks the compilands that contain one of the addresses. Addresses outside of all contributions
+/// have at most a public symbol.
 fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
     let mut needed = vec![dbi.contributions.is_empty(); dbi.compilands.len()];
     let source = rvas.iter().filter_map(|rva| moved(&dbi.to_source, *rva));
@@ -117,7 +118,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
                 is_preferred: false,
             });
         }
-        // A record that is longer than a piece cannot be: there is no way behind it.
+        // A record cannot be longer than a piece: the position after it is unknown.
         let Some(whole) = u32::try_from(whole).ok().filter(|whole| *whole > 0) else {
             break;
         };
@@ -195,7 +196,7 @@ impl Reader<'_> {
     }
 }
 
-/// Names what one compiland has.
+/// Names the functions and inlinees of one compiland.
 struct Inlinees<'a, 'd, 'f> {
     msf: &'a mut Streams<'f>,
     reader: &'a mut Reader<'d>,
@@ -237,7 +238,7 @@ impl Inlinees<'_, '_, '_> {
         start.map(|start| (start, name, decorated))
     }
 
-    /// Reads the records up to the end of the function, which say what is inlined.
+    /// Reads the records up to the end of the function, which describe its inlined calls.
     fn body(
         &mut self,
         compiland: usize,
@@ -255,8 +256,8 @@ impl Inlinees<'_, '_, '_> {
                 Record::End => {
                     scopes.pop();
                 }
-                // Functions in functions are not made by compilers of our time; what is in them belongs to
-                // the outer one.
+                // Current compilers create no functions inside functions. The contents of such a
+                // function belong to the outer one.
                 Record::Scope | Record::Function(_) | Record::Separated { .. } => {
                     scopes.push(inside)
                 }
@@ -325,8 +326,8 @@ impl Inlinees<'_, '_, '_> {
             .map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
         let rows = found.writer.rows(rows);
         let contribution = self.reader.dbi.contribution(start);
-        // Where the linker folded several functions into one, the one of the object file that it kept is
-        // preferred.
+        // If the linker folded several functions into one, the function of the object file that it
+        // kept is preferred.
         let is_preferred = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
         found.functions.push(Named {
             start,
@@ -431,8 +432,8 @@ impl Inlinees<'_, '_, '_> {
 fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     let limit = |named: &Named| {
         let section_end = dbi.section_end(named.start)?;
-        // A public symbol has no length. It reaches no further than the object file that it came from, or
-        // padding and code without a name behind it would get its name.
+        // A public symbol has no length. It ends at the latest with the object file that it came
+        // from. Otherwise padding and unnamed code after it would get its name.
         let contribution = (named.len == 0)
             .then(|| dbi.contribution(named.start))
             .flatten();
@@ -442,8 +443,8 @@ fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     if dbi.from_source.is_empty() {
         return merged;
     }
-    // What was rearranged keeps its order inside a piece only: pieces of a function behind its first have no
-    // name.
+    // Rearranged code keeps its order only inside a piece: pieces of a function after its first one
+    // have no name.
     merged.retain_mut(|function| {
         let Some(start) = moved(&dbi.from_source, function.start) else {
             return false;

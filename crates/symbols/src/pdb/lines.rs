@@ -1,5 +1,5 @@
-//! Lines of a compiland: which file and line the code at an offset comes from, and where inlined functions
-//! begin.
+//! Lines of a compiland: the source file and line of the code at an offset, and the first lines of
+//! inlined functions.
 //!
 //! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published sources and
 //! the LLVM documentation have them.
@@ -39,21 +39,22 @@ pub(super) struct Lines<'a> {
     /// First line of each inlined function, by its id.
     pub(super) inlinees: FxHashMap<u32, FileLine>,
     files: &'a [u8],
-    /// Names of other compilands, as offsets in the string table, with those of their ids that are used here.
+    /// Names of other compilands, as offsets in the string table, with those of their IDs that are
+    /// used here.
     pub(super) imports: Vec<(u32, Vec<u32>)>,
     /// Ids that others use, to the number that they have in the id stream.
     pub(super) exports: HashMap<u32, u32>,
 }
 
 impl<'a> Lines<'a> {
-    /// Reads what is whole.
+    /// Reads all complete subsections.
     pub(super) fn read(bytes: &'a [u8]) -> Self {
         let mut lines = Self::default();
         let mut cursor = Cursor::new(bytes);
         while let (Some(kind), Some(len)) = (cursor.u32(), cursor.u32()) {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             let Some(part) = cursor.take(len) else { break };
-            // Subsections begin at multiples of four; the padding does not count into their length.
+            // Subsections start at multiples of four; the padding is not part of their length.
             cursor.take(len.wrapping_neg() % 4);
             match kind {
                 LINES => {
@@ -127,12 +128,12 @@ impl<'a> Lines<'a> {
     /// Offset of a file's name in the string table.
     pub(super) fn file_name(&self, file: u32) -> Option<u32> {
         let at = usize::try_from(file).ok()?;
-        // Behind the name: size and kind of a checksum, which must be there, else this is no entry.
+        // After the name come size and kind of a checksum. Without them, this is not an entry.
         u8_at(self.files, at.checked_add(5)?)?;
         u32_at(self.files, at)
     }
 
-    /// Lines that begin in a range of code, whose end does not belong to it.
+    /// Lines that start in a range of code. The end of the range is exclusive.
     pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[LineRecord] {
         let place = |offset: u32| {
             self.lines

@@ -34,7 +34,7 @@ impl<'f> Pdb<'f> {
     /// Reads the directory and the identity.
     ///
     /// # Errors
-    /// If it is no PDB, or cut off.
+    /// If it is not a PDB, or cut off.
     pub fn open(file: impl ReadSeek + 'f) -> Result<Self> {
         let mut msf = streams::Streams::open(Box::new(file))?;
         let (guid, age) = dbi::identity(&mut msf)?;
@@ -50,14 +50,14 @@ impl<'f> Pdb<'f> {
     /// Everything it names.
     ///
     /// # Errors
-    /// If what all the rest depends on is damaged or missing. Of a damaged compiland the part that can be
-    /// read is used.
+    /// If a part that everything depends on is damaged or missing. Of a damaged compiland the
+    /// readable part is used.
     pub fn table(&mut self) -> Result<Table> {
         compile::table(self, None)
     }
 
-    /// What it names in the compilands that have one of the addresses, and all public symbols: much less work
-    /// for few addresses in a large file.
+    /// A table of the functions in the compilands that contain one of the addresses, and of all
+    /// public symbols. This is much less work for a few addresses in a large file.
     ///
     /// # Errors
     /// As [`Pdb::table`].

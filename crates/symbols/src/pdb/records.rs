@@ -1,7 +1,7 @@
 //! Symbol records: the few kinds that name code.
 //!
-//! A record is its length (2 bytes, of what follows), its kind (2 bytes) and its content. Kinds and layouts:
-//! `cvinfo.h` of Microsoft's published sources.
+//! A record is its length (2 bytes, without the length itself), its kind (2 bytes) and its content.
+//! Kinds and layouts: `cvinfo.h` of Microsoft's published sources.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -55,7 +55,7 @@ pub(super) struct Function<'a> {
     pub(super) name: &'a [u8],
 }
 
-/// The records that lie in `bytes`, until one does not fit.
+/// The records in `bytes`, up to the first one that is cut off.
 pub(super) struct Records<'a>(pub(super) Cursor<'a>);
 
 impl<'a> Iterator for Records<'a> {

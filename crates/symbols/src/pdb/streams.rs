@@ -1,4 +1,4 @@
-//! The streams of a PDB, whichever of the two containers they lie in.
+//! The streams of a PDB, in either of the two containers.
 
 use std::io::{Seek, SeekFrom};
 

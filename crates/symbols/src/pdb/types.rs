@@ -16,7 +16,7 @@ const ID_STREAM: u16 = 4;
 const LF_FUNC_ID: u16 = 0x1601;
 const LF_MFUNC_ID: u16 = 0x1602;
 const LF_STRING_ID: u16 = 0x1605;
-/// Class, structure, interface: with a size in front of the name.
+/// Class, structure, interface: they have a size before the name.
 const LF_CLASSES: [u16; 3] = [0x1504, 0x1505, 0x1519];
 const LF_UNION: u16 = 0x1506;
 const LF_ENUM: u16 = 0x1507;
@@ -115,7 +115,7 @@ struct Numbered {
     end: u32,
     /// (Number of a record, offset in the stream), from which to walk.
     steps: Vec<(u32, u32)>,
-    /// Offset behind the last record.
+    /// Offset after the last record.
     stop: u32,
     pieces: BTreeMap<usize, Vec<u8>>,
     kept: usize,
@@ -142,7 +142,7 @@ impl Numbered {
         let pairs =
             pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
         numbered.steps = pairs.collect();
-        // Steps that lie far apart would mean long walks, so the list of such a file is not used.
+        // Steps that are far apart would mean long walks, so the list of such a file is not used.
         let ends = numbered
             .steps
             .iter()

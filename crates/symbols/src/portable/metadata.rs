@@ -15,7 +15,7 @@ const MAX_PARTS: usize = 256;
 pub(super) struct Metadata {
     pub(super) guid: Guid,
     blobs: (usize, usize),
-    /// Where the rows of a table begin, and how many there are.
+    /// Offset of the rows of a table, and their number.
     documents: (usize, u32),
     methods: (usize, u32),
     is_blob_wide: bool,

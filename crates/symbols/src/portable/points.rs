@@ -4,7 +4,7 @@ use etwkit_etl::bytes::Cursor;
 
 use super::metadata::{compressed, compressed_signed};
 
-/// Document and line at an IL offset: those of the last point at or before it.
+/// Document and line at an IL offset, from the last point at or before it.
 pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32, u32)> {
     let mut cursor = Cursor::new(blob);
     let _local_signature = compressed(&mut cursor)?;

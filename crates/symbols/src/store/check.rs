@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Image,
 }
 
-/// Which kind of file it is, by its first bytes, if it is the right one.
+/// Checks a file against the identity and returns its kind, which its first bytes determine.
 ///
 /// # Errors
 /// If it is none of them, cannot be read, or belongs to another build.
@@ -63,7 +63,7 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
     Ok(kind)
 }
 
-/// Whether it is the right image.
+/// Checks that the file is the right image.
 ///
 /// # Errors
 /// If it is none, is damaged, or belongs to another build.

@@ -13,17 +13,18 @@ use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
-/// What a server may take.
+/// Limits for downloads from a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Until there is a connection.
     pub connect: Duration,
-    /// Until an answer begins, and between two pieces of it.
+    /// Maximum wait for the start of an answer, and between two pieces of it.
     pub silence: Duration,
     /// Until a file is complete.
     pub total: Duration,
-    /// Bytes of a file that have to come in a second on average, once it has taken as long as `silence`. Each
-    /// piece of a file may come in time and the file never: who sends less is left alone.
+    /// Minimum average rate in bytes per second, checked once a file has taken as long as
+    /// `silence`. Each piece of a file may come in time and the file still never end, so slower
+    /// servers are abandoned.
     pub slowest: u64,
     /// Bytes of a file, packed or not.
     pub bytes: u64,
@@ -45,10 +46,10 @@ impl Default for Limits {
 
 const REDIRECTS: u32 = 5;
 const BUFFER: usize = 1 << 17;
-/// Servers that have compressed PDB files send them to whoever accepts them.
+/// Servers that have compressed PDB files send them to clients that accept them.
 const ACCEPT: &str = "application/msfz0, */*";
 
-/// What a server did not give.
+/// The failure of a download.
 #[derive(Debug, Clone)]
 pub(super) enum Refusal {
     /// It does not have it.
@@ -59,7 +60,7 @@ pub(super) enum Refusal {
     Down(String),
 }
 
-/// Asks servers and remembers for this run what they do not have.
+/// Contacts servers and remembers for this run the files that they do not have.
 pub(crate) struct Client {
     agent: Agent,
     limits: Limits,
@@ -101,7 +102,7 @@ impl Client {
         self.limits
     }
 
-    /// Whether the server keeps files one folder deeper. It is asked once.
+    /// True if the server keeps files one folder deeper. The server is asked once.
     pub(super) fn is_two_tier(&self, server: &str) -> bool {
         if let Some(known) = locked(&self.two_tier).get(server) {
             return *known;
@@ -252,7 +253,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// URL of a file, its parts encoded so that none of their characters means anything.
+/// URL of a file. Its parts are percent-encoded, so none of their characters has a special meaning.
 pub(super) fn url(server: &str, parts: &[String]) -> String {
     let mut url = server.to_owned();
     for part in parts {

@@ -1,4 +1,5 @@
-//! Along the search path: stores from near to far, and back again with what was found.
+//! The search path in use: stores are searched from near to far, and files that are found are
+//! copied back to the nearer ones.
 
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -16,22 +17,22 @@ use crate::{Error, Event, Progress, Result, SearchPath};
 /// A file that is the right one.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// Where it can be opened.
+    /// Path at which it can be opened.
     pub(crate) path: PathBuf,
     pub(crate) kind: Kind,
-    /// Where it came from: a path or URL.
+    /// Source of the file: a path or URL.
     pub(crate) source: String,
 }
 
 pub(crate) struct Search<'a> {
     pub(crate) path: &'a SearchPath,
     pub(crate) client: &'a Client,
-    /// Cache of the user, for what is packed in a folder.
+    /// Cache of the user, for files that are packed in a folder.
     pub(crate) cache: Option<&'a Path>,
 }
 
 impl Search<'_> {
-    /// The first right file. What was in the way goes to `tried`.
+    /// The first file that matches. The reasons for which others were skipped go to `tried`.
     pub(crate) fn find(
         &self,
         sought: Sought<'_>,
@@ -254,7 +255,7 @@ impl Search<'_> {
     }
 }
 
-/// Why a place of a server has no file: this place, or all of the server.
+/// The scope of a failed download: this place, or the whole server.
 enum Stop {
     Place(String),
     Server(String),
@@ -268,7 +269,8 @@ fn stop<T>(refusal: Option<Refusal>) -> std::result::Result<Option<T>, Stop> {
     }
 }
 
-/// Removes folders that were made for a file that no server has, so that the cache does not fill with them.
+/// Removes folders that were created for a file that no server has, so that the cache does not fill
+/// with them.
 fn remove_empty_folders(innermost: &Path, store: &Path) {
     for folder in innermost.ancestors().take_while(|folder| *folder != store) {
         if std::fs::remove_dir(folder).is_err() {
