@@ -1,4 +1,4 @@
-//! What an extract says about itself in tables: rows that follow from its manifest.
+//! The description of an extract in tables: rows that follow from its manifest.
 
 use etwkit_trace::table::{ExtractInfo, TopicInfo, UtcTime};
 use etwkit_trace::topics;
@@ -46,7 +46,7 @@ pub fn extract_row(manifest: &Manifest, derived: Option<u32>) -> ExtractInfo {
     }
 }
 
-/// The rows of the table `topic`. `rows` says how many a table has.
+/// The rows of the table `topic`. `rows` returns the number of rows of a table.
 pub fn topic_rows<'m>(
     manifest: &'m Manifest,
     rows: impl Fn(&str) -> u64 + 'm,

@@ -1,5 +1,5 @@
-//! Facts about the machine beside a trace: `NAME.facts.json`, which a recorder writes with what it knows and
-//! no event contains.
+//! Facts about the machine, stored next to a trace: `NAME.facts.json`. A recorder writes it with
+//! facts that no event contains.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::Input;
 
-/// How the file ends, behind the name of the trace.
+/// Suffix of the file name, after the name of the trace.
 const ENDING: &str = ".facts.json";
 /// The version of the format that is read.
 const VERSION: u64 = 1;
@@ -22,7 +22,7 @@ const MAX_FACTS: usize = 4096;
 const MAX_NAME: usize = 200;
 const MAX_VALUE: usize = 4096;
 
-/// What lies beside a trace.
+/// The facts stored next to a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) all: Vec<MachineFact>,
@@ -34,7 +34,7 @@ pub(crate) struct Facts {
 #[derive(Debug, Deserialize)]
 struct Document {
     version: u64,
-    /// Who wrote it; the source of facts without one of their own.
+    /// The program that wrote it; the source of facts without one of their own.
     source: Option<String>,
     facts: Vec<Fact>,
 }
@@ -140,7 +140,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
         .collect())
 }
 
-/// A value as text; a list has `;` between its values. `null` and objects are no values.
+/// A value as text; the values of a list are joined by `;`. `null` and objects are not values.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::Null | Value::Object(_) => None,

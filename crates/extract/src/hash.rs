@@ -14,8 +14,8 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
         let size = source.size();
         // The size is hashed too: two files may agree at both ends and differ in length.
         hasher.update(&size.to_le_bytes());
-        // Both ends and not the whole: traces have gigabytes. The header event with its times lies at the
-        // start.
+        // Both ends and not the whole file: traces have gigabytes. The header event with its times
+        // is at the start.
         for offset in [0, size.saturating_sub(END)] {
             let part = read(source, offset).map_err(|e| (index, e))?;
             hasher.update(&part);

@@ -1,9 +1,9 @@
-//! What a file is, by its first bytes.
+//! The kind of a file, by its first bytes.
 
-/// What to do with a file.
+/// The way to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A zip archive, whatever its ending (`.etl.zip`, `.diagsession`).
+    /// A zip archive with any extension (`.etl.zip`, `.diagsession`).
     Zip,
     /// A 7z archive.
     SevenZip,

@@ -1,4 +1,4 @@
-//! `manifest.json`: which trace an extract was made of, and what is in it.
+//! `manifest.json`: the source of an extract, and its contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,7 +17,8 @@ pub const FORMAT: &str = "etwkit-extract";
 pub const DERIVED_FORMAT: &str = "etwkit-derived";
 /// Format that this version writes. A reader takes every minor version of its own major one.
 pub const VERSION: Version = Version { major: 2, minor: 0 };
-/// Version of the derived tables: rises when what they mean changes, so that older ones are computed again.
+/// Version of the derived tables. It rises when their meaning changes, so that older ones are
+/// computed again.
 pub const DERIVED_VERSION: u32 = 5;
 
 /// Name of both manifests.
@@ -32,7 +33,7 @@ pub(crate) const MAX_BYTES: u64 = 64 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Version {
-    /// Readers refuse what is newer.
+    /// Major version. Readers refuse newer ones.
     pub major: u32,
     /// Rises with additions that older readers can ignore.
     pub minor: u32,
@@ -73,7 +74,7 @@ pub struct Manifest {
     pub format_version: Version,
     /// Version of the program that wrote it.
     pub etwkit_version: String,
-    /// How much was kept.
+    /// Amount of detail.
     pub detail: Detail,
     /// The trace.
     pub source: TraceSource,
@@ -88,20 +89,20 @@ pub struct Manifest {
     /// The extract of another program that it was made of, instead of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<ImportedFrom>,
-    /// What was and what was not recorded.
+    /// The topics of the trace, recorded or not.
     #[serde(default)]
     pub topics: Vec<Topic>,
-    /// What a reader of the numbers should know.
+    /// Notes for the reader of the numbers.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
-    /// How much of the native code has names; `None` where nobody looked.
+    /// Counts of named addresses in native code; `None` if symbols were not searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_names: Option<NativeNames>,
-    /// What its maker wrote on it: names, and what each stands for here.
+    /// Labels set by the creator of the extract, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Tables that its maker did not want, computed ones included, see [`left_out`](crate::left_out): that
-    /// they have no rows says nothing about the trace.
+    /// Tables that the creator omitted, computed ones included, see [`left_out`](crate::left_out).
+    /// Their lack of rows proves nothing about the trace.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
     /// Tables with rows, by name; derived ones have their own manifest. All others have files without rows.
@@ -131,7 +132,8 @@ impl Manifest {
         }
     }
 
-    /// Whether it has all rows that derived tables are computed from, so that these can be computed again.
+    /// True if the extract has all rows that derived tables are computed from, so that these can be
+    /// computed again.
     #[must_use]
     pub fn has_all_rows(&self) -> bool {
         let is_base = |name: &String| TABLES.iter().any(|table| table.name == name);
@@ -176,7 +178,7 @@ impl Manifest {
     }
 }
 
-/// How much of the trace an extract keeps.
+/// Amount of detail that an extract keeps of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
@@ -212,7 +214,7 @@ pub struct TraceSource {
 pub struct SourceFile {
     /// Name without folders.
     pub name: String,
-    /// Archive that it lay in.
+    /// Archive that contained it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<String>,
     /// Bytes, unpacked.
@@ -266,12 +268,12 @@ pub struct ImportedFrom {
 pub struct Topic {
     /// For example `cpu_samples`, `context_switches` or `disk_io`.
     pub topic: String,
-    /// Whether the trace holds any.
+    /// True if the trace contains events of the topic.
     pub recorded: bool,
     /// Events of it in the trace; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
-    /// How to record it, if it was not.
+    /// Advice on how to record the topic, if it was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -281,9 +283,9 @@ pub struct Topic {
 pub struct Diagnostic {
     /// `error`, `warning` or `info`.
     pub severity: String,
-    /// What it is about, as one word.
+    /// The subject, as one word.
     pub kind: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: i64,
     /// The first place: file name and offset, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -309,7 +311,7 @@ impl From<&table::Diagnostic> for Diagnostic {
 pub struct NativeNames {
     /// Distinct addresses of native code in the stacks.
     pub addresses: u64,
-    /// How many of them have a name.
+    /// Number of addresses with a name.
     pub named: u64,
 }
 
@@ -335,12 +337,12 @@ pub struct DerivedManifest {
     pub format: String,
     /// Version of the format of the files.
     pub format_version: Version,
-    /// Version of what the tables mean, see [`DERIVED_VERSION`].
+    /// Version of the meaning of the tables, see [`DERIVED_VERSION`].
     pub derived_version: u32,
     /// Version of the program that wrote it.
     pub etwkit_version: String,
-    /// What else went into the tables, for example `symbols` and `stack_tags`, each with a hash or version:
-    /// where that changed, the tables are computed again.
+    /// Other inputs of the tables, for example `symbols` and `stack_tags`, each with a hash or
+    /// version. If one changed, the tables are computed again.
     #[serde(default)]
     pub depends_on: BTreeMap<String, String>,
     /// Tables with rows, by name.
@@ -413,7 +415,7 @@ fn parse<T: for<'a> Deserialize<'a>>(
     serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))
 }
 
-/// The part of an older manifest that says what it was made of.
+/// The fields of an older manifest that identify its source.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Origin {

@@ -1,4 +1,4 @@
-//! Pictures of the screen beside a trace, as ETWController leaves them there.
+//! Screenshots next to a trace, in the form in which ETWController saves them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,11 +14,11 @@ const MAX_PICTURES: usize = 20_000;
 /// FILETIME of 1970-01-01.
 const UNIX_FILETIME: i64 = 116_444_736_000_000_000;
 
-/// Pictures beside a trace.
+/// Screenshots next to a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Pictures {
     pub(crate) all: Vec<Picture>,
-    /// Whether the folder has more of them.
+    /// True if the folder has more of them.
     pub(crate) cut: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What nothing may overwrite.
+//! Files that nothing may overwrite.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,13 +7,13 @@ use std::path::Path;
 use crate::kind::{Kind, MAGIC_LEN};
 use crate::reader::has_manifest;
 
-/// Where the header of the first record of a trace lies: behind that of the first buffer. Of its bytes the
-/// third is 1 or 2 (32 or 64 bits), the fourth marks headers, the last two are group and type 0: the header
-/// event.
+/// Offset of the header of the first record of a trace, after the header of the first buffer. The
+/// third byte there is 1 or 2 (32 or 64 bits), the fourth marks headers, and the last two are group
+/// and type 0: the header event.
 const HEADER: usize = 0x48;
 
-/// What a regular file is, if it is a trace or a part of an extract: data that somebody recorded, and that
-/// nothing can bring back.
+/// The kind of a regular file, if it is a trace or a part of an extract: recorded data that cannot
+/// be restored.
 #[must_use]
 pub fn precious(path: &Path) -> Option<&'static str> {
     let mut head = [0; HEADER + 8];
@@ -43,7 +43,7 @@ pub fn precious(path: &Path) -> Option<&'static str> {
     }
     // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    // The deepest file of an extract lies three folders below it, and its own folder is one more.
+    // The deepest file of an extract is three folders below it, and its own folder is one more.
     whole
         .ancestors()
         .skip(1)

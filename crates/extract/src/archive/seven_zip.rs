@@ -54,12 +54,12 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
         path: file.name().to_owned(),
         raw_path: Vec::new(),
         size: file.size(),
-        // Members are packed together; the whole archive stands for the packed size.
+        // Members are packed together, so the size of the whole archive is used as the packed size.
         packed: archive.size,
         encrypted: false,
     });
     let entries: Vec<_> = entries.collect();
-    // What lies in front of a trace has to be unpacked too, though it is not kept.
+    // Members before a trace also have to be unpacked, though they are not kept.
     let all = entries
         .iter()
         .fold(0u64, |sum, entry| sum.saturating_add(entry.size));

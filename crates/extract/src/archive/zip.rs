@@ -95,8 +95,8 @@ fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> 
 
 /// Paths that a directory has more than once.
 fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
-    /// What stands in front of the path, and at which offsets the lengths of path, extra fields and comment
-    /// are.
+    /// Size of the fixed part before the path, and the offset of the lengths of path, extra fields
+    /// and comment.
     const FIXED: usize = 46;
     const LENGTHS: usize = 28;
     let mut file = BufReader::new(file);

@@ -12,18 +12,18 @@ use super::{NamedFile, OnSymbols};
 /// Symbol files that are read at a time at most: large ones take some hundred megabytes each.
 const WORKERS: usize = 4;
 
-/// What one symbol file answered.
+/// The result of one symbol file.
 #[derive(Default)]
 pub(super) struct Answer {
     /// A symbol for each offset that was asked for, if there are symbols.
     pub(super) symbols: Option<Vec<Option<Symbol>>>,
-    /// How many functions it names.
+    /// Number of functions that it names.
     pub(super) functions: Option<usize>,
-    /// The symbol file, where only the image says which one it is.
+    /// The symbol file, if only the image identifies it.
     pub(super) pdb: Option<NamedPdb>,
 }
 
-/// Loads all symbol files. Answers are in the order of the questions, whatever the threads do.
+/// Loads all symbol files in parallel. The answers are in the order of `wanted`.
 pub(super) fn load(
     wanted: &[Wanted],
     symbols: &Symbols,
@@ -113,7 +113,7 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     (report, answer)
 }
 
-/// Which symbol file a module has: the trace says so, or the image, if that is found.
+/// The identity of a module's symbol file: from the trace, or from the image if that is found.
 fn identity(
     file: &Wanted,
     symbols: &Symbols,

@@ -1,9 +1,10 @@
-//! What the headers of pages claim, looked at before a decoder takes memory for it.
+//! The sizes claimed in page headers, checked before a decoder allocates memory for them.
 //!
-//! A page has its uncompressed size in its header, and decoders take that much before they unpack anything. A
-//! dictionary of long texts can be used by thousands of rows of a few bits each, and decoders write the texts
-//! out. Headers are Thrift structures in the compact form (`PageHeader` of the Parquet format): 1 type, 2
-//! uncompressed size, 3 compressed size, then what depends on the type.
+//! A page has its uncompressed size in its header, and decoders allocate this size before they
+//! unpack anything. A dictionary of long texts can be used by thousands of rows of a few bits each,
+//! and decoders write the texts out. Headers are Thrift structures in the compact form
+//! (`PageHeader` of the Parquet format): 1 type, 2 uncompressed size, 3 compressed size, then
+//! fields that depend on the type.
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
@@ -17,7 +18,7 @@ const MAX_PAGE: i64 = 256 << 20;
 /// Rows that decoders give at once.
 const BATCH_ROWS: i64 = 8192;
 
-/// Bytes that the texts of so many rows may take. Those of a payload are 128 KiB at most.
+/// Maximum number of bytes of text in a batch of rows. Texts of a payload are 128 KiB at most.
 const MAX_BATCH: i64 = 1 << 30;
 
 /// Bytes of a page header at most. It holds the smallest and the largest value of the page, which can be
@@ -67,8 +68,8 @@ fn check_column(
             return Err(wrong(position, text));
         }
         match (header.kind, header.encoding) {
-            // The average, since the dictionary is not unpacked here: an estimate of what each row that names
-            // one of its texts takes.
+            // The average, because the dictionary is not unpacked here: an estimate of the size of
+            // each row that refers to one of its texts.
             (DICTIONARY, _) => each = header.uncompressed / header.values.max(1),
             (_, 2 | 8) => rows = rows.saturating_add(header.values),
             _ => {}
@@ -100,7 +101,7 @@ fn check_column(
 /// Kind of a page that holds values which others name by number.
 const DICTIONARY: i64 = 2;
 
-/// What a page header says.
+/// The fields of a page header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PageHeader {
     /// Bytes of the header itself.
@@ -111,7 +112,7 @@ struct PageHeader {
     kind: i64,
     /// Values, nulls included.
     values: i64,
-    /// How they are written: 2 and 8 are numbers of a dictionary.
+    /// Their encoding: 2 and 8 are indices into a dictionary.
     encoding: i64,
 }
 
@@ -206,8 +207,8 @@ impl Thrift<'_> {
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// Type of the next field, whose id comes from that of the one before; `Some(None)` at the end of the
-    /// structure.
+    /// Type of the next field. Its ID is relative to the previous one. `Some(None)` at the end of
+    /// the structure.
     fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
         if head == 0 {
@@ -284,8 +285,8 @@ mod tests {
 
     #[test]
     fn sizes_are_found_whatever_lies_around_them() {
-        // Type 0, sizes 300 and -1; a data page header in which a list, a text and a structure lie; the end,
-        // and a byte behind it.
+        // Type 0, sizes 300 and -1; a data page header that contains a list, a text and a
+        // structure; the end, and a byte after it.
         let header = [
             0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x01, 0x2C, 0x19, 0x25, 0x02, 0x04, 0x18, 0x02,
             b'a', b'b', 0x1C, 0x11, 0x00, 0x00, 0x00, 0xFF,

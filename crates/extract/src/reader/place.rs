@@ -1,4 +1,4 @@
-//! Where the files of an extract lie.
+//! The location of the files of an extract.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -89,8 +89,8 @@ impl Container {
             .map_err(StoreError::io("read", &path.join(name)))
     }
 
-    /// Paths of all files inside the extract, sorted. Hidden ones, those of writers at work among them, are
-    /// left out.
+    /// Paths of all files inside the extract, sorted. Hidden files, among them those of active
+    /// writers, are omitted.
     pub(crate) fn names(&self, path: &Path) -> StoreResult<Vec<String>> {
         let mut names = Vec::new();
         match self {
@@ -121,9 +121,9 @@ impl Range {
     }
 }
 
-/// On Windows a link may lead to a share of a stranger's computer, which would learn who asks: those in an
-/// extract are not followed there. Elsewhere a link leads to a file of this system, which has to be a regular
-/// one.
+/// On Windows a link may lead to a share on a remote computer, which would learn of the request:
+/// links in an extract are not followed there. On other systems a link leads to a file of this
+/// system, which has to be a regular one.
 fn refuse_links(path: &Path, name: &str) -> StoreResult<()> {
     let mut part = path.to_owned();
     for name in name.split('/').filter(|_| cfg!(windows)) {
@@ -176,7 +176,7 @@ fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
     Ok(())
 }
 
-/// The members of an archive that lie beside or below its outermost manifest.
+/// The members of an archive next to or below its outermost manifest.
 fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, Member>> {
     let damaged = |expected, source: zip::result::ZipError| StoreError::Archive {
         path: path.to_owned(),
@@ -195,8 +195,8 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         }
         let name = String::from_utf8_lossy(found.name_raw()).replace('\\', "/");
         let (offset, length) = (found.data_start().unwrap_or(size), found.compressed_size());
-        // A compressed member cannot be read by position. It is only noted here, since other members of the
-        // archive may be fine without it.
+        // A compressed member cannot be read by position. It is only noted here, because other
+        // members of the archive may be usable without it.
         let compressed = found.compression() != CompressionMethod::Stored || found.encrypted();
         if offset.checked_add(length).is_none_or(|end| end > size) {
             let cause =
@@ -213,8 +213,8 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         );
     }
     let is_manifest = |name: &&String| name.rsplit('/').next() == Some(manifest::FILE);
-    // The archive may have been packed with folders around the extract. `derived/manifest.json` is a manifest
-    // too, but lies deeper.
+    // The archive may have been packed with folders around the extract. `derived/manifest.json` is
+    // also a manifest, but deeper.
     let outermost = all
         .keys()
         .filter(is_manifest)

@@ -52,7 +52,8 @@ impl Background {
             return Ok(());
         };
         let target = folders.tables.folder.clone();
-        // The channel is bounded, so that whoever makes rows waits for the encoder and rows do not pile up.
+        // The channel is bounded, so that the producer of rows waits for the encoder and rows do
+        // not pile up.
         let (sender, receiver) = sync_channel(BATCHES);
         let thread = Builder::new()
             .name("encode".to_owned())
@@ -62,7 +63,7 @@ impl Background {
         Ok(())
     }
 
-    /// Waits until all rows are encoded, and gives the tables for anything else to be done with them.
+    /// Waits until all rows are encoded, and returns the tables for further use.
     pub(super) fn stop(&mut self) -> StoreResult<&mut Folders> {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
@@ -93,13 +94,13 @@ impl Drop for Background {
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // Whoever drops it does not ask what became of the rows.
+            // The caller that drops it is not interested in errors of the rows.
             drop(thread.join());
         }
     }
 }
 
-/// Encodes what comes until the other end is gone, or something cannot be written.
+/// Encodes batches until the other end is gone, or something cannot be written.
 fn encode(mut folders: Folders, batches: &Receiver<Batch>) -> (Folders, StoreResult<()>) {
     let done = batches
         .iter()

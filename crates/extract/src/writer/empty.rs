@@ -1,4 +1,5 @@
-//! Files of tables without rows, so that a pattern over many extracts finds each table in all of them.
+//! Files of tables without rows, so that a file pattern over many extracts finds each table in all
+//! of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -36,21 +36,21 @@ const HELD_BYTES: usize = 256 << 20;
 /// Folder in an extract with the symbol files that came with the trace.
 pub(crate) const SYMBOLS: &str = "symbols";
 
-/// How an extract is written.
+/// Options for writing an extract.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterOptions {
     /// Keep a complete extract of the same trace that exists when this one is finished. Callers that want to
     /// save the work ask [`Extract::same_source`] before they start.
     pub no_overwrite: bool,
-    /// The number that all rows have in front, see [`run_id`]: that of the source of the
+    /// The number in the first column of all rows, see [`run_id`]. It belongs to the source in the
     /// manifest that finishes the extract.
     pub run_id: i64,
 }
 
 /// Writes an extract: one Parquet file for each table, and the manifest.
 ///
-/// Nothing is seen under the name of the target before [`Writer::finish`]; dropping the writer before that
-/// leaves nothing behind.
+/// Nothing is visible under the name of the target before [`Writer::finish`]. Dropping the writer
+/// before that leaves nothing.
 #[derive(Debug)]
 pub struct Writer {
     // Dropped first: the thread that writes must end before the folder is removed.
@@ -62,14 +62,14 @@ pub struct Writer {
     sealed: BTreeMap<String, TableEntry>,
 }
 
-/// What was written.
+/// The result of writing an extract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The extract.
     pub path: PathBuf,
-    /// Whether an extract of the same trace existed and was kept; then nothing was written.
+    /// True if an extract of the same trace existed and was kept; then nothing was written.
     pub kept: bool,
-    /// Tables with rows, by name, derived ones behind the others.
+    /// Tables with rows, by name. Derived tables follow the others.
     pub tables: Vec<WrittenTable>,
 }
 
@@ -82,16 +82,16 @@ pub struct WrittenTable {
     pub rows: u64,
     /// Bytes of its file.
     pub bytes: u64,
-    /// Whether it is computed from others.
+    /// True if it is computed from other tables.
     pub derived: bool,
 }
 
 impl Writer {
-    /// Begins an extract that is to be the folder `target`.
+    /// Starts an extract at the folder `target`.
     ///
     /// # Errors
-    /// If the folder of `target` is missing or cannot be written to, or something lies there that is no
-    /// extract.
+    /// If the parent folder of `target` is missing or cannot be written to, or something that is
+    /// not an extract exists there.
     pub fn create(target: &Path, options: WriterOptions) -> StoreResult<Self> {
         refuse_foreign(target)?;
         let partial = Partial::create(target)?;
@@ -107,8 +107,8 @@ impl Writer {
         })
     }
 
-    /// Begins to write an extract anew, with everything that it has but for the tables `without` and those
-    /// that are computed.
+    /// Starts to rewrite an extract, with all its content except for the tables `without` and the
+    /// computed tables.
     ///
     /// # Errors
     /// If its folder cannot be written to.
@@ -136,8 +136,8 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published
-    /// with the tables.
+    /// The folder `symbols` of the extract, created on first use. Its files are published with the
+    /// tables.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -147,8 +147,8 @@ impl Writer {
         Ok(folder)
     }
 
-    /// Says that the derived tables come with this extract, those without rows included, and what else they
-    /// were computed from.
+    /// Declares that the derived tables come with this extract, including those without rows.
+    /// `depends_on` lists their other inputs.
     pub fn set_derived(&mut self, depends_on: BTreeMap<String, String>) {
         self.depends_on = Some(depends_on);
     }
@@ -157,8 +157,8 @@ impl Writer {
     /// full.
     ///
     /// # Errors
-    /// If the rows are not those of the table, or rows that were taken before could not be written. The
-    /// extract cannot be finished then.
+    /// If the rows do not match the table, or rows passed earlier could not be written. The extract
+    /// cannot be finished then.
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         if rows.num_rows() == 0 {
             return Ok(());
@@ -170,8 +170,8 @@ impl Writer {
         checked.and_then(|()| self.tables.write(table, rows))
     }
 
-    /// Completes the files of all base tables that have rows, so that derived tables can be computed from
-    /// them. They take no more rows.
+    /// Completes the files of all base tables with rows, so that derived tables can be computed
+    /// from them. They take no more rows.
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before.
@@ -352,9 +352,9 @@ fn rows_of<R: Row>(rows: impl IntoIterator<Item = R>) -> StoreResult<RecordBatch
     columns.take().map_err(failed)
 }
 
-/// One file under two names, or a copy where the file system has no such thing.
+/// Creates a second name for a file, or a copy if the file system has no hard links.
 fn take_over(from: &Path, to: &Path) -> StoreResult<()> {
-    // Files of extracts are never changed in place, so that both names may lead to the same bytes.
+    // Files of extracts are never changed in place, so both names may refer to the same bytes.
     let done = fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()));
     done.map_err(StoreError::io("copy", from))
 }
@@ -384,7 +384,7 @@ fn written(entries: &BTreeMap<String, TableEntry>, derived: bool) -> Vec<Written
     entries.iter().map(one).collect()
 }
 
-/// Refuses a target that holds something else than an extract.
+/// Refuses a target that exists and is not an extract.
 fn refuse_foreign(target: &Path) -> StoreResult<()> {
     let Ok(metadata) = target.symlink_metadata() else {
         return Ok(());
