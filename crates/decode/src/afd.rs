@@ -1,7 +1,7 @@
-//! Sockets: what processes ask of the driver of Winsock, reported by Microsoft-Windows-Winsock-AFD.
+//! Sockets: requests of processes to the Winsock driver, reported by Microsoft-Windows-Winsock-AFD.
 //!
-//! What the events mean is documented; their layouts are not built in. They are read by the names of their
-//! fields, where the trace describes them.
+//! The meaning of the events is documented, but their layouts are not built in. They are read by
+//! field name if the trace describes them.
 
 use etwkit_etl::{Guid, RawEvent};
 
@@ -12,7 +12,7 @@ use crate::socket::address;
 /// Microsoft-Windows-Winsock-AFD.
 pub const WINSOCK_AFD: Guid = Guid::literal("e53c6823-7bb8-44bb-90dc-3f86090d48a6");
 
-/// What is done with a socket.
+/// The operation on a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// It is made.
@@ -27,7 +27,7 @@ pub enum Operation {
     Connect,
     /// It gets an address of this machine.
     Bind,
-    /// Anything else.
+    /// Any other operation.
     Other,
 }
 
@@ -47,10 +47,10 @@ impl Operation {
     }
 }
 
-/// Where in a request an event stands.
+/// The stage of a request that an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// The request begins.
+    /// Start of the request.
     Enter,
     /// It is completed.
     Exit,
@@ -61,9 +61,9 @@ pub enum Stage {
 /// An event of a socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocketEvent {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// Begin or end of the request.
+    /// Start or end of the request.
     pub stage: Stage,
     /// Address of the endpoint.
     pub endpoint: u64,

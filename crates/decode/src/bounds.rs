@@ -1,4 +1,4 @@
-//! How much a trace may make us keep, and what of it could not be used.
+//! Limits on the data kept for a trace, and counts of descriptions that could not be used.
 
 use std::mem::size_of;
 
@@ -10,15 +10,15 @@ pub const MAX_FIELDS: usize = 1024;
 /// Memory for all schemas that a trace describes.
 pub const MAX_SCHEMA_BYTES: usize = 256 << 20;
 
-/// Bytes of memory that may still be used. Text and fields that a file refers to more than once cost each
-/// time, so that a small file cannot grow into gigabytes.
+/// Bytes of memory that may still be used. Text and fields that a file refers to more than once
+/// count each time, so that a small file cannot grow into gigabytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     left: usize,
 }
 
 impl Budget {
-    /// So many bytes.
+    /// A budget of that many bytes.
     #[must_use]
     pub const fn new(left: usize) -> Self {
         Self { left }
@@ -46,7 +46,7 @@ pub fn cost(fields: &[Field]) -> usize {
         .sum()
 }
 
-/// How often something that describes events could not be used.
+/// Number of event descriptions that could not be used, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Problems {
     /// TraceLogging metadata that is broken: its events stay raw. Counted once for each distinct one.
@@ -55,7 +55,7 @@ pub struct Problems {
     pub manifest_chunks: u64,
     /// Manifests of which a chunk is missing.
     pub incomplete_manifests: u64,
-    /// Manifests that are no XML or too large.
+    /// Manifests that are not XML or too large.
     pub manifests: u64,
     /// Events of manifests that refer to something the manifest does not have.
     pub manifest_events: u64,

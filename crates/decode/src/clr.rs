@@ -20,11 +20,11 @@ pub mod id {
     pub const GC_START: u16 = 1;
     /// A collection ends.
     pub const GC_END: u16 = 2;
-    /// All threads run again behind a collection.
+    /// All threads run again after a collection.
     pub const GC_RESTART_END: u16 = 3;
-    /// How large the heaps are behind a collection.
+    /// Sizes of the heaps after a collection.
     pub const GC_HEAP_STATS: u16 = 4;
-    /// Threads are let run again behind a collection.
+    /// The runtime starts to resume threads after a collection.
     pub const GC_RESTART_BEGIN: u16 = 7;
     /// All threads have stopped for a collection.
     pub const GC_SUSPEND_END: u16 = 8;
@@ -46,7 +46,7 @@ pub mod id {
     pub const WORKER_ADJUSTMENT: u16 = 55;
     /// A worker thread waits for work.
     pub const WORKER_WAIT: u16 = 57;
-    /// How many worker threads work.
+    /// Number of active worker threads.
     pub const WORKING_COUNT: u16 = 60;
     /// An exception was thrown.
     pub const EXCEPTION: u16 = 80;
@@ -68,7 +68,7 @@ pub mod id {
     pub const MODULE_UNLOAD: u16 = 153;
     /// Rundown only: a module is there at the end.
     pub const MODULE_DC_END: u16 = 154;
-    /// Which runtime this is.
+    /// Version and identity of the runtime.
     pub const RUNTIME_INFORMATION: u16 = 187;
     /// IL to native offsets.
     pub const IL_TO_NATIVE_MAP: u16 = 190;
@@ -83,7 +83,8 @@ pub mod method_flag {
     /// Compiled while the program ran.
     pub const JITTED: u32 = 0x8;
 
-    /// How thoroughly the compiler optimized the code (bits 7 to 9); `None` where the runtime does not say.
+    /// Optimization tier of the compiled code (bits 7 to 9); `None` if the runtime does not report
+    /// it.
     #[must_use]
     pub const fn tier(flags: u32) -> Option<&'static str> {
         Some(match flags >> 7 & 7 {
@@ -99,7 +100,7 @@ pub mod method_flag {
     }
 }
 
-/// Which of the two providers an event is from.
+/// The provider of an event: runtime or rundown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// [`RUNTIME`].
@@ -225,7 +226,7 @@ pub struct GcStart {
     pub number: u32,
     /// Generation; `None` in version 0.
     pub depth: Option<u32>,
-    /// Why.
+    /// The reason.
     pub reason: u32,
     /// 0 blocking, 1 in the background, 2 blocking while one runs in the background; `None` in version 0.
     pub kind: Option<u32>,
@@ -271,16 +272,16 @@ pub fn gc_end(payload: &[u8], version: u8) -> Option<(u32, u16)> {
     Some((number, c.u16()?))
 }
 
-/// `GCSuspendEEBegin`: a thread asks those of its runtime to stop.
+/// `GCSuspendEEBegin`: a thread starts to suspend the threads of its runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suspend {
-    /// Why, see [`suspend_reason`].
+    /// The reason, see [`suspend_reason`].
     pub reason: u32,
     /// Instance of the runtime in the process.
     pub clr_instance: u16,
 }
 
-/// Why threads are stopped; the others are debuggers, the end of the program, and the like.
+/// Reasons for suspending threads. The others are debuggers, the end of the program, and the like.
 pub mod suspend_reason {
     /// To collect.
     pub const GC: u32 = 1;
@@ -307,7 +308,7 @@ impl Suspend {
         })
     }
 
-    /// Whether threads stop for a collection.
+    /// True if threads are suspended for a collection.
     #[must_use]
     pub const fn is_for_gc(self) -> bool {
         matches!(self.reason, suspend_reason::GC | suspend_reason::GC_PREP)
@@ -338,15 +339,15 @@ pub fn allocation_tick_bytes(payload: &[u8], version: u8) -> Option<u64> {
 /// An event of the thread pool.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ThreadPool {
-    /// What happened, as one word.
+    /// The kind of event, as one word.
     pub kind: &'static str,
-    /// Worker threads that are active, or shall be behind an adjustment.
+    /// Number of active worker threads, or their target number after an adjustment.
     pub workers: Option<u32>,
     /// Worker threads that retired.
     pub retired: Option<u32>,
     /// Work that was done, as the runtime measures it.
     pub throughput: Option<f64>,
-    /// Why the number was changed.
+    /// Reason for the adjustment.
     pub reason: Option<u32>,
 }
 
@@ -398,7 +399,7 @@ impl ThreadPool {
     }
 }
 
-/// Whether an event is the stack of the one before.
+/// True if an event is the stack of the event before it.
 #[inline]
 #[must_use]
 pub fn is_stack(event: &RawEvent<'_>) -> bool {

@@ -1,8 +1,8 @@
 //! Events of the DNS client that describe queries.
 //!
-//! Start and end of a query are logged by the process that asks. What happens in between is logged by the
-//! service that asks servers: its events have the name of the host and, in newer versions, the process that
-//! asked.
+//! The start and end of a query are logged by the querying process. The steps in between are logged
+//! by the DNS client service, which queries the servers: its events have the name of the host and,
+//! in newer versions, the querying process.
 
 use std::net::IpAddr;
 
@@ -28,7 +28,7 @@ pub mod id {
     pub const SERVER: u16 = 3010;
 }
 
-/// What an event says.
+/// The decoded content of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DnsEvent {
     /// Name that is asked for.
@@ -48,9 +48,9 @@ pub enum Step {
         query_type: u32,
         /// Bits of `DNS_QUERY_…`.
         options: u64,
-        /// Whether it is sent to servers as it is, by the service.
+        /// True if the service sends the query to servers unchanged.
         is_network: bool,
-        /// Whether the caller does not wait for it.
+        /// True if the caller does not wait for it.
         is_async: bool,
     },
     /// It is answered.
@@ -59,14 +59,14 @@ pub enum Step {
         query_type: u32,
         /// Win32 error, 0 for success.
         status: u32,
-        /// Records with `;` behind each.
+        /// Records, each followed by `;`.
         results: String,
     },
     /// It goes to the servers of an adapter.
     Adapter {
         /// Name of the adapter.
         adapter: String,
-        /// Addresses of servers with `;` behind each.
+        /// Addresses of servers, each followed by `;`.
         servers: String,
     },
     /// It goes to a server.
@@ -125,7 +125,7 @@ impl Default for DnsReader {
 }
 
 impl DnsReader {
-    /// What an event of one of these ids says; `None` if it cannot be decoded.
+    /// Decodes an event with one of these IDs; `None` if it cannot be decoded.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<DnsEvent> {
         let id = event.descriptor().id;
         self.0.read(event, decoder, |values| {

@@ -5,17 +5,17 @@ use etwkit_etl::bytes::{Cursor, i64_at, u8_at, u16_at, u32_at, u64_at};
 use crate::element::{self, Context};
 use crate::schema::{Count, Field, Schema};
 
-/// A schema for one pointer size, with the offsets of all fields that lie at a fixed place.
+/// A schema for one pointer size, with the offsets of all fields at a fixed position.
 #[derive(Debug, Clone)]
 pub struct Plan {
     schema: Schema,
     pointer_size: usize,
-    /// Start of each field as far as all before it have a fixed size, and behind the last of these the
-    /// start of the first one that has none.
+    /// Start of each field, as long as all fields before it have a fixed size. The last entry is
+    /// the start of the first field without a fixed size.
     fixed: Vec<u32>,
 }
 
-/// Where the top-level fields of one payload lie; reused from event to event.
+/// Positions of the top-level fields of one payload; reused from event to event.
 #[derive(Debug, Clone, Default)]
 pub struct Spans {
     spans: Vec<(u32, u32)>,
@@ -30,7 +30,7 @@ impl Plan {
         let mut fixed = vec![0];
         let mut at = 0;
         for field in &schema.fields {
-            // Behind the first field of variable size no offset is the same in all payloads.
+            // After the first field of variable size no offset is the same in all payloads.
             let Some(size) = fixed_field_size(field, pointer_size) else {
                 break;
             };
@@ -68,7 +68,7 @@ impl Plan {
         self.fixed.last().map_or(0, |end| *end as usize)
     }
 
-    /// Whether every field has a fixed size.
+    /// True if every field has a fixed size.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         self.fixed.len() == self.schema.fields.len() + 1
@@ -97,7 +97,7 @@ impl Plan {
     }
 
     fn locate_variable(&self, payload: &[u8], located: usize, spans: &mut Spans) -> bool {
-        // The list of slots is lent out and taken back, so that no event costs an allocation.
+        // The list of slots is moved out and back, so that no event costs an allocation.
         let mut slots = std::mem::take(&mut spans.slots);
         slots.clear();
         slots.resize(usize::from(self.schema.slots), 0);
@@ -120,7 +120,7 @@ impl Plan {
                 complete = false;
                 break;
             }
-            // Payloads have at most 64 KiB, so that nothing is lost.
+            // Payloads have at most 64 KiB, so nothing is lost.
             spans.spans.push((start as u32, cursor.position() as u32));
             spans.end = cursor.position();
         }
@@ -180,7 +180,7 @@ impl Spans {
         }
     }
 
-    /// Where the last field that is there ends. What follows was appended by a newer version.
+    /// End of the last field that is present. Newer versions may have appended more.
     #[must_use]
     pub const fn end(&self) -> usize {
         self.end
@@ -192,7 +192,7 @@ impl Spans {
         self.spans.len()
     }
 
-    /// Whether no field is there.
+    /// True if no field is present.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.spans.is_empty()

@@ -1,4 +1,4 @@
-//! Microsoft-Windows-Kernel-EventTracing: what sessions and providers say about themselves.
+//! Microsoft-Windows-Kernel-EventTracing: events of sessions and providers about themselves.
 
 use etwkit_etl::{Guid, RawEvent};
 
@@ -8,7 +8,7 @@ use crate::named::{NamedFields, Values};
 /// The provider.
 pub const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3ca2");
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A session writes to its file, and that failed (ids 0, 1 and 4).
@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What an event id stands for; `None` for those that say nothing of sessions.
+    /// The kind of an event ID; `None` for events that are not about sessions.
     #[must_use]
     pub const fn of(id: u16) -> Option<Self> {
         Some(match id {
@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// What is read from an event; what it does not say is missing.
+/// The fields of an event; fields that it does not have are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFields {
     /// Name of the session.
@@ -93,7 +93,7 @@ pub struct SessionFields {
     pub minimum_buffers: Option<u32>,
     /// Buffers that it may not go beyond.
     pub maximum_buffers: Option<u32>,
-    /// Size of its buffers. What it is counted in is not documented.
+    /// Size of its buffers. The unit is not documented.
     pub buffer_size: Option<u32>,
     /// The most buffers that it had.
     pub peak_buffers: Option<u32>,
@@ -168,8 +168,8 @@ impl Default for SessionReader {
 }
 
 impl SessionReader {
-    /// Reads an event; `None` for those of other providers, those that say nothing of sessions, and those
-    /// whose layout is not known.
+    /// Reads an event. `None` for events of other providers, events that are not about sessions,
+    /// and unknown layouts.
     pub fn read(
         &mut self,
         event: &RawEvent<'_>,

@@ -1,8 +1,8 @@
 //! Events of the TCP/IP driver that describe connections.
 //!
-//! A connection is named by the address of its control block (TCB), which Windows uses again once the
-//! connection is closed. Sends and receives are logged in whatever thread runs, so that only the events that
-//! open, list or close a connection say to which process it belongs.
+//! A connection is identified by the address of its control block (TCB), which Windows reuses once
+//! the connection is closed. Sends and receives are logged in the thread that happens to run, so
+//! only the events that open, list or close a connection identify its process.
 
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
@@ -14,7 +14,7 @@ use crate::{Decoder, socket};
 /// Microsoft-Windows-TCPIP.
 pub const TCPIP: Guid = Guid::literal("2f07e2ee-15db-40f1-90ef-9d7ba282188a");
 
-/// What happened to a connection.
+/// The kind of an event of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A process asks for it. The header names the process.
@@ -43,7 +43,7 @@ pub enum Kind {
     Template,
     /// It was asked whether the other side is still there.
     KeepAlive,
-    /// What the system counted.
+    /// Statistics of the system.
     Summary,
     /// It is reset by this side.
     Abort,
@@ -114,7 +114,7 @@ impl Kind {
 /// An event of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpEvent {
-    /// What happened.
+    /// The kind of event.
     pub kind: Kind,
     /// Address of the control block.
     pub tcb: u64,
@@ -131,11 +131,11 @@ pub struct TcpEvent {
     pub template: Option<u32>,
     /// Windows and times of a send.
     pub state: SendState,
-    /// What the system counted.
+    /// Statistics of the system.
     pub summary: Option<Summary>,
 }
 
-/// What a send says about the state of its connection.
+/// The state of the connection that a send reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SendState {
     /// Congestion window in bytes.
@@ -148,7 +148,7 @@ pub struct SendState {
     pub retransmit_timeout: Option<u32>,
 }
 
-/// What the system counted over the whole life of a connection.
+/// Statistics of the system over the whole life of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Bytes of data received.
@@ -237,7 +237,7 @@ impl Default for TcpReader {
 }
 
 impl TcpReader {
-    /// What an event may say about a connection.
+    /// The kind of an event; `None` for events that are not about a connection.
     #[must_use]
     pub fn kind(event: &RawEvent<'_>) -> Option<Kind> {
         if !event.kind.is_manifest() || event.provider() != TCPIP {
@@ -273,8 +273,8 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
         summary: None,
     };
     match kind {
-        // These begin a connection: without its ends there would be nothing to show of it. A missing field
-        // makes the next description be tried.
+        // These start a connection: without its ends there would be nothing to show. A missing
+        // field causes the next description to be tried.
         Kind::Connect | Kind::Accept | Kind::Rundown => _ = event.ends?,
         Kind::Send => {
             event.bytes = Some(fields.u32(field::BYTES_SENT)?);
@@ -351,8 +351,7 @@ pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
         | Kind::RetransmitTimeout => false,
         _ => return None,
     };
-    // Both addresses have their length in front, so that what lies behind them is found without a
-    // description.
+    // The length precedes both addresses, so the fields after them are found without a description.
     let mut c = Cursor::new(event.payload());
     if has_tcb {
         c.pointer(event.pointer_size())?;

@@ -15,7 +15,7 @@ use crate::schema::{Count, Field, MAX_DEPTH, Out, Schema, Source, Type};
 mod in_type {
     /// The type proper.
     pub(super) const BASE: u8 = 0x1F;
-    /// What kind of array.
+    /// The kind of array.
     pub(super) const ARRAY: u8 = 0x60;
     /// The metadata holds the number of elements.
     pub(super) const FIXED: u8 = 0x20;
@@ -25,7 +25,7 @@ mod in_type {
     pub(super) const CUSTOM: u8 = 0x60;
     /// An output type follows.
     pub(super) const CHAIN: u8 = 0x80;
-    /// Members follow, as many as the output type says.
+    /// Members follow; the output type is their number.
     pub(super) const STRUCT: u8 = 24;
 }
 
@@ -40,7 +40,7 @@ pub struct Traits {
 
 /// Reads provider traits; `None` if there is not even a name.
 ///
-/// Traits of unknown types are skipped; what follows a broken one is ignored.
+/// Traits of unknown types are skipped; everything after a broken one is ignored.
 #[must_use]
 pub fn traits(data: &[u8]) -> Option<Traits> {
     const GROUP: u8 = 1;
@@ -69,7 +69,7 @@ pub fn schema(provider: Guid, provider_name: Option<Arc<str>>, metadata: &[u8]) 
     let mut cursor = sized(metadata)?;
     tags(&mut cursor)?;
     let name = text(&mut cursor)?;
-    // No number says how many fields there are: they go on to the end of the block.
+    // No number gives the count of fields: they continue to the end of the block.
     let mut reader = Reader {
         cursor,
         left: MAX_FIELDS,
@@ -94,14 +94,14 @@ fn sized(block: &[u8]) -> Option<Cursor<'_>> {
     Some(Cursor::new(block.get(2..size)?))
 }
 
-/// Tags: 7 bits in each byte, the highest bit says that another one follows. They have no meaning of their
-/// own.
+/// Tags: 7 bits in each byte; the highest bit means that another one follows. They have no meaning
+/// of their own.
 fn tags(cursor: &mut Cursor<'_>) -> Option<()> {
     while cursor.u8()? & 0x80 != 0 {}
     Some(())
 }
 
-/// UTF-8 up to its NUL, which must be there: without it the size of the block is wrong.
+/// UTF-8 up to its NUL, which must be present: otherwise the size of the block is wrong.
 fn text(cursor: &mut Cursor<'_>) -> Option<Box<str>> {
     cursor
         .rest()
@@ -134,7 +134,7 @@ impl Reader<'_> {
         // Read even where it is not needed: for the types of serializers it passes over their description.
         let count = self.count(kind)?;
         if kind & in_type::ARRAY == in_type::CUSTOM {
-            // The payload holds a size and that many bytes, whatever they mean.
+            // The payload holds a size and that many bytes of any meaning.
             return Some(Field::new(name, Type::CountedBinary));
         }
         if kind & in_type::BASE == in_type::STRUCT {

@@ -2,7 +2,7 @@
 
 use etwkit_etl::bytes::Cursor;
 
-/// `GCHeapStats`: the heaps of a runtime behind a collection.
+/// `GCHeapStats`: the heaps of a runtime after a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeapStats {
     /// Bytes of generations 0 to 2, of the heap of large objects and, from version 2 on, of pinned ones.

@@ -1,4 +1,4 @@
-//! Schemas by the metadata that lies on each event.
+//! Schemas compiled from the metadata that each event carries.
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -91,9 +91,10 @@ impl Blobs {
         });
     }
 
-    /// Compiles what is new.
+    /// Compiles the metadata observed since the last call.
     pub(super) fn compile(&mut self, names: &FxHashMap<Guid, Arc<str>>) {
-        // Not done while observing, since the name of a provider may lie on a later event than its metadata.
+        // Not done while observing, because the name of a provider may be on a later event than its
+        // metadata.
         for known in self.known.values_mut().flatten() {
             let State::Observed(schema) = &mut known.state else {
                 continue;
@@ -107,8 +108,8 @@ impl Blobs {
     #[inline]
     pub(super) fn plan(&self, event: &RawEvent<'_>, metadata: &[u8]) -> Option<&Arc<Plan>> {
         let provider = event.provider();
-        // The hash alone would not do: whoever makes a file can make metadata of the same hash, whose fields
-        // would be read for those of another event.
+        // The hash alone would not be enough: an attacker can create metadata with the same hash,
+        // whose fields would be read as the fields of another event.
         let bucket = self.known.get(&hash(provider, metadata))?;
         match &bucket
             .iter()

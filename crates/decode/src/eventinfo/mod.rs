@@ -24,7 +24,7 @@ pub const OPCODE_MAP: u8 = 33;
 /// Bytes of the fixed part of `TRACE_EVENT_INFO`.
 const HEAD_LEN: usize = 112;
 
-/// What describes the event (`DECODING_SOURCE`).
+/// The source of the event's description (`DECODING_SOURCE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Decoding {
     /// A manifest.
@@ -50,7 +50,7 @@ pub struct Head {
     pub version: u8,
     /// Opcode.
     pub opcode: u8,
-    /// What describes the event.
+    /// The source of the event's description.
     pub decoding: Decoding,
 }
 
@@ -102,7 +102,7 @@ pub fn schema(
     let head = head(info)?;
     let name = event_name(info, head)?;
     let properties = properties::read(info, map)?;
-    // Classic events carry the GUID of their class in the header, not that of their provider.
+    // Classic events carry the GUID of their class in the header, not the GUID of their provider.
     let provider = if head.decoding == Decoding::Mof {
         head.class
     } else {
@@ -130,7 +130,7 @@ fn event_name(info: &[u8], head: Head) -> Option<String> {
             }
             _ => task,
         },
-        // In manifests the place of the event name holds that of the activity id.
+        // Manifests have the activity ID in the place of the event name.
         (None, Some(own)) if head.decoding == Decoding::TraceLogging => own,
         (None, _) => schema::numbered(head.id),
     })
@@ -141,10 +141,10 @@ fn string(bytes: &[u8], offset: u32, budget: &mut Budget) -> Option<String> {
     text(bytes, offset, budget).filter(|text| !text.is_empty())
 }
 
-/// The string at an offset without the blanks at its end, empty if there is none; `None` if it lies outside
-/// or the budget is used up.
+/// The string at an offset without trailing blanks, empty if there is none; `None` if it is out of
+/// bounds or the budget is used up.
 fn text(bytes: &[u8], offset: u32, budget: &mut Budget) -> Option<String> {
-    // Offset 0 is how a record says that it has no such text: the record itself begins there.
+    // Offset 0 means that the record has no such text: the record itself starts there.
     if offset == 0 {
         return Some(String::new());
     }

@@ -22,7 +22,7 @@ mod flag {
     pub(super) const PARAM_COUNT: u32 = 0x04;
     /// An array even if it has one element.
     pub(super) const PARAM_FIXED_COUNT: u32 = 0x20;
-    /// The place of the map name holds something else.
+    /// The place of the map name holds another value.
     pub(super) const CUSTOM_SCHEMA: u32 = 0x80;
 }
 
@@ -45,7 +45,7 @@ pub(super) fn read(info: &[u8], map: &dyn Fn(&str) -> Option<Arc<ValueMap>>) -> 
         .filter_map(Raw::read)
         .collect();
     let (slot_of, slots) = slots(&raw)?;
-    // Names may be shared, but no honest record has so many that they outgrow it by far.
+    // Names may be shared, but no honest record has so many that they become far larger than it.
     let budget = Budget::new(info.len().saturating_mul(8));
     let mut reader = Reader {
         info,
@@ -55,8 +55,8 @@ pub(super) fn read(info: &[u8], map: &dyn Fn(&str) -> Option<Arc<ValueMap>>) -> 
         budget,
         left: MAX_FIELDS,
     };
-    // Only the first ones are properties of the event; those behind are members that structs refer to by
-    // their index.
+    // Only the first ones are properties of the event. The ones after them are members that structs
+    // refer to by their index.
     let fields = reader.range(0, top, 0)?;
     Some(Properties { fields, slots })
 }
@@ -133,8 +133,8 @@ impl Reader<'_> {
     }
 
     fn property(&mut self, index: usize, depth: usize) -> Option<Field> {
-        // Structs refer to their members by index, so that one may contain itself, or a chain of them have
-        // more fields than the record has bytes. Counting fields ends both.
+        // Structs refer to their members by index, so a struct may contain itself, or a chain of
+        // them may have more fields than the record has bytes. Counting fields ends both.
         self.left = self.left.checked_sub(1)?;
         let raw = *self.raw.get(index)?;
         let name = text(self.info, raw.name, &mut self.budget)?;

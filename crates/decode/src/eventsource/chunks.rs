@@ -14,14 +14,14 @@ pub const CHUNK_OPCODE: u8 = 0xFE;
 const MAGIC: u8 = 0x5B;
 /// Format of the manifest: XML.
 const FORMAT_XML: u8 = 1;
-/// Bytes in front of the XML.
+/// Bytes before the XML.
 const HEAD_LEN: usize = 8;
 
 /// Bytes of one manifest; more are refused. The largest ones of .NET have about 200 KB.
 const MAX_MANIFEST: usize = 16 << 20;
 /// Bytes of all manifests that wait for chunks.
 const MAX_PENDING: usize = 64 << 20;
-/// What a chunk that waits costs beside its bytes.
+/// Memory cost of a waiting chunk in addition to its bytes.
 const OVERHEAD: usize = 128;
 
 /// One chunk.
@@ -29,9 +29,9 @@ const OVERHEAD: usize = 128;
 pub struct Chunk<'a> {
     /// 1: XML.
     pub format: u8,
-    /// How many chunks the manifest has.
+    /// Number of chunks of the manifest.
     pub total: u16,
-    /// Which one this is, from 0.
+    /// Number of this chunk, from 0.
     pub number: u16,
     /// Its part of the manifest, UTF-8.
     pub bytes: &'a [u8],
@@ -42,7 +42,8 @@ impl<'a> Chunk<'a> {
     #[must_use]
     pub fn of(event: &RawEvent<'a>) -> Option<Self> {
         let descriptor = event.descriptor();
-        // The id alone is not enough: 0xFFFE is an ordinary id for providers that are no EventSource.
+        // The ID alone is not enough: 0xFFFE is an ordinary ID for providers other than
+        // EventSource.
         if descriptor.id != CHUNK_ID || descriptor.opcode != CHUNK_OPCODE {
             return None;
         }
@@ -59,7 +60,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Who writes a manifest: one thread writes all its chunks.
+/// The writer of a manifest: one thread writes all its chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Writer {
     pub(super) provider: Guid,
@@ -67,7 +68,7 @@ pub(super) struct Writer {
     pub(super) thread: Option<u32>,
 }
 
-/// Why a chunk is of no use.
+/// The reason for which a chunk cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     /// It contradicts itself.
@@ -81,7 +82,7 @@ pub(super) enum Refused {
 struct Pending {
     total: u16,
     chunks: BTreeMap<u16, Box<[u8]>>,
-    /// What it costs.
+    /// Its memory cost.
     bytes: usize,
     written: i64,
 }
@@ -111,8 +112,8 @@ impl Assembler {
             return Err(Refused::TooMuch);
         }
         let pending = self.pending.entry(writer).or_default();
-        // What this manifest costs is taken out of the sum and put back when it still waits: adding a chunk
-        // may also drop others of it.
+        // The cost of this manifest is subtracted from the sum, and added again if it still waits:
+        // adding a chunk may also drop others of it.
         self.bytes -= pending.bytes;
         pending.add(chunk, cost, time);
         if pending.bytes > MAX_MANIFEST {

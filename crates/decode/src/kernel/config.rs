@@ -77,7 +77,7 @@ pub fn hyper_threads(payload: &[u8], version: u8, pointer_size: usize) -> Option
     pointer_at(payload, if version >= 2 { 800 } else { 796 }, pointer_size)
 }
 
-/// Processors of a NUMA node that lie in one group (`GROUP_AFFINITY`).
+/// Processors of a NUMA node in one group (`GROUP_AFFINITY`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumaNode {
     /// Bit mask of their numbers.
@@ -133,7 +133,7 @@ pub struct PhysicalDisk {
     pub manufacturer: String,
     /// Partitions.
     pub partitions: u32,
-    /// Whether writes are cached.
+    /// True if writes are cached.
     pub write_cache: bool,
     /// Letter of the boot drive.
     pub boot_drive: String,
@@ -360,7 +360,7 @@ impl Processor {
             index,
             mhz,
             name: utf16_fixed_text(c.take(128)?).trim().to_owned(),
-            // Traces of Windows 10 and 11 have the identifier in front of the vendor.
+            // Traces of Windows 10 and 11 have the identifier before the vendor.
             identifier: utf16_fixed_text(c.take(256)?),
             vendor: utf16_fixed_text(c.take(32)?),
         })

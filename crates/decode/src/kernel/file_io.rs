@@ -1,7 +1,7 @@
 //! Operations on files: group 4, types 64 to 86, versions 2 and 3.
 //!
-//! Version 2 has the thread behind the request packet as a pointer, version 3 behind the file as a 32-bit
-//! number.
+//! Version 2 has the thread after the request packet as a pointer, version 3 after the file as a
+//! 32-bit number.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -59,7 +59,7 @@ pub mod opcode {
     }
 }
 
-/// What an operation is called in the extract; `None` for types that are no operation.
+/// The name of an operation in the extract; `None` for types that are not an operation.
 #[must_use]
 pub const fn name(op: u8) -> Option<&'static str> {
     Some(match op {
@@ -85,14 +85,14 @@ pub const fn name(op: u8) -> Option<&'static str> {
     })
 }
 
-/// How a file is opened.
+/// Arguments of opening a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Create {
-    /// `FILE_*` options, and in the highest byte what becomes of a file that is there or not.
+    /// `FILE_*` options, and in the highest byte the disposition for existing and missing files.
     pub options_and_disposition: u32,
     /// Attributes of a file that is created.
     pub attributes: u32,
-    /// What others may do meanwhile.
+    /// Access that others may have at the same time.
     pub share_access: u32,
 }
 
@@ -103,7 +103,7 @@ impl Create {
         self.options_and_disposition & 0x00FF_FFFF
     }
 
-    /// What becomes of a file that is there or not (`FILE_SUPERSEDE`, …).
+    /// The disposition for existing and missing files (`FILE_SUPERSEDE`, …).
     #[must_use]
     pub const fn disposition(&self) -> u8 {
         self.options_and_disposition.to_le_bytes()[3]
@@ -125,9 +125,9 @@ pub struct Operation<'a> {
     pub transfer: Option<(u64, u32)>,
     /// Flags of the request packet of reads and writes.
     pub io_flags: Option<u32>,
-    /// What is asked for or set; of file-system controls the control code.
+    /// The class of information to query or set; for file-system controls the control code.
     pub info_class: Option<u32>,
-    /// How a file is opened.
+    /// The arguments of opening a file.
     pub create: Option<Create>,
     /// The path as UTF-16, where a file is opened.
     pub open_path: Option<&'a [u8]>,
@@ -140,8 +140,8 @@ impl<'a> Operation<'a> {
         let mut c = Cursor::new(payload);
         let is_transfer = matches!(op, opcode::READ | opcode::WRITE);
         let opens = matches!(op, opcode::CREATE | opcode::CREATE_NEW);
-        // Of the operations that neither open nor transfer, these have no pointer of extra information behind
-        // the key.
+        // Of the operations that neither open nor transfer, these have no pointer of extra
+        // information after the key.
         let has_extra_info = !matches!(
             op,
             opcode::CLEANUP | opcode::CLOSE | opcode::FLUSH | opcode::DIR_ENUM | opcode::DIR_NOTIFY
@@ -185,7 +185,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Whether the class of what is asked for stands at the end of the fixed part (`FileIo_Info`).
+/// True if the information class is at the end of the fixed part (`FileIo_Info`).
 const fn has_info_class(op: u8) -> bool {
     use opcode::{
         DELETE, DELETE_PATH, FS_CONTROL, QUERY_INFO, RENAME, RENAME_PATH, SET_INFO, SET_LINK,
@@ -210,7 +210,7 @@ const fn has_info_class(op: u8) -> bool {
 pub struct OperationEnd {
     /// Request packet.
     pub irp: u64,
-    /// Bytes read or written, or what else the file system says.
+    /// Bytes read or written, or another value returned by the file system.
     pub information: u64,
     /// NTSTATUS.
     pub status: u32,

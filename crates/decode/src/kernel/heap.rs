@@ -1,5 +1,5 @@
-//! Heaps of programs: group 16, which the program itself logs, so that events name process and thread. No
-//! trace at hand has any: the layouts are those that Windows documents.
+//! Heaps of programs: group 16, which the program itself logs, so events name process and thread.
+//! No available trace has these events: the layouts are those that Windows documents.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -21,7 +21,7 @@ pub mod opcode {
     }
 }
 
-/// What happened to a heap.
+/// A change of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It was made.
@@ -30,14 +30,14 @@ pub enum Change {
     Allocate {
         /// Bytes that were asked for.
         size: u64,
-        /// Where the block lies.
+        /// Address of the block.
         address: u64,
     },
     /// A block got another size.
     Reallocate {
-        /// Where it lies now.
+        /// New address.
         address: u64,
-        /// Where it lay.
+        /// Old address.
         old_address: u64,
         /// Bytes that were asked for.
         size: u64,
@@ -46,7 +46,7 @@ pub enum Change {
     },
     /// A block was freed.
     Free {
-        /// Where it lay.
+        /// Address of the freed block.
         address: u64,
     },
     /// The heap ended.
@@ -54,7 +54,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Reads the handle of the heap and what happened to it; `None` for other types.
+    /// Reads the handle of the heap and the change; `None` for other types.
     #[must_use]
     pub fn parse(payload: &[u8], op: u8, pointer_size: usize) -> Option<(u64, Self)> {
         let mut c = Cursor::new(payload);
@@ -84,7 +84,7 @@ impl Change {
         Some((heap, change))
     }
 
-    /// What it is called in the extract.
+    /// Name of the change in the extract.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
 //! Use of memory: counts of pages of the machine and of each process.
 //!
-//! The kernel logger writes them as types 112 (flag MEMINFO, every half second) and 125 (flag MEMINFO_WS) of
-//! the memory class; the provider Microsoft-Windows-Kernel-Memory has the same as events 1 and 2. No trace at
-//! hand has either: the layouts are those that Windows documents.
+//! The kernel logger writes them as types 112 (flag MEMINFO, every half second) and 125 (flag
+//! MEMINFO_WS) of the memory class; the provider Microsoft-Windows-Kernel-Memory has the same as
+//! events 1 and 2. No available trace has either: the layouts are those that Windows documents.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::Cursor;
@@ -51,7 +51,7 @@ pub struct Machine {
     pub bad: u64,
     /// On standby, over all priorities.
     pub standby: u64,
-    /// How often pages on standby were given to others, since boot.
+    /// Number of standby pages repurposed since boot, by priority.
     pub repurposed: u64,
     /// Changed ones that go to a page file.
     pub modified_page_file: Option<u64>,
@@ -107,7 +107,7 @@ impl Machine {
 /// Pages of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Process {
-    /// Process id; other numbers stand for parts of the system.
+    /// Process ID; other numbers mean parts of the system.
     pub pid: u32,
     /// In memory.
     pub working_set: u64,

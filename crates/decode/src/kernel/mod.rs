@@ -90,8 +90,8 @@ pub mod group {
     pub const THREAD_POOL: u8 = 0x1C;
 }
 
-/// A kernel event, whatever header carries it: kernel events that were relogged or replayed have a classic
-/// header with the GUID of their class.
+/// A kernel event in any header: kernel events that were relogged or replayed have a classic header
+/// with the GUID of their class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hook {
     /// One of [`group`].
@@ -232,7 +232,7 @@ const CLASSES: [(Guid, u8); 17] = [
 pub struct Read<T> {
     /// The event.
     pub event: T,
-    /// Whether the regular layout did not fit.
+    /// True if the regular layout did not match.
     pub fallback: bool,
 }
 
@@ -241,7 +241,8 @@ fn first_consistent<T, L: Copy>(
     layouts: &[L],
     read: impl Fn(L) -> Option<(T, bool)>,
 ) -> Option<Read<T>> {
-    // Where no layout fits exactly, that of the header holds: a payload that is cut short fits none of them.
+    // If no layout matches exactly, the layout of the header applies: a payload that is cut short
+    // matches none of them.
     let mut regular = None;
     for (index, layout) in layouts.iter().enumerate() {
         match read(*layout) {

@@ -32,7 +32,8 @@ pub mod opcode {
     }
 }
 
-/// The bit that marks handles of the kernel, which are in the table of the process System whoever uses them.
+/// The bit that marks kernel handles, which are in the table of the process System, whichever
+/// process uses them.
 pub const KERNEL_HANDLE: u32 = 1 << 31;
 
 /// A handle that is created or closed.
@@ -49,8 +50,8 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Reads a payload of [`opcode::CREATE_HANDLE`] or [`opcode::CLOSE_HANDLE`]. A name stands directly
-    /// behind the type; without one two bytes fill the payload up.
+    /// Reads a payload of [`opcode::CREATE_HANDLE`] or [`opcode::CLOSE_HANDLE`]. A name follows
+    /// directly after the type. Without a name, two bytes of padding follow.
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -150,9 +151,9 @@ pub fn object(payload: &[u8], pointer_size: usize) -> Option<(u64, u16)> {
 pub struct References {
     /// Address of the object.
     pub object: u64,
-    /// Four characters that say who holds them, such as `Dflt`.
+    /// Pool tag of the holder: four characters such as `Dflt`.
     pub tag: [u8; 4],
-    /// How many.
+    /// Number of references.
     pub count: u32,
 }
 

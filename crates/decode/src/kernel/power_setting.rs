@@ -1,5 +1,5 @@
-//! Power settings: what is in force in the system (Microsoft-Windows-Kernel-Power) and in the profiles of the
-//! processor driver (Microsoft-Windows-Kernel-Processor-Power).
+//! Power settings: the values in force in the system (Microsoft-Windows-Kernel-Power) and the
+//! values in the profiles of the processor driver (Microsoft-Windows-Kernel-Processor-Power).
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::Cursor;
@@ -45,16 +45,16 @@ pub struct Setting<'a> {
     pub guid: Guid,
     /// Its value.
     pub data: &'a [u8],
-    /// Whether something overrides the scheme of the user; not in old versions.
+    /// True if something overrides the scheme of the user; `None` in old versions.
     pub is_override: Option<bool>,
-    /// Of which profile; `None` for what is in force.
+    /// The profile; `None` for the value in force.
     pub of_profile: Option<OfProfile<'a>>,
 }
 
 /// An event about settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A setting as it is when a recording begins or ends.
+    /// A setting at the start or end of a recording.
     Rundown(Setting<'a>),
     /// A setting changed.
     Change(Setting<'a>),

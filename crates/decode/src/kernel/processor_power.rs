@@ -18,7 +18,7 @@ pub mod id {
     pub const REQUESTED_OTHER: u16 = 18;
     /// Idle states and nominal speed of a processor.
     pub const SUMMARY: u16 = 55;
-    /// How a processor runs.
+    /// Performance state of a processor.
     pub const RUNDOWN: u16 = 64;
     /// Index of a processor.
     pub const INDEX: u16 = 68;
@@ -74,20 +74,20 @@ impl Number {
     }
 }
 
-/// What the rundown says about a processor.
+/// Rundown data of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rundown {
-    /// Which one.
+    /// The processor.
     pub number: Number,
-    /// Whether it is parked.
+    /// True if it is parked.
     pub is_parked: Option<bool>,
-    /// Whether it is only avoided while the other processors are enough.
+    /// True if it is avoided while the other processors are sufficient.
     pub is_soft_parked: Option<bool>,
     /// Speed without boost.
     pub nominal_mhz: Option<u32>,
     /// Kind of core, 0 the most efficient one.
     pub efficiency_class: Option<u8>,
-    /// How much the scheduler prefers it.
+    /// Scheduling class: preference of the scheduler for it.
     pub scheduling_class: Option<u8>,
     /// Speed relative to the other cores in percent.
     pub relative_performance: Option<u32>,
@@ -109,7 +109,7 @@ pub enum Parking {
 /// A measured speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered {
-    /// Which processor.
+    /// The processor.
     pub number: Number,
     /// Percent of the nominal speed.
     pub percent: u32,
@@ -122,13 +122,13 @@ pub struct Delivered {
 /// An event of the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// What the processor is and how it runs, when the recording begins or ends.
+    /// Properties and state of the processor when the recording starts or ends.
     Rundown(Rundown),
     /// Index of a processor.
     Index(Number, u32),
     /// Windows asks for a speed in MHz.
     Requested(Number, u32),
-    /// The processor says how fast it was.
+    /// The performance that the processor delivered.
     Delivered(Delivered),
     /// It is parked in some way.
     Park(Number, Parking),
@@ -226,10 +226,10 @@ fn delivered(c: &mut Cursor<'_>, version: u8) -> Option<Delivered> {
     })
 }
 
-/// Versions 0 to 9 of event 64. Each adds fields behind those of the one before; version 4 replaced one.
+/// Versions 0 to 9 of event 64. Each one appends fields; version 4 replaced one.
 fn rundown(c: &mut Cursor<'_>, version: u8) -> Option<Rundown> {
-    // What is passed over has to be there as well: an event that ends early has another layout than its
-    // version says, and its numbers would be those of other fields.
+    // Skipped fields have to be present as well: an event that ends early has another layout than
+    // its version states, and its numbers would be read from the wrong fields.
     let mut r = Rundown {
         number: Number::read(c)?,
         is_parked: Some(c.u32()? != 0),

@@ -92,12 +92,12 @@ fn start(payload: &[u8], layout: u8) -> Option<Process> {
     }
     if sequence_numbers {
         c.take(8)?; // elevation
-        // The label is a SID. Only its length counts here, since the name lies behind it.
+        // The label is a SID. Only its length matters here, because the name follows it.
         let sub_authorities = usize::from(*c.rest().get(1)?);
         c.take(8 + 4 * sub_authorities)?; // mandatory label
     }
-    // The kernel logger has file names, this provider whole paths: a process has one name, whoever reports
-    // it.
+    // The kernel logger has file names, this provider whole paths. A process has one name,
+    // whichever of them reports it.
     p.name = last_part(&utf16_text(c.utf16()));
     if layout >= 2 {
         c.take(8)?; // checksum, time stamp

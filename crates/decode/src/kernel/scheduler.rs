@@ -55,8 +55,8 @@ pub struct ContextSwitch {
     pub previous_c_state: u8,
     /// `KWAIT_REASON` of the thread that goes.
     pub old_wait_reason: u8,
-    /// Whether it waits in user mode: the wait mode of version 1 and 2, whose place the lowest of several
-    /// bits has from version 3 on.
+    /// True if it waits in user mode: the wait mode of versions 1 and 2. From version 3 on its
+    /// place holds the lowest of several bits.
     pub old_wait_user_mode: bool,
     /// One of [`state`].
     pub old_state: u8,
@@ -94,9 +94,9 @@ impl ContextSwitch {
 pub struct ReadyThread {
     /// Thread that is made ready.
     pub tid: u32,
-    /// Why its priority is adjusted: 0 it is not, 1 its wait is over, 2 it is boosted.
+    /// Reason for adjusting its priority: 0 no adjustment, 1 its wait is over, 2 it is boosted.
     pub adjust_reason: u8,
-    /// Bit 0: by a DPC, so that the thread on the processor is not the cause.
+    /// Bit 0: readied by a DPC, so the thread on the processor is not the cause.
     pub flags: u8,
 }
 
@@ -112,7 +112,7 @@ impl ReadyThread {
         })
     }
 
-    /// Whether a DPC made it ready.
+    /// True if a DPC readied it.
     #[must_use]
     pub const fn from_dpc(&self) -> bool {
         self.flags & 1 != 0

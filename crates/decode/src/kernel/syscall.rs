@@ -22,8 +22,8 @@ pub fn address(payload: &[u8], pointer_size: usize) -> Option<u64> {
     pointer_at(payload, 0, pointer_size)
 }
 
-/// What the function returned, from the payload of [`opcode::EXIT`]: an NTSTATUS, of functions of the window
-/// manager any number.
+/// The return value of the function, from the payload of [`opcode::EXIT`]: an NTSTATUS, or any
+/// number for functions of the window manager.
 #[inline]
 #[must_use]
 pub fn status(payload: &[u8]) -> Option<u32> {

@@ -25,7 +25,7 @@ pub mod opcode {
 /// Types that describe a thread.
 pub const LIFETIME: &[u8] = &[opcode::START, opcode::END, opcode::DC_START, opcode::DC_END];
 
-/// Whether a type describes a thread.
+/// True if a type describes a thread.
 #[must_use]
 pub const fn is_lifetime(op: u8) -> bool {
     matches!(
@@ -34,7 +34,7 @@ pub const fn is_lifetime(op: u8) -> bool {
     )
 }
 
-/// The identity in a thread event. The ids of the header are those of the creator.
+/// The identity in a thread event. The IDs of the header are the creator's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thread {
     /// Process id.
@@ -62,7 +62,7 @@ impl Thread {
     }
 }
 
-/// What else events of types 1 to 4 say about a thread.
+/// The other fields of events of types 1 to 4.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Processors that it may run on: a bit for each processor of its group, which these events do not name.
@@ -72,8 +72,8 @@ pub struct Traits {
     pub start_address: Option<u64>,
     /// Base priority, from version 3 on.
     pub base_priority: Option<u8>,
-    /// The name that the program gave it, empty for none. Windows 10 writes it behind version 3, too (seen on
-    /// builds 18362 to 26100).
+    /// The name that the program gave it; empty if it has none. Windows 10 also appends it to
+    /// version 3 (seen on builds 18362 to 26100).
     pub name: String,
 }
 
@@ -94,7 +94,8 @@ impl Traits {
             });
         }
         let priorities = fifth + 3 * pointer_size + 4;
-        // Version 3 without a name ends behind three priorities and the flags, and then the name is empty.
+        // Version 3 without a name ends after three priorities and the flags, and then the name is
+        // empty.
         let name = payload
             .get(priorities + 4..)
             .map(|rest| utf16_text(Cursor::new(rest).utf16()));

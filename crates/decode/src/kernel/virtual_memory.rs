@@ -29,7 +29,7 @@ pub mod opcode {
     }
 }
 
-/// Whether a type is about ranges of heaps, which programs log.
+/// True if a type is about ranges of heaps, which programs log.
 #[must_use]
 pub const fn is_heap_range(op: u8) -> bool {
     matches!(op, opcode::HEAP_RANGE_RUNDOWN..=opcode::HEAP_RANGE_DESTROY)
@@ -55,7 +55,7 @@ pub const PAGE: u64 = 0x1000;
 pub struct Allocation {
     /// First address.
     pub base: u64,
-    /// Bytes; of a release those of the whole region.
+    /// Bytes; for a release the size of the whole region.
     pub size: u64,
     /// Process whose memory it is.
     pub pid: u32,
@@ -77,8 +77,8 @@ impl Allocation {
         })
     }
 
-    /// What is done, as the extract names it; `None` if the flags say nothing. What is reserved and
-    /// committed at once is committed.
+    /// The name of the operation in the extract; `None` if the flags do not contain one. Memory
+    /// that is reserved and committed at once counts as committed.
     #[must_use]
     pub const fn kind(&self, op: u8) -> Option<&'static str> {
         if op == opcode::ALLOC {
@@ -103,8 +103,8 @@ impl Allocation {
         if self.size == 0 {
             return (start, start);
         }
-        // Rounding up in the last page would overflow. That page belongs to no program, so that ranges which
-        // claim to reach into it end in front of it.
+        // Rounding up in the last page would overflow. That page belongs to no program, so ranges
+        // that claim to reach into it end before it.
         let end = self.base.saturating_add(self.size);
         if end > last_page {
             (start, last_page)

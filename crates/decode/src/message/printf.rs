@@ -38,7 +38,7 @@ pub enum Argument {
         bits: u64,
         /// 1, 2, 4 or 8.
         bytes: u8,
-        /// Whether its highest bit is a sign.
+        /// True if its highest bit is a sign.
         signed: bool,
     },
     /// A number with a fraction.
@@ -48,7 +48,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// An integer with a sign, of so many bytes.
+    /// A signed integer of that many bytes.
     #[must_use]
     pub const fn signed(value: i64, bytes: u8) -> Self {
         Self::Integer {
@@ -58,7 +58,7 @@ impl Argument {
         }
     }
 
-    /// An integer without a sign, of so many bytes.
+    /// An unsigned integer of that many bytes.
     #[must_use]
     pub const fn unsigned(bits: u64, bytes: u8) -> Self {
         Self::Integer {
@@ -84,7 +84,7 @@ impl Argument {
     }
 }
 
-/// The bits of a value of so many bytes.
+/// The lowest bits of a value, for that many bytes.
 const fn truncate(bits: u64, bytes: u8) -> u64 {
     if bytes >= 8 {
         bits
@@ -105,8 +105,8 @@ const fn extend(bits: u64, bytes: u8) -> i64 {
 }
 
 impl Spec {
-    /// Reads a format; `None` if it is none. Modifiers of the size count for nothing: sizes are those of the
-    /// values.
+    /// Reads a format; `None` if the text is not one. Size modifiers are ignored: the values have
+    /// their own sizes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut flags = Flags::default();
@@ -123,7 +123,8 @@ impl Spec {
             }
             None => None,
         };
-        // Longer ones first, or `I64` would be taken for an `I` with a conversion behind it that is none.
+        // Longer ones first. Otherwise `I64` would be read as an `I` followed by an invalid
+        // conversion.
         let size = [
             "I64", "I32", "ll", "hh", "l", "h", "w", "I", "j", "z", "t", "L",
         ];
@@ -143,7 +144,7 @@ impl Spec {
         })
     }
 
-    /// Whether it asks for a text instead of a number.
+    /// True if it expects a text instead of a number.
     #[must_use]
     pub const fn is_text(&self) -> bool {
         matches!(self.conversion, 's' | 'S' | 'Z')
@@ -275,7 +276,8 @@ const fn flag_of(letter: char) -> Option<u8> {
     })
 }
 
-/// The digits at the start; the inner `None` without any, the outer one if there are far too many.
+/// The digits at the start. The inner `None` means that there are none, the outer one that there
+/// are far too many.
 fn number(rest: &mut &str) -> Option<Option<usize>> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (number, behind) = rest.split_at_checked(digits)?;
@@ -310,8 +312,8 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
         .rsplit_once('e')
         .and_then(|(_, digits)| digits.parse::<i32>().ok())
         .unwrap_or_default();
-    // The rule of C for `%g`: plain digits as long as the exponent is neither below -4 nor above what the
-    // precision can write.
+    // The rule of C for `%g`: plain digits as long as the exponent is neither below -4 nor above
+    // the limit of the precision.
     let text = if exponent < -4 || i64::from(exponent) >= precision as i64 {
         text
     } else {

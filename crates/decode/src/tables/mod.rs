@@ -10,11 +10,11 @@
 //! 7 any Task/Opcode: Count:u32 Items{A:u8 B:ptr}[Count]       any version; a name of its own
 //! ```
 //!
-//! Types are `u8 u16 u32 u64 i8 i16 i32 i64 x32 x64` (hexadecimal) `f32 f64 bool32 ptr`, `time` (raw ticks),
-//! `ft` (FILETIME), `st` (SYSTEMTIME), `guid sid tokensid ip4 ip6 port`, the strings `wstr astr`, with a
-//! length `wstr(Field)`, of fixed width `wch[n] ach[n]`, the binaries `bytes[n] bin(Field)` and `rest` (to
-//! the end). Behind a type `[n]`, `[Field]` or
-//! `[*]` make it an array. `?` ends a layout early in traces that lack the fields from there on.
+//! Types are `u8 u16 u32 u64 i8 i16 i32 i64 x32 x64` (hexadecimal) `f32 f64 bool32 ptr`, `time`
+//! (raw ticks), `ft` (FILETIME), `st` (SYSTEMTIME), `guid sid tokensid ip4 ip6 port`, the strings
+//! `wstr astr`, with a length `wstr(Field)`, of fixed width `wch[n] ach[n]`, the binaries `bytes[n]
+//! bin(Field)` and `rest` (to the end). The suffix `[n]`, `[Field]` or `[*]` makes a type an array.
+//! `?` ends a layout early in traces that lack the fields from there on.
 //!
 //! Several rows for one event and version are variants: the first one that ends where the payload ends holds.
 //!
@@ -212,15 +212,15 @@ pub struct KnownEvent {
     pub name: String,
 }
 
-/// The variant that ends where the payload ends; else the first one whose fields are all there; else the
-/// first one.
+/// The variant that ends at the end of the payload; otherwise the first one with all its fields;
+/// otherwise the first one.
 fn choose<'v>(
     variants: &'v [Arc<Plan>],
     payload: &[u8],
     spans: &mut Spans,
 ) -> Option<&'v Arc<Plan>> {
-    // A length that fits exactly is the only sign of which variant was logged. A longer payload may have
-    // fields of a newer version behind those that are known.
+    // A length that matches exactly is the only sign of the logged variant. A longer payload may
+    // have fields of a newer version after the known ones.
     let mut complete = None;
     for plan in variants {
         if plan.locate(payload, spans) {

@@ -133,8 +133,9 @@ impl Block {
     pub(super) fn plans(&self, id: u16, version: u16, pointer_size: usize) -> Vec<Arc<Plan>> {
         let rows: Vec<Row> = self.rows().filter(|row| row.has(id)).collect();
         let known = |row: &Row| row.version.filter(|v| u16::from(*v) <= version);
-        // Rows of the version itself, else of the highest one below: newer versions append fields, so that
-        // what is known of them still lies where it did. Rows for any version hold where no other does.
+        // Rows of the version itself, otherwise of the highest one below: newer versions append
+        // fields, so the known fields keep their positions. Rows for any version apply if there is
+        // no other.
         let best = rows.iter().filter_map(known).max();
         let mut chosen: Vec<Row> = rows
             .iter()
@@ -186,8 +187,8 @@ impl Block {
             .unwrap_or_default()
     }
 
-    /// Whether an event describes a process or image. Only these are known to occur behind a header whose
-    /// pointer size is not theirs.
+    /// True if an event describes a process or image. Only these are known to occur with a header
+    /// whose pointer size differs from theirs.
     pub(super) fn may_be_replayed(&self, id: u16) -> bool {
         match self.group {
             Some(group::PROCESS) => u8::try_from(id).is_ok_and(process::is_lifetime),
@@ -206,7 +207,7 @@ impl Block {
         for start in starts {
             let with = |text: &'static str| [start.as_slice(), &[text]].concat();
             layouts.push(with(row.fields));
-            // The longest first: a payload that ends early fits the first layout that it fills.
+            // The longest first: a payload that ends early matches the first layout that it fills.
             for (end, _) in row.fields.rmatch_indices('?') {
                 let cut = row.fields.get(..end).unwrap_or_default();
                 layouts.push(with(cut.rsplit_once(' ').map_or("", |(kept, _)| kept)));
@@ -352,7 +353,7 @@ impl<'t> Parser<'t> {
             .map(|slot| slot as u16)
     }
 
-    /// What stands in brackets at the start of the rest.
+    /// The content of brackets at the start of the rest.
     fn enclosed(&mut self, open: char, close: char) -> Option<&'t str> {
         let (inside, rest) = self.rest.strip_prefix(open)?.split_once(close)?;
         self.rest = rest;

@@ -10,12 +10,12 @@ use crate::render::{hex_digits, sid_text};
 use crate::schema::{Field, Length, Type, ValueMap};
 use crate::status;
 
-/// How an argument is shown where its format asks for a text.
+/// The text form of an argument, if its format expects a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     /// As its field: numbers, texts, GUIDs, SIDs, addresses.
     Plain,
-    /// A number in hexadecimal or octal, whatever the format.
+    /// A number in hexadecimal or octal, regardless of the format.
     Hexadecimal,
     UpperHexadecimal,
     Octal,
@@ -39,15 +39,15 @@ pub(super) enum Item {
     Timestamp,
     /// A time span.
     TimeDelta,
-    /// A time span if it is negative, else a point in time.
+    /// A time span if it is negative, otherwise a point in time.
     WaitTime,
     /// Hexadecimal digits.
     Bytes,
-    /// A type that is not known: what it is shown as is all that is left.
+    /// An unknown type: only its rendering is known.
     Unknown,
 }
 
-/// Finds the names of an enumeration: those of its values, or of the bits that its values are.
+/// Finds the names of an enumeration: names of its values, or of the bits in its values.
 pub(super) type Enums<'a> = dyn Fn(&str, bool) -> Option<Arc<ValueMap>> + 'a;
 
 /// Sets type and names of a field by the word that a TMF file has for it: `ItemLong`,
@@ -113,7 +113,7 @@ pub(super) fn set(field: &mut Field, word: &str, enums: &Enums<'_>) -> Item {
             (Type::UInt32, Item::Flags)
         }
         _ => {
-            // Whatever lies behind it cannot be found either.
+            // The fields after it cannot be found either.
             field.length = Length::Rest;
             (Type::Binary, Item::Unknown)
         }
@@ -166,7 +166,7 @@ impl Item {
             Some(name) => format!("{code:#010x}({name})"),
             None => format!("{code:#010x}"),
         };
-        // Times have 8 bytes, so that no sign is lost here; numbers that are shorter are no times.
+        // Times have 8 bytes, so no sign is lost here; shorter numbers are not times.
         let ticks = bits.cast_signed();
         match self {
             Self::Plain => number.natural(),
@@ -286,7 +286,7 @@ fn whole(text: &str) -> String {
     text.split('\0').next().unwrap_or_default().to_owned()
 }
 
-/// `2020-01-01 00:00:00.000Z`; the number where it is no time.
+/// `2020-01-01 00:00:00.000Z`; the number if it is not a time.
 fn point_in_time(filetime: i64) -> String {
     let text = utc_text(filetime).filter(|_| filetime > 0);
     let parts = text.as_deref().and_then(|text| text.split_once('T'));
