@@ -1,7 +1,7 @@
-//! Which process and thread an event belongs to, for any event.
+//! Attribution of any event to a process and a thread.
 //!
-//! Many kernel events have no ids in their header: their payload names the thread, or they were logged by
-//! whatever thread ran on the processor.
+//! Many kernel events have no IDs in their header: the thread is in their payload, or it is the
+//! thread that happened to run on the processor.
 
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ type IdFields = (Arc<Plan>, Option<usize>, Option<usize>);
 #[derive(Debug, Default)]
 pub struct Attributor {
     running: FxHashMap<u16, u32>,
-    /// Positions of the thread and process field of each plan, by its address. The plan is kept, so that no
-    /// address stands for two.
+    /// Positions of the thread and process field of each plan, by its address. The plan is kept
+    /// alive, so that an address cannot be reused for another one.
     fields: FxHashMap<usize, IdFields>,
     spans: Spans,
 }
@@ -65,8 +65,9 @@ impl Attributor {
 
     /// The ids of an event, given the plan that decodes it.
     ///
-    /// For kernel events those of the payload, since the header of process and thread events names the
-    /// creator; else those of the header, else the thread that runs on the processor.
+    /// For kernel events, the IDs in the payload, because the header of process and thread events
+    /// names the creator; otherwise the IDs in the header; otherwise the thread that runs on the
+    /// processor.
     pub fn ids(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Ids {
         let header = Ids {
             pid: event.process_id(),

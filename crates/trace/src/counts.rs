@@ -1,4 +1,4 @@
-//! How many events of each kind a trace has.
+//! Number of events of each kind in a trace.
 
 use std::collections::BTreeMap;
 
@@ -163,7 +163,7 @@ impl Counts {
     /// By processor of the buffer, ordered.
     #[must_use]
     pub fn cpus(&self) -> BTreeMap<u16, u64> {
-        // A broken header can name processor 65535, behind which an open range would overflow.
+        // A broken header can name processor 65535, after which an open range would overflow.
         self.by_cpu
             .iter()
             .zip(0..=u16::MAX)
@@ -192,9 +192,9 @@ pub(crate) fn provider_key(identity: Identity) -> Option<(String, u16, u16, u8)>
     })
 }
 
-/// Where the trace ends in raw ticks: the end of the recording if it was written in all files, else the later
-/// of the last event and the ends that were written. What lies behind the cut of a file was recorded and is
-/// not known, so that such a trace ends with its last event, too.
+/// The end of the trace in raw ticks: the end of the recording if all files state it, otherwise the
+/// later of the last event and the stated ends. Events after the cut of a file were recorded but
+/// are unknown, so a cut trace also ends with its last event.
 pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
     let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
     let (ends, is_closed) = session.ends();

@@ -1,4 +1,4 @@
-//! The words in which importers declare what they do: events, tables and topics, all of them plain data.
+//! The vocabulary of importer declarations: events, tables and topics, all of them plain data.
 
 use etwkit_decode::kernel::{self, Hook};
 use etwkit_etl::{Guid, Identity};
@@ -19,7 +19,7 @@ pub(crate) enum Events {
 }
 
 impl Events {
-    /// Whether the events with that identity are among them.
+    /// True if the declaration includes the events with that identity.
     pub(crate) fn includes(self, identity: &Identity) -> bool {
         match (self, identity) {
             (
@@ -35,7 +35,7 @@ impl Events {
         }
     }
 
-    /// Whether kernel events of that group and type are among them.
+    /// True if the declaration includes kernel events of that group and type.
     pub(crate) const fn includes_type(self, group: u8, opcode: u8) -> bool {
         match self {
             Self::Kernel(own, mut types) => {
@@ -63,7 +63,7 @@ pub(crate) const fn kind(group: u8, opcode: u8) -> usize {
     (group as usize) << 8 | opcode as usize
 }
 
-/// Who wants which kinds of kernel events: for each kind a bit for each of those who want any.
+/// Dispatch table for kernel events: for each kind, a bit mask of the importers that handle it.
 pub(crate) struct Wanted([u8; KINDS]);
 
 impl Wanted {
@@ -96,7 +96,7 @@ impl Wanted {
         Self(kinds)
     }
 
-    /// Who wants a kind: a bit for each.
+    /// Bit mask of the importers that handle a kind.
     #[inline]
     pub(crate) fn by(&self, hook: Hook) -> u8 {
         self.0
@@ -106,12 +106,12 @@ impl Wanted {
     }
 }
 
-/// How much of what happened a table keeps.
+/// The amount of detail in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// A row for each event or operation: summaries leave the table out.
     Row,
-    /// Names, sums, and what is rare: summaries keep the table.
+    /// Names, sums, and rare events: summaries keep the table.
     Sum,
 }
 
@@ -143,11 +143,12 @@ pub(crate) const fn sums(table: &'static Table) -> Filled {
 pub struct Topic {
     /// Its place among all topics, the most asked for first.
     pub(crate) place: u16,
-    /// What it is called.
+    /// Name of the topic.
     pub name: &'static str,
-    /// What it answers.
+    /// The question that it answers.
     pub answers: &'static str,
-    /// What records it: keywords of the kernel logger as xperf and WPR spell them, or a provider.
+    /// The way to record it: keywords of the kernel logger in the spelling of xperf and WPR, or a
+    /// provider.
     pub recorded_by: &'static str,
     /// The events that say that it was recorded.
     pub(crate) events: &'static [Events],
@@ -165,7 +166,7 @@ pub struct Recorded {
     pub events: u64,
 }
 
-/// How many events of each of these topics there are.
+/// Number of events of each topic.
 pub(crate) fn recorded(
     topics: &[&Topic],
     counts: impl Iterator<Item = (Identity, u64)>,

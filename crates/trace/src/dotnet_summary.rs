@@ -18,12 +18,12 @@ use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 /// Rows of the list `top_methods`.
 const TOP_METHODS: usize = 30;
 
-/// Exceptions in the list of them, and bytes of their texts; the others are only counted. A file that holds
-/// nothing else would take several times its size otherwise.
+/// Limits for the list of exceptions: their number, and the bytes of their texts. All others are
+/// only counted. Otherwise a file with nothing else would take several times its size.
 const MAX_EXCEPTIONS: usize = 100_000;
 const MAX_EXCEPTION_TEXT: usize = 64 << 20;
 
-/// What .NET runtimes logged, by process id.
+/// Events of .NET runtimes, by process ID.
 #[derive(Debug, Default)]
 pub struct DotnetSummary {
     exceptions: Exceptions,
@@ -40,7 +40,7 @@ pub struct DotnetSummary {
 /// Exceptions in the order of time.
 #[derive(Debug, Default)]
 struct Exceptions {
-    /// Time, process id, thread id, and what was thrown.
+    /// Time, process ID, thread ID, and the exception.
     listed: Vec<(i64, u32, u32, Exception)>,
     text_bytes: usize,
     not_listed: u64,

@@ -12,11 +12,11 @@ use etwkit_etl::{Guid, RawEvent};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-/// How many events of a kind are shown with their values.
+/// Number of events of a kind that are shown with their values.
 const FIRST: usize = 3;
-/// How many kinds of events are listed; a trace with more is malicious.
+/// Maximum number of event kinds listed; a trace with more is malicious.
 const MAX_KINDS: usize = 100_000;
-/// How many layouts of one name are listed.
+/// Maximum number of layouts listed for one name.
 const MAX_LAYOUTS: usize = 1000;
 
 /// Counts the events that a trace describes itself and keeps the first ones of each kind.
@@ -24,13 +24,13 @@ const MAX_LAYOUTS: usize = 1000;
 /// Wants all events in time order, from a decoder that has seen all of them before.
 #[derive(Debug, Default)]
 pub struct EventsSummary {
-    /// Position of the kind by address of the plan and opcode; none for events that are left out. The plans
-    /// are kept alive, so that no address stands for two.
+    /// Position of the kind by address of the plan and opcode; `None` for events that are omitted.
+    /// The plans are kept alive, so that an address cannot be reused for another one.
     seen: FxHashMap<(usize, u8), (Arc<Plan>, Option<usize>)>,
     keys: BTreeMap<String, usize>,
     /// Keys by first key and fields, for events that describe themselves.
     layouts: FxHashMap<(String, String), String>,
-    /// How many layouts have the same first key.
+    /// Number of layouts with the same first key.
     counts: FxHashMap<String, usize>,
     kinds: Vec<Kind>,
     left_out: u64,
@@ -39,7 +39,7 @@ pub struct EventsSummary {
 /// One kind of event.
 #[derive(Debug)]
 struct Kind {
-    /// Fields as they lie in the payload, without ports and addresses made readable.
+    /// Fields as stored in the payload: ports and addresses are not decoded.
     plain: Schema,
     provider_name: Option<Arc<str>>,
     descriptor: Descriptor,
@@ -209,8 +209,8 @@ fn fields_json(fields: &[Field]) -> Value {
     list.collect()
 }
 
-/// A field as it lies in the payload. The section shows numbers and bytes, whatever a manifest says of how
-/// to show them, and whatever names their values have.
+/// A field as stored in the payload. The section shows numbers and bytes, regardless of output
+/// types and value names in a manifest.
 fn plain(field: &Field) -> Field {
     let (ty, length) = match field.ty {
         Type::Port => (Type::UInt16, field.length),

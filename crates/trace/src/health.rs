@@ -1,4 +1,4 @@
-//! Whether the files of a trace are whole: what the recorder lost, what the files lack, what is damaged.
+//! The health of the files of a trace: events lost by the recorder, missing buffers, damage.
 
 use etwkit_etl::Session;
 use etwkit_etl::damage::Damage;
@@ -83,7 +83,7 @@ pub fn of(session: &Session, damage: &Damage, last: Option<i64>) -> Vec<Diagnost
     rows
 }
 
-/// How many buffers of how many are missing.
+/// The number of missing and expected buffers, as text.
 fn missing_buffers(session: &Session) -> String {
     let counts = || session.files().iter().map(TraceFile::buffer_counts);
     let all = |c: BufferCounts| {

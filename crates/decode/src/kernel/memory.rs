@@ -51,7 +51,7 @@ pub struct Machine {
     pub bad: u64,
     /// On standby, over all priorities.
     pub standby: u64,
-    /// Number of standby pages repurposed since boot, by priority.
+    /// Number of standby pages repurposed since boot.
     pub repurposed: u64,
     /// Changed ones that go to a page file.
     pub modified_page_file: Option<u64>,

@@ -88,8 +88,7 @@ pub fn tag_text(tag: [u8; 4]) -> String {
 /// outside of the enumeration.
 #[must_use]
 pub const fn paging(kind: u32) -> Option<&'static str> {
-    // The types of a session are the first eight plus 32; the types without execution are those
-    // plus 512.
+    // The types of a session are the first eight plus 32; non-executable types have 512 added.
     match kind {
         0 | 2 | 4 | 6 | 32 | 34 | 36 | 38 | 512 | 516 | 544 => Some("nonpaged"),
         1 | 5 | 33 | 37 => Some("paged"),

@@ -15,7 +15,8 @@ use crate::table::CpuMethodClass;
 /// Process, kind of core and stack.
 type Key = (Option<i32>, Option<i32>, i32);
 
-/// Computes `cpu_method_class`, from samples or, without any, from the slices that have a stack.
+/// Computes `cpu_method_class` from samples, or from the slices with a stack if there are no
+/// samples.
 pub(super) fn derive(
     source: &dyn TableSource,
     idle: Option<i32>,

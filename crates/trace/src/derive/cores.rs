@@ -1,4 +1,4 @@
-//! CPU by kind of core: how long, how fast, and whether a better core was idle meanwhile.
+//! CPU time by kind of core: its length, its speed, and the time in which a better core was idle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,11 +47,11 @@ impl Sum {
         self.measured_ns = self
             .measured_ns
             .saturating_add(measured.map_or(0, |_| length));
-        // Where no frequency was recorded the nominal one stands in; `measured_ns` says for how much of the
-        // time that was not necessary.
+        // If no frequency was recorded the nominal one is used. `measured_ns` is the time for which
+        // that was not necessary.
         match measured.or(nominal) {
-            // Means are weighted by time, so that sums of different slices can be added up before they are
-            // divided.
+            // Means are weighted by time, so that sums of different slices can be added up before
+            // they are divided.
             Some(mhz) => self.speed += length as f64 * f64::from(mhz),
             None => self.has_unknown_speed = true,
         }
@@ -64,7 +64,7 @@ impl Sum {
         }
     }
 
-    /// Adds what was summed up elsewhere.
+    /// Adds another sum.
     pub(super) fn merge(&mut self, other: &Self) {
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.measured_ns = self.measured_ns.saturating_add(other.measured_ns);
@@ -90,8 +90,8 @@ impl Sum {
         let mean = |sum: f64, is_unknown: bool| {
             (self.cpu_ns > 0 && !is_unknown).then(|| sum / self.cpu_ns as f64)
         };
-        // Without any measured frequency the normalized time would equal the CPU time and only look like a
-        // finding.
+        // Without any measured frequency the normalized time would equal the CPU time and only look
+        // like a finding.
         let is_normal = self.measured_ns > 0 && !self.has_unknown_nominal;
         let (first_ns, last_ns) = self.time.unwrap_or_default();
         CpuClass {
@@ -273,7 +273,7 @@ fn interval(in_ns: Option<i64>, out_ns: Option<i64>, run: Option<i64>) -> Option
     Some((start, start.saturating_add(run)))
 }
 
-/// When cores of each class, of a higher one, or any core was idle.
+/// Times in which a core of the own class, of a faster class, or any core was idle.
 #[derive(Debug, Default)]
 struct IdleTimes {
     own: BTreeMap<Option<i32>, Idle>,
@@ -327,8 +327,8 @@ impl IdleSpans {
     fn add(&mut self, class: Option<i32>, start: i64, end: i64) {
         self.own.entry(class).or_default().add(start, end);
         self.any.add(start, end);
-        // Every class below gets the time: whoever ran on a slower core could have run here instead. A core
-        // without a class is neither slower nor faster than another.
+        // Every class below gets the time: a thread on a slower core could have run here instead. A
+        // core without a class is neither slower nor faster than another.
         for lower in self
             .classes
             .iter()
@@ -413,12 +413,13 @@ fn idle_times(
     Ok(spans.finish())
 }
 
-/// Whether events are missing from the trace: lost by the recorder, or damaged.
+/// True if events are missing from the trace: lost by the recorder, or damaged.
 fn is_incomplete(source: &dyn TableSource) -> Result<bool, SinkError> {
     let mut found = false;
     source.scan(Diagnostic::TABLE, &["severity", "kind"], &mut |batch| {
         let (severity, kind) = (text(batch, "severity")?, text(batch, "kind")?);
-        // Damage has the severity of an error, losses while recording only that of a warning.
+        // Damage has the severity of an error, losses while recording only the severity of a
+        // warning.
         let is_gap =
             |kind: &str| ["lost_events", "lost_buffers", "missing_buffers"].contains(&kind);
         found |= (0..batch.num_rows())

@@ -22,8 +22,8 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{ContextSwitch, CpuProcess, CpuSample, CpuStack, Process, Row, Table};
 use crate::tags::TagSet;
 
-/// Intervals that are held at a time: those of all processes of a long trace do not fit in memory, and each
-/// further chunk of processes costs another scan of the switches.
+/// Maximum number of intervals in memory. The intervals of all processes of a long trace do not
+/// fit, and each further chunk of processes costs another scan of the switches.
 const HELD_ROWS: usize = 2_000_000;
 
 type Sums = BTreeMap<Option<i32>, Sum>;
@@ -62,9 +62,9 @@ pub(super) fn derive(
 
     let mut processes = Out::<CpuProcess>::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
-    // The order is that of process, thread and stack: slices of one process can be cut out by halving, and
-    // distinct threads be counted without a set. It also makes the rows independent of the order of a hash
-    // table.
+    // The order is process, thread and stack: slices of one process can be found by binary search,
+    // and distinct threads be counted without a set. It also makes the rows independent of the
+    // order of a hash table.
     groups.sort_unstable_by_key(|(key, _)| *key);
     for chunk in chunks(&sums) {
         let (mut waits, mut readies) = (Vec::new(), Vec::new());
@@ -293,7 +293,7 @@ fn switches(
                 stack,
             };
             let Some(in_ns) = in_ns.get(row) else {
-                // It came back behind the range: what it waited in the range counts.
+                // It came back after the range: its wait inside the range counts.
                 if let Some(out) = last_out
                     .get(row)
                     .filter(|_| wait.is_some() || ready.is_some())

@@ -12,8 +12,8 @@ use crate::sink::SinkError;
 use crate::table::{Frame, Method, Module, Row, Stack};
 use crate::tags::{Frames, TagSet, Tagged};
 
-/// A method, or what stands for one without symbols. Millions of these are held where no symbols are known,
-/// so texts are made when a row is.
+/// A method, or its substitute if there are no symbols. Without symbols there are millions of
+/// these, so texts are created only for rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct MethodName {
     /// Position among the distinct modules.
@@ -29,7 +29,7 @@ enum Name {
     Offset(u64),
 }
 
-/// Number of a method among those of the frames.
+/// Index of a method among the methods of the frames.
 pub(super) type MethodId = u32;
 
 /// All stacks with the methods of their frames.
@@ -117,8 +117,8 @@ impl Stacks {
                 let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
                 let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
                 for row in 0..batch.num_rows() {
-                    // Without a name every offset in a module is a method of its own: nothing says which of them
-                    // belong together.
+                    // Without names every offset in a module is a method of its own: nothing shows
+                    // which offsets belong together.
                     let offset = || {
                         rva.get(row)
                             .or(address.get(row))
@@ -235,7 +235,7 @@ impl<'s> Expander<'s> {
         }
     }
 
-    /// What it expands.
+    /// The stacks that it expands.
     pub(super) const fn stacks(&self) -> &'s Stacks {
         self.stacks
     }
@@ -246,11 +246,11 @@ impl<'s> Expander<'s> {
         if let Some(known) = self.expanded.get(&stack) {
             return Arc::clone(known);
         }
-        // A recursive method counts once, at its innermost frame: else its time would be counted several
-        // times.
+        // A recursive method counts once, at its innermost frame. Otherwise its time would be
+        // counted several times.
         let mut list = Vec::new();
-        // A number for each round saves clearing the list for each stack. When numbers run out, those of old
-        // rounds would be taken for this one.
+        // A number for each round saves clearing the list for each stack. After an overflow,
+        // numbers of old rounds would be mistaken for the current one.
         if self.round == u32::MAX {
             self.seen.fill(0);
             self.round = 0;

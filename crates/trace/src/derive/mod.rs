@@ -4,9 +4,9 @@
 //! manager; minifilter drivers, page faults, messages of ALPC and blocks of heaps by process,
 //! memory of the kernel by tag.
 //!
-//! They are computed from the written rows, not while events are read: unions of intervals need them in the
-//! order of their starts, and symbols can be loaded later. Rows of one group of processes are held at a time,
-//! so that memory stays bounded.
+//! They are computed from the written rows, not while events are read: unions of intervals need
+//! them in the order of their starts, and symbols can be loaded later. Rows of one group of
+//! processes are held at a time, so memory stays bounded.
 
 mod alpc;
 mod calls;
@@ -50,7 +50,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tags::TagSet;
 
-/// What is done with each batch of a table.
+/// Callback for each batch of a table.
 pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
 
 /// A source of the rows of tables.
@@ -59,7 +59,7 @@ pub trait TableSource: Sync {
     /// columns of that name are needed.
     ///
     /// # Errors
-    /// Those of reading, and the first of `on_batch`.
+    /// Errors of reading, and the first error of `on_batch`.
     fn scan(
         &self,
         table: &'static Table,
@@ -85,7 +85,7 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
 /// each of `sets`, and hands them to `sink`.
 ///
 /// # Errors
-/// Those of the source and the sink.
+/// The errors of the source and the sink.
 pub fn derive(
     source: &dyn TableSource,
     sets: &[TagSet],

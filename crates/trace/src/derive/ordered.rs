@@ -1,8 +1,8 @@
 //! Jobs that several threads do, whose results come out in the order of the jobs.
 //!
-//! Each thread takes the next job when it is done with one. Results of the first job that is not finished are
-//! handed on at once; threads that are ahead wait when they hold much, so that memory does not depend on how
-//! long a job takes.
+//! Each thread takes the next job when it has finished one. Results of the first unfinished job are
+//! passed on at once. Threads that are ahead wait when they hold many results, so memory does not
+//! depend on the duration of a job.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,9 @@ const WORKERS: usize = 2;
 /// Results of a job that are held until they are handed on.
 const HELD: usize = 16;
 
-/// What the threads share.
+/// State shared by the threads.
 struct State<T> {
-    /// The next job that nobody has.
+    /// The next job that no thread has taken.
     next: usize,
     /// The first job whose results are not all handed on.
     first: usize,
@@ -104,7 +104,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Lets the others know when a thread is gone, in whatever way.
+/// Notifies the others when a thread ends, normally or by a panic.
 struct Guard<'s, T>(&'s Shared<T>);
 
 impl<T> Drop for Guard<'_, T> {
@@ -115,8 +115,9 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
-/// Does jobs 0 to `jobs`: `work` gets what `prepare` makes for each thread, the job, and where its results
-/// go, which says whether more is wanted. `on_result` gets the results in the order of the jobs.
+/// Runs jobs 0 to `jobs`. `work` gets the value that `prepare` creates for each thread, the job,
+/// and a function for its results, which returns false if no more are wanted. `on_result` gets the
+/// results in the order of the jobs.
 ///
 /// # Errors
 /// The first of `on_result`.
@@ -188,7 +189,7 @@ mod tests {
     fn results_come_in_the_order_of_the_jobs() {
         let mut seen = Vec::new();
         let work = |_: &mut (), job: usize, put: &mut dyn FnMut(usize) -> bool| {
-            // The first job is the longest, so that the other thread waits for it.
+            // The first job is the longest, so the other thread waits for it.
             (0..100 - job).for_each(|n| _ = put(job * 1000 + n));
         };
         let on_result = |result| {

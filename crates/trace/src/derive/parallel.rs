@@ -21,7 +21,7 @@ pub(super) fn both<A: Send, B>(
         let own = own();
         // A panic goes on here, as if the work had been done on this thread.
         let done = thread.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        // Where no thread could be started, this one does both.
+        // If no thread could be started, this one runs both.
         match done.ok().flatten().or_else(run) {
             Some(other) => (other, own),
             None => unreachable!("the job is taken by exactly one of two"),

@@ -36,8 +36,8 @@ impl Cores {
         )?;
         let mut cores = Self { kinds };
         if cores.classes().len() > MAX_CLASSES {
-            // So many classes cannot be true. Rows for each of them would multiply those of processes and
-            // methods.
+            // This many classes cannot be real. Rows for each of them would multiply the rows of
+            // processes and methods.
             cores
                 .kinds
                 .values_mut()
@@ -119,7 +119,8 @@ impl Speeds {
         let at = speeds
             .partition_point(|(start, ..)| *start <= time)
             .checked_sub(1)?;
-        // Between two stretches the speed is not known; that of the one before may long be out of date.
+        // Between two stretches the speed is unknown; the speed of the one before may be long out
+        // of date.
         speeds
             .get(at)
             .filter(|(_, stop, _)| time < *stop)

@@ -13,7 +13,7 @@ const BATCH: usize = 1 << 14;
 /// Writes the numbers of those stacks that rows have: most nodes of the tree are only callers.
 ///
 /// # Errors
-/// Those of the source and the sink.
+/// The errors of the source and the sink.
 pub fn stack_hashes(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut nodes: Vec<(Option<i32>, i64)> = Vec::new();
     let frames = frames(source)?;
@@ -95,7 +95,8 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
     Ok(frames)
 }
 
-/// Which of so many nodes are stacks of rows, in whatever column a table has them.
+/// Marks the nodes that are stacks of rows, in any column of any table. `count` is the number of
+/// nodes.
 fn stacks_of_rows(source: &dyn TableSource, count: usize) -> Result<Vec<bool>, SinkError> {
     let mut named = vec![false; count];
     // In the table of stacks itself every node names a stack, its own.
@@ -125,7 +126,7 @@ fn stacks_of_rows(source: &dyn TableSource, count: usize) -> Result<Vec<bool>, S
     Ok(named)
 }
 
-/// Whether a column has numbers of stacks.
+/// True if a column contains stack IDs.
 #[must_use]
 pub fn is_stack(column: &str) -> bool {
     column == "stack_id" || column.ends_with("_stack_id")

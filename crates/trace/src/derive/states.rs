@@ -1,4 +1,4 @@
-//! How long processors were in which idle state.
+//! Time of processors in each idle state.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::table::{CpuCoreState, CpuIdleState, Row};
 /// Processor, source and number of a state.
 type StateKey = (i32, &'static str, Option<i32>);
 
-/// How often, how long in all and at most processors were in which idle state.
+/// Number, total and maximum length of the stays of processors in each idle state.
 #[derive(Debug, Default)]
 pub(super) struct States {
     sums: BTreeMap<StateKey, (i64, i64, i64)>,
@@ -33,7 +33,7 @@ impl States {
         let Some((start, end)) = self.last.get(&cpu).copied() else {
             return;
         };
-        // Only the switch that ended the sleep says in which state the processor was.
+        // Only the switch that ended the sleep contains the state of the processor.
         if in_ns == Some(end) {
             self.last.remove(&cpu);
             self.add(cpu, "context_switch", state, end.saturating_sub(start));
@@ -45,7 +45,7 @@ impl States {
         *sum = (sum.0 + 1, sum.1.saturating_add(length), sum.2.max(length));
     }
 
-    /// Adds what idle events of the kernel say.
+    /// Adds the idle events of the kernel.
     pub(super) fn events(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
         source.scan(
             CpuIdleState::TABLE,

@@ -1,4 +1,4 @@
-//! When stack tags were active: stretches of time with CPU samples of a tag.
+//! Active times of stack tags: stretches of time with CPU samples of a tag.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const GAPS: i64 = 100;
 /// Process, number of the set, number of the tag in it.
 type Key = (Option<i32>, usize, u32);
 
-/// Samples of a tag that lie close together.
+/// Samples of a tag that are close together.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     start: i64,
@@ -35,8 +35,8 @@ pub(super) fn derive(
     tags: &Tags<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
-    // Tags of a recording of hours come and go thousands of times; gaps grow with its length so that rows do
-    // not.
+    // Tags of a recording of hours come and go thousands of times. Gaps grow with its length, so
+    // that the number of rows does not.
     let gap = (duration(source)? / GAPS).max(GAP_NS);
     let mut all = Stretches {
         gap,
@@ -107,7 +107,8 @@ impl Stretches {
         open.cpu = open.cpu.saturating_add(cpu);
     }
 
-    /// The rows in their order. What no rule names says nothing, and several rules may make one tag.
+    /// The rows in their order. Tags for unmatched stacks are omitted. Several rules may produce
+    /// one tag.
     fn rows(self, tags: &Tags<'_>) -> Vec<TagInterval> {
         let mut by_name: BTreeMap<(Option<i32>, &str, &str), Vec<Stretch>> = BTreeMap::new();
         for ((process, set, tag), stretch) in self.done.into_iter().chain(self.open) {

@@ -1,4 +1,4 @@
-//! Who logged an event of a provider.
+//! The process and thread that logged an event of a provider.
 
 use etwkit_etl::RawEvent;
 
@@ -17,7 +17,7 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// Those of the header of an event.
+    /// The actor in the header of an event.
     pub(super) fn of(event: &RawEvent<'_>, context: &mut Context<'_>) -> Self {
         let (time, tid) = (event.timestamp, event.thread_id());
         let who = tid.map(|tid| context.of_thread(tid, time));
@@ -35,7 +35,7 @@ impl Actor {
     }
 }
 
-/// Puts the stack of an event that begins something in the line, if it brought one.
+/// Queues the stack of an event that starts something, if the event contains one.
 pub(super) fn start(event: &RawEvent<'_>, actor: Actor, context: &mut Context<'_>) -> Option<Seq> {
     let stack = inline_stack(event);
     (!stack.is_empty())

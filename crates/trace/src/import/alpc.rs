@@ -51,11 +51,11 @@ struct Open {
     row: Alpc,
     /// Its place in the order in which messages came.
     number: u64,
-    /// When the first of its events came.
+    /// Time of the first of its events.
     first_ns: i64,
     /// The event whose stack the row takes.
     stack: Option<Seq>,
-    /// Whether the sender waits for the answer.
+    /// True if the sender waits for the answer.
     is_awaited: bool,
 }
 
@@ -86,7 +86,7 @@ impl Actor {
         self.who.map(|who| who.thread_key)
     }
 
-    /// Whether it may be that process.
+    /// True if it may be that process: the keys are equal, or one of them is unknown.
     fn may_be(self, process_key: Option<i32>) -> bool {
         self.process_key()
             .zip(process_key)
@@ -125,8 +125,8 @@ impl Messages {
     fn send(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
         if let Some(Open { row, .. }) = self.open.get_mut(&id)
             && row.reply_ns.is_none()
-            // The answer has the number of its message. It comes from the process that received it; anything
-            // else is a new message with a number that is used again.
+            // The answer has the number of its message. It comes from the process that received it;
+            // anything else is a new message with a reused number.
             && actor.may_be(row.receiver_process_key)
             && let Some(received) = row.receive_ns
         {
@@ -156,7 +156,8 @@ impl Messages {
                 if row.send_ns.is_none() {
                     sent_by(row, actor);
                 }
-                // A sender that waits logs the end of the wait behind this event, and the row has its length.
+                // A sender that waits logs the end of the wait after this event, and the row
+                // contains its length.
                 if !*is_awaited {
                     self.end(id, actor.time, context);
                 }
@@ -229,7 +230,7 @@ impl Messages {
 
     fn wait(&mut self, actor: Actor, wait: Wait) {
         let Some(tid) = actor.tid else { return };
-        // No machine has so many threads that wait at the same time.
+        // No machine has this many threads that wait at the same time.
         if self.waits.len() >= MAX_HELD {
             self.waits.clear();
         }

@@ -18,7 +18,7 @@ pub(super) enum RawStack {
     /// No stack.
     #[default]
     Empty,
-    /// One that a key stands for.
+    /// A stack given by its key.
     Keyed(StackId),
     /// A part of a chunk.
     Whole {
@@ -40,7 +40,7 @@ pub(super) struct Chunk {
     pub(super) until: Seq,
 }
 
-/// The chunk that is filled, and what is known of those that were given away.
+/// The chunk that is being filled, and data about the chunks already passed on.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
     number: u32,
@@ -65,12 +65,12 @@ impl Arena {
         }
     }
 
-    /// Whether the chunk that is filled is full.
+    /// True if the current chunk is full.
     pub(super) fn is_chunk_full(&self) -> bool {
         self.addresses.len() >= CHUNK
     }
 
-    /// Whether a stack lies in the chunk that is filled.
+    /// True if a stack is in the current chunk.
     pub(super) fn holds(&self, stack: RawStack) -> bool {
         matches!(stack, RawStack::Whole { chunk, .. } if chunk == self.number)
     }
@@ -90,8 +90,8 @@ impl Arena {
         }
     }
 
-    /// Whether so many stacks wait for their rows that rows have to leave. `first` is the first row in the
-    /// line.
+    /// True if so many stacks wait for their rows that rows have to leave. `first` is the first row
+    /// in the line.
     #[inline]
     pub(super) fn is_full(&mut self, first: Seq) -> bool {
         // A chunk is waited for until the last row with a stack in it has left the line.

@@ -93,7 +93,7 @@ impl Calls {
         let time = event.timestamp;
         let exit_ns = context.ns(time);
         let who = tid.map(|tid| context.of_thread(tid, time));
-        // An exit names no function. Calls of a thread nest, so that it ends the one that was entered last.
+        // An exit names no function. Calls of a thread nest, so it ends the call entered last.
         let entered = who.and_then(|who| self.open.get_mut(&who.thread_key)?.pop());
         let is_entered = entered.is_some();
         let (mut row, enter) = match entered {
@@ -107,7 +107,7 @@ impl Calls {
         row.duration_ns = row.enter_ns.map(|enter| exit_ns.saturating_sub(enter));
         row.status = Some(status as i32);
         row.exit_cpu = Some(event.cpu.into());
-        // A call belongs to the part of the trace in which it began, as far as that is known.
+        // A call belongs to the part of the trace in which it started, as far as that is known.
         if context.range.contains(row.enter_ns.unwrap_or(exit_ns)) {
             context.wait(time, None, None, pending(row, enter));
         } else if let Some(enter) = enter {
@@ -155,7 +155,7 @@ impl Importer for Calls {
         Ok(true)
     }
 
-    /// Events inside a call say what the call is about.
+    /// Events inside a call identify its subject.
     fn hear(
         &mut self,
         hook: Option<Hook>,
@@ -163,7 +163,7 @@ impl Importer for Calls {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        // Behind a gap the exits of open calls may be missing.
+        // After a gap the exits of open calls may be missing.
         let Some(hook) = hook.filter(|_| !self.open.is_empty() && self.gaps == context.gaps) else {
             return Ok(());
         };

@@ -1,4 +1,5 @@
-//! What all importers share: who an event belongs to, who runs, and the rows that wait for stacks.
+//! State that all importers share: attribution of events, running threads, and the rows that wait
+//! for stacks.
 
 use std::sync::Arc;
 
@@ -28,12 +29,12 @@ pub(super) struct Context<'d> {
     /// Rows that never have a stack.
     pub(super) tables: Tables,
     pub(super) range: Range,
-    /// Whether a row that reaches over an end of the range is kept whole in the range where it starts.
+    /// True if a row that extends beyond the range is kept whole in the range where it starts.
     pub(super) keep_whole: bool,
     pub(super) decoder: Decoder,
-    /// Who runs, waits and is ready, as far as events were read.
+    /// Running, waiting and ready threads at the current event.
     pub(super) schedule: Schedule,
-    /// How often a gap has started or ended so far.
+    /// Number of starts and ends of gaps so far.
     pub(super) gaps: u64,
     /// The largest number of performance counter values that a context switch carried.
     pub(super) counted_values: usize,
@@ -102,7 +103,7 @@ impl<'d> Context<'d> {
         Some(self.directory.paths.dos_path(path))
     }
 
-    /// Whether a process ended in the part of the trace that is extracted, up to a raw time.
+    /// True if a process ended in the extracted part of the trace, up to a raw time.
     pub(super) fn has_ended(&self, process: Option<ProcessKey>, until: i64) -> bool {
         let instance = process.and_then(|process| self.directory.processes.instance(process));
         let stop = instance.and_then(|instance| instance.stop);
@@ -116,7 +117,7 @@ impl<'d> Context<'d> {
             .map(|tid| self.of_thread(tid, event.timestamp).thread_key)
     }
 
-    /// How stacks found their events, or did not.
+    /// Counts of stacks that found their events, or did not.
     pub(super) const fn attached(&self) -> Attached {
         self.line.attached
     }
@@ -144,7 +145,7 @@ impl<'d> Context<'d> {
         self.put(Entry::of_switch(time, tid, cpu, process, Pending::Start))
     }
 
-    /// Puts a row in the line that may have the stack of a thread, or that of whichever thread of a process.
+    /// Queues a row that may have the stack of a thread, or of any thread of a process.
     pub(super) fn wait_for(
         &mut self,
         time: i64,
@@ -179,8 +180,8 @@ impl<'d> Context<'d> {
         self.line.push(entry)
     }
 
-    /// Hands on branches that a processor remembered at a raw time. They have no stack, so that they need not
-    /// wait.
+    /// Passes on branches recorded by a processor at a raw time. They have no stack, so they need
+    /// not wait.
     pub(super) fn branches(
         &mut self,
         time: i64,
@@ -200,8 +201,8 @@ impl<'d> Context<'d> {
     /// Takes the addresses of a stack. `cpu` is the processor where the kernel logged it.
     pub(super) fn attach_whole(&mut self, of: Owner, addresses: &[u64], cpu: Option<u16>) {
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
-        // A whole stack lies in one event. If it begins in the kernel, the user part may follow in an event
-        // of its own, so that it counts as the kernel half.
+        // A whole stack is in one event. If it starts in the kernel, the user part may follow in an
+        // event of its own, so it counts as the kernel half.
         let half = if addresses.first().is_some_and(kernel) {
             Half::Kernel
         } else {

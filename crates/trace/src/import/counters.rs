@@ -1,5 +1,5 @@
-//! Samples that performance counters caused, branch records, and the names of counters. What was counted
-//! between context switches is written with them (`switches`).
+//! Samples caused by performance counters, branch records, and the names of counters. Counts
+//! between context switches are written with the switches (`switches`).
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Row, Thread};
 
 const OF_PROCESSES: Events = Events::Kernel(group::PROCESS, process::LIFETIME);
-/// Events of a process that begins to end. They do not show that processes were recorded.
+/// Events of a process that starts to end. They do not show that processes were recorded.
 const ENDINGS: Events = Events::Kernel(group::PROCESS, &[process::opcode::TERMINATE]);
 const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 
@@ -41,7 +41,7 @@ pub(super) const PROCESSES: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Writes what is known about processes and threads.
+/// Writes the collected data about processes and threads.
 struct Processes;
 
 impl Importer for Processes {
@@ -99,7 +99,7 @@ pub(super) const CODE: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Writes what is known about modules and methods.
+/// Writes the collected data about modules and methods.
 struct Code;
 
 impl Importer for Code {

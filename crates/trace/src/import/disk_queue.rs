@@ -1,7 +1,8 @@
-//! How many requests of a disk were under way at a time.
+//! Number of concurrent requests of a disk.
 //!
-//! Starts of requests do not name their disk, and a request that is under way when another one completes may
-//! complete long behind it. So the first pass collects when the requests of each disk began and ended.
+//! Starts of requests do not name their disk, and a request that is open when another one completes
+//! may complete long after it. So the first pass collects the start and end of each disk's
+//! requests.
 
 use etwkit_decode::kernel::{Hook, disk};
 use etwkit_etl::RawEvent;
@@ -71,7 +72,7 @@ impl DiskQueues {
         }
     }
 
-    /// Requests under way when a request began and when it ended, itself included.
+    /// Number of open requests when a request started and when it ended, itself included.
     pub(super) fn depths(&self, disk: u32, begin_ns: i64, end_ns: i64) -> Option<(usize, usize)> {
         let Requests { begins, ends } = self
             .disks
@@ -79,9 +80,10 @@ impl DiskQueues {
             .filter(|_| self.count <= MAX_REQUESTS)?;
         let begun = |time: i64| begins.partition_point(|begin| *begin <= time);
         let at_begin = begun(begin_ns).saturating_sub(ends.partition_point(|end| *end <= begin_ns));
-        // An end at the very time still counts here, and does not at the begin: the request itself ends then.
+        // An end at exactly this time still counts here, but not at the start: it is the end of the
+        // request itself.
         let at_end = begun(end_ns).saturating_sub(ends.partition_point(|end| *end < end_ns));
-        // A request counts itself even where it began and ended at the same time.
+        // A request counts itself even if it started and ended at the same time.
         Some((at_begin.max(1), at_end.max(1)))
     }
 }

@@ -132,8 +132,8 @@ impl Dns {
             (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
         let open = Open::new(pid, query_type, row, start);
         let of_name = self.open.entry(dns_event.name.to_lowercase()).or_default();
-        // Where another one of this process, name and type is open, its answer was lost, or this one's answer
-        // ends both.
+        // If another query of this process, name and type is open, its answer was lost, or this
+        // query's answer ends both.
         let lost = of_name
             .iter()
             .position(|open| open.pid == pid && open.query_type == query_type);
@@ -195,7 +195,7 @@ impl Dns {
         let Some(of_name) = self.open.get_mut(&dns_event.name.to_lowercase()) else {
             return false;
         };
-        // Older versions do not say who asked.
+        // Older versions do not contain the querying process.
         let knows = of_name.iter().any(|open| open.pid == dns_event.client);
         let mut is_shown = false;
         for open in of_name

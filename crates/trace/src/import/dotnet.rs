@@ -57,16 +57,16 @@ type Runtime = (Option<ProcessKey>, u16);
 #[derive(Debug, Clone, Copy)]
 struct Suspension {
     begin: i64,
-    /// When all had stopped.
+    /// Time at which all threads had stopped.
     stopped: Option<i64>,
-    /// When the runtime began to let them run again.
+    /// Time at which the runtime started to resume them.
     restart: Option<i64>,
     /// The runtime, if it was to collect.
     runtime: Option<u16>,
 }
 
-/// `GCStart`: a collection that runs while the program does; it stops the threads when it begins and again
-/// before it ends.
+/// `GCStart`: a collection that runs at the same time as the program. It suspends the threads at
+/// its start and again before its end.
 const BACKGROUND: u32 = 1;
 
 /// Collections and compilations that have begun.
@@ -75,13 +75,13 @@ struct Dotnet {
     collections: Vec<table::Gc>,
     /// Position of the last collection with a number in its process and runtime.
     by_number: FxHashMap<(Option<ProcessKey>, u16, u32), usize>,
-    /// By the thread that asked those of its process to stop.
+    /// By the thread that suspended the other threads of its process.
     suspensions: FxHashMap<Runner, Suspension>,
     /// The last collection of each runtime that ended.
     ended: FxHashMap<Runtime, usize>,
-    /// The last collection that each runtime began.
+    /// The last collection that each runtime started.
     last: FxHashMap<Runtime, usize>,
-    /// The last collection that it began and that may go on while threads run.
+    /// The last collection that it started and that may continue while threads run.
     background: FxHashMap<Runtime, usize>,
     /// Suspensions for collections that are not in the trace.
     unattributed: u64,
@@ -164,10 +164,10 @@ impl Dotnet {
         Ok(true)
     }
 
-    /// A stack belongs to the event of its thread in front of it. Without such an event it stays an event
+    /// A stack belongs to the preceding event of its thread. Without that event it stays an event
     /// itself.
     fn stack(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-        // It is taken out, since an event has one stack: another stack without an event in front of it
+        // It is taken out, because an event has one stack. Another stack without a preceding event
         // belongs to none.
         let before = event
             .thread_id()
@@ -215,7 +215,7 @@ impl Dotnet {
         }
     }
 
-    /// Takes a part of a pause, or the sizes of the heaps behind a collection.
+    /// Takes a part of a pause, or the sizes of the heaps after a collection.
     fn part(&mut self, process: Option<ProcessKey>, event: &RawEvent<'_>, ns: i64) {
         let suspension = self.suspensions.get_mut(&(process, event.thread_id()));
         match (event.descriptor().id, suspension) {
@@ -246,7 +246,8 @@ impl Dotnet {
             row.end_ns = Some(ns);
             row.duration_ns = row.start_ns.map(|start| ns.saturating_sub(start));
         } else if !self.by_number.contains_key(&(process, runtime, number)) {
-            // The collection began before the trace, or its start was lost: the row has only the end.
+            // The collection started before the trace, or its start was lost: the row has only the
+            // end.
             let (process_key, end_ns) = (key(process), Some(ns));
             self.collections.push(table::Gc {
                 process_key,
@@ -257,8 +258,9 @@ impl Dotnet {
         }
     }
 
-    /// Threads run again. The time belongs to the collection that began while they stood still; without one
-    /// to the collection in the background that is in progress, whichever thread began it.
+    /// Threads run again. The time belongs to the collection that started while they were
+    /// suspended. If there is none, it belongs to the background collection in progress, whichever
+    /// thread started it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
         let Some(suspension) = self.suspensions.remove(&runner) else {
             return;
@@ -381,7 +383,7 @@ impl Importer for Dotnet {
     }
 }
 
-/// Takes the sizes of the heaps behind a collection.
+/// Takes the sizes of the heaps after a collection.
 fn heaps(row: &mut table::Gc, stats: &HeapStats) {
     let [gen0, gen1, gen2, large, pinned] = stats.sizes.map(|size| size.map(u64::cast_signed));
     (row.gen0_bytes, row.gen1_bytes, row.gen2_bytes) = (gen0, gen1, gen2);
@@ -391,8 +393,8 @@ fn heaps(row: &mut table::Gc, stats: &HeapStats) {
     row.handles = Some(stats.handles.cast_signed());
 }
 
-/// Hands on a row with the stack in its event. Without one there it takes the stack that the runtime writes
-/// behind the event.
+/// Passes on a row with the stack in its event. Without one there, the row gets the stack that the
+/// runtime writes after the event.
 fn with_stack(
     event: &RawEvent<'_>,
     process: Option<ProcessKey>,

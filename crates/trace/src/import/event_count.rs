@@ -1,8 +1,8 @@
-//! How many events of which kind there are in each second of the trace.
+//! Number of events of each kind in each second of the trace.
 //!
-//! Counting sees every event, so that it has to be cheap: a kind is found once in a table (kernel events) or
-//! a map (all others), and the counters of the present second lie side by side. Stacks come later than their
-//! events; seconds stay open until no stack can come for their events any more.
+//! Counting sees every event, so it has to be cheap: a kind is found once in a table (kernel
+//! events) or a map (all others), and the counters of the current second are adjacent. Stacks come
+//! later than their events; seconds stay open until no stack can come for their events any more.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ use crate::declared::sums;
 use crate::sink::{Sink, SinkError};
 use crate::table::{EventCount, Row};
 
-/// Every event is counted, whoever takes it, so that it claims none.
+/// Every event is counted, in addition to the importer that takes it, so this importer claims none.
 pub(super) const DECLARATION: Declaration = Declaration {
     tables: &[sums(EventCount::TABLE)],
     ..Declaration::EMPTY
@@ -37,8 +37,8 @@ const MAX_KINDS: usize = 1 << 14;
 /// Events whose stacks may still come: a trace with more of them at a time loses stacks of the oldest.
 const MAX_LOGGED: usize = 1 << 18;
 
-/// Events of one time that are looked through for the one that a stack belongs to: clocks that stand still
-/// for a while have thousands, malicious traces any number.
+/// Maximum number of events with one time that are searched for the event of a stack: clocks that
+/// stand still for a while have thousands, malicious traces any number.
 const MAX_ALIKE: usize = 1 << 8;
 
 /// Threads whose last event of the .NET runtime is remembered, since its stack comes as the next event.
@@ -50,10 +50,10 @@ const MAX_OPEN: usize = 64;
 /// Versions of kernel events that are found without a map.
 const DIRECT_VERSIONS: usize = 4;
 
-/// Number of a kind; 0 stands for all that are not counted apart.
+/// Number of a kind; 0 means all that are not counted separately.
 type KindId = u16;
 
-/// What a row says about a kind.
+/// The columns of a kind.
 #[derive(Debug, Clone, Default)]
 struct Kind {
     kernel_group: Option<i32>,
@@ -154,7 +154,7 @@ impl Kinds {
         let plan = context.decoder.plan(event);
         let schema = plan.as_ref().map(|plan| plan.schema());
         let of_guid = || guid.and_then(|guid| context.decoder.provider_name(guid));
-        // Events that describe themselves share ids, and the first one does not stand for all.
+        // Events that describe themselves share IDs, so the first one is not representative.
         let named = schema
             .filter(|schema| schema.source != Source::TraceLogging && !schema.name.is_empty());
         Kind {
@@ -218,8 +218,8 @@ const USER_HALF: u8 = 2;
 const WHOLE: u8 = 4;
 
 impl Logged {
-    /// Whether a half may still come. A whole stack may come in two events; the event that has the first part
-    /// takes the second one as well.
+    /// True if a half may still come. A whole stack may come in two events; the event that has the
+    /// first part takes also the second one.
     const fn lacks(self, half: u8) -> bool {
         self.halves & half == 0 || half == WHOLE
     }
@@ -238,12 +238,12 @@ struct Taken {
 pub(super) struct EventCounter {
     clock: Clock,
     range: Range,
-    /// Raw ticks within which stacks come behind their events.
+    /// Maximum delay of stacks after their events, in raw ticks.
     patience: i64,
     kinds: Kinds,
     /// Open seconds in their order, the present one last.
     seconds: VecDeque<Second>,
-    /// Raw times of the present second: its first tick, and the first one behind it.
+    /// Raw times of the current second: its first tick, and the first one after it.
     present: (i64, i64),
     /// Counters of seconds that were written, to be used again.
     spare: Vec<Count>,
@@ -325,7 +325,7 @@ impl EventCounter {
         Ok(())
     }
 
-    /// Takes a stack that lies in the event itself, or in the event of the .NET runtime behind it.
+    /// Takes a stack in the event itself, or in the following event of the .NET runtime.
     fn own_stack(&mut self, kind: KindId, event: &RawEvent<'_>) {
         let has = |kind| event.extended().find(kind).is_some();
         if has(item::STACK_TRACE_64) || has(item::STACK_TRACE_32) {
@@ -386,8 +386,9 @@ impl EventCounter {
         }
     }
 
-    /// Place of the first event of a raw time that may lack a half, else of the first later event. Where many
-    /// events have one time, those in front that have the half are not looked at again for each stack.
+    /// Index of the first event of a raw time that may lack a half, otherwise of the first later
+    /// event. If many events have one time, the ones that already have the half are not searched
+    /// again for each stack.
     fn first_lacking(&mut self, time: i64, half: u8) -> usize {
         let first = self.first_at(time);
         if self.taken.time != time {
@@ -408,8 +409,8 @@ impl EventCounter {
         (first + *taken).min(self.logged.len())
     }
 
-    /// Place of the first event that was logged at a raw time or later. Nearly all stacks come right behind
-    /// their events, so that it is looked for from the end.
+    /// Index of the first event that was logged at a raw time or later. Nearly all stacks come
+    /// directly after their events, so the search starts at the end.
     fn first_at(&self, time: i64) -> usize {
         let is_before = |at: usize| self.logged.get(at).is_some_and(|logged| logged.time < time);
         // Steps that double bracket the place, then it is halved: a few comparisons for a stack that comes
@@ -507,7 +508,7 @@ impl EventCounter {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the remaining seconds.
     pub(super) fn finish(
         mut self,
         context: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! GDI and USER objects: who created them, who has them, who destroyed them.
+//! GDI and USER objects: creation, ownership and destruction.
 
 use etwkit_decode::win32k::{Class, ObjectEvent, Step};
 use etwkit_etl::RawEvent;
@@ -154,7 +154,7 @@ fn write(mut open: Open, outcome: &'static str, time: i64, context: &mut Context
     context.wait(time, None, None, pending(open.row, open.start));
 }
 
-/// The stack of the destruction is that of the row itself.
+/// The stack of the destruction is the row's own.
 fn pending(row: GdiUserObject, creation: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.create_stack_id, row.destroy_stack_id) = (stacks.of(creation), stacks.own());

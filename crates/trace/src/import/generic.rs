@@ -21,7 +21,7 @@ use crate::declared::{Events, rows};
 use crate::sink::{Sink, SinkError};
 use crate::table::{GenericEvent, Row};
 
-/// Claims nothing: it gets what no other importer shows.
+/// Claims nothing: it gets the events that no other importer shows.
 pub(super) const DECLARATION: Declaration = Declaration {
     // The next events of a processor belong to the thread that is switched in.
     hears: &[Events::Kernel(
@@ -42,17 +42,18 @@ struct Names {
     described_by: Option<&'static str>,
 }
 
-/// What an event says.
+/// The decoded content of an event.
 struct Decoded {
     fields: Option<String>,
     message: Option<String>,
     payload: Option<Vec<u8>>,
 }
 
-/// Decodes whatever no other importer shows.
+/// Decodes the events that no other importer shows.
 struct Generic {
     attributor: Attributor,
-    /// By address of the plan. The plan is kept, so that no address stands for two.
+    /// By address of the plan. The plan is kept alive, so that an address cannot be reused for
+    /// another one.
     names: FxHashMap<usize, (Arc<Plan>, Names)>,
     guids: FxHashMap<Guid, Arc<str>>,
     /// Names of events out of the built-in tables.
@@ -117,7 +118,8 @@ impl Generic {
         let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
         let own = inline_stack(event);
         if own.is_empty() {
-            // Stacks of providers stand in their events, but for those that the .NET runtime writes.
+            // Stacks of providers are in their events, except for those that the .NET runtime
+            // writes.
             let tid = match clr::origin(event) {
                 Some(Origin::Runtime) => event.thread_id(),
                 _ if event.kind.is_manifest() => None,
@@ -273,7 +275,8 @@ impl Importer for Generic {
     }
 }
 
-/// GUID of the provider or class; kernel events have that of their class, as far as their layout is known.
+/// GUID of the provider or class. Kernel events have the GUID of their class, if their layout is
+/// known.
 fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
     match event.identity() {
         Identity::Kernel { .. } => plan.map_or(Guid::ZERO, |plan| plan.schema().provider),

@@ -1,4 +1,4 @@
-//! Handles: who got them, who closed them. References to objects.
+//! Handles: opening and closing. References to objects.
 
 use etwkit_decode::kernel::object::{
     self, Duplicate, Handle, KERNEL_HANDLE, References, Rundown, opcode,
@@ -79,7 +79,7 @@ struct Open {
     object: u64,
 }
 
-/// Who logged an event.
+/// The process and thread that logged an event.
 #[derive(Debug, Clone, Copy, Default)]
 struct Actor {
     tid: Option<u32>,
@@ -87,7 +87,7 @@ struct Actor {
     thread_key: Option<i32>,
 }
 
-/// An event with what it takes to write rows.
+/// An event, with the state needed to write rows.
 struct At<'a, 'd> {
     time: i64,
     ns: i64,
@@ -101,8 +101,8 @@ struct At<'a, 'd> {
 struct Handles<'t> {
     objects: Objects<'t>,
     open: FxHashMap<HandleOf, Open>,
-    /// Processes by the id of what started them, in the order of their starts; made when something is
-    /// inherited.
+    /// Processes by the ID of the process that started them, in the order of their starts; built
+    /// when a handle is inherited.
     children: Option<FxHashMap<u32, Vec<(i64, ProcessKey)>>>,
     /// Handles that are not followed, since there are too many.
     dropped: u64,
@@ -229,7 +229,7 @@ impl<'t> Handles<'t> {
         self.opened(owner, &handle, row, at)
     }
 
-    /// The first process that a process starts behind a time.
+    /// The first process that a process starts after a time.
     fn heir(&mut self, parent: u32, time: i64, context: &Context<'_>) -> Option<ProcessKey> {
         let instances = context.directory.processes.instances();
         let children = self.children.get_or_insert_with(|| {
@@ -299,8 +299,8 @@ impl<'t> Handles<'t> {
 
     fn close(&mut self, read: &Handle, at: &mut At<'_, '_>) -> Result<(), SinkError> {
         let owner = owner(at.actor.process, read.handle, at);
-        // The value stands for another object than the one that was opened: close and opening in between were
-        // lost.
+        // The value refers to another object than the one that was opened: the close and an opening
+        // in between were lost.
         if self
             .open
             .get(&owner)
@@ -477,14 +477,14 @@ impl Importer for Handles<'_> {
     }
 }
 
-/// The row of a handle. The stack of the close is that of the row itself.
+/// The row of a handle. The stack of the close is the row's own.
 fn pending(row: table::Handle, open: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.open_stack_id, row.close_stack_id) = (stacks.of(open), stacks.own());
     })
 }
 
-/// The process whose handle it is: handles of the kernel are those of System, whoever uses them.
+/// The process that owns a handle: kernel handles belong to System, whichever process uses them.
 fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf {
     let system = || at.context.directory.process_at(SYSTEM, at.time);
     (

@@ -43,7 +43,7 @@ const MAX_HEAPS: usize = 1 << 16;
 struct Block {
     /// The row of the event that gave it its size.
     row: i64,
-    /// When it was allocated; a change of its size does not change that.
+    /// Time of the allocation. A change of its size does not change it.
     since_ns: i64,
     bytes: i64,
 }
@@ -90,7 +90,7 @@ impl Heaps {
     /// Follows a change, and puts its effect into its row.
     fn change(&mut self, of: HeapKey, change: Change, row: &mut Heap) {
         match change {
-            // Where the handle was used before, the end of that heap was lost.
+            // If the handle was in use, the end of the previous heap was lost.
             Change::Create | Change::Destroy => self.end(of, row),
             Change::Allocate { size, address } => {
                 (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
@@ -135,7 +135,7 @@ impl Heaps {
         row.changed_blocks += 1;
         self.blocks += 1;
         if let Some(before) = before {
-            // The free of the block before was lost: another block lies at its address now.
+            // The free of the previous block was lost: another block is at its address now.
             self.gone(before, row);
         }
     }

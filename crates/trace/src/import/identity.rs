@@ -16,12 +16,12 @@ pub(super) struct Identity<'d> {
     directory: &'d Directory,
     clock: &'d Clock,
     unseen: FxHashMap<u32, i32>,
-    /// When threads that began in the trace were made ready and switched in for the first time, by their
-    /// keys.
+    /// Times of the first ready and the first switch-in of threads that started in the trace, by
+    /// their keys.
     first_runs: FxHashMap<i32, FirstRun>,
     /// The ideal processors of threads, by their keys.
     ideal_cpus: FxHashMap<i32, u8>,
-    /// When the system calls that started processes were entered.
+    /// Entry times of the system calls that started processes.
     create_calls: FxHashMap<ProcessKey, i64>,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Identity<'d> {
 struct FirstRun {
     readied: Option<i64>,
     switch_in: i64,
-    /// Raw time behind which no event was missing.
+    /// Raw time after which no event was missing.
     known_since: i64,
 }
 
-/// The row of a thread, and where its program's own code begins, to be looked up.
+/// The row of a thread, and the start of its program's own code, to be looked up.
 pub(super) struct DescribedThread {
     pub(super) row: Thread,
     pub(super) begins: Option<Begin>,
@@ -78,8 +78,8 @@ impl<'d> Identity<'d> {
         }
     }
 
-    /// Takes the first switch-in of a thread, and when it was first made ready. Only for threads that began
-    /// behind `known_since` is it the first one; others may have run before.
+    /// Takes the first switch-in of a thread, and the time of its first ready event. It is really
+    /// the first one only for threads that started after `known_since`; others may have run before.
     pub(super) fn first_run(
         &mut self,
         tid: u32,
@@ -153,7 +153,7 @@ impl<'d> Identity<'d> {
             .collect()
     }
 
-    /// For each process that began in the trace, the thread that began first in it.
+    /// For each process that started in the trace, its first thread.
     fn first_threads(&self) -> Vec<Option<i32>> {
         let processes = self.directory.processes.instances();
         let mut first: Vec<Option<(i64, i32)>> = vec![None; processes.len()];
@@ -211,8 +211,8 @@ impl<'d> Identity<'d> {
         } else {
             &p.name
         };
-        // Ids are used again: the parent is the process that had the id when the child began. A process that
-        // began later only has the same id.
+        // IDs are reused: the parent is the process that had the ID when the child started. A
+        // process that started later only has the same ID.
         let born = p.start.unwrap_or(i64::MIN);
         let parent = p
             .parent_pid
@@ -293,8 +293,8 @@ impl<'d> Identity<'d> {
         rows
     }
 
-    /// Where a thread begins, at a time at which the module is known: the image of a program is reported only
-    /// behind the start of its first thread.
+    /// The start address of a thread, at a time at which the module is known: the image of a
+    /// program is reported only after the start of its first thread.
     fn begin(&self, thread: &ThreadInstance, end: i64) -> Option<Begin> {
         let address = thread
             .traits

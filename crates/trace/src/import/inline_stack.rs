@@ -4,7 +4,7 @@ use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::{u32_at, u64_at};
 use etwkit_etl::wire::extended::kind;
 
-/// The addresses of a stack that lies in the event itself, innermost first.
+/// The addresses of a stack in the event itself, innermost first.
 pub(super) fn inline_stack(event: &RawEvent<'_>) -> Vec<u64> {
     let items = event.extended();
     // The first eight bytes say whether another part follows.

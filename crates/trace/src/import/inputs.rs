@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 pub(super) struct Input {
     /// Time.
     pub(super) ns: i64,
-    /// Whether it is a key.
+    /// True for a key, false for a click.
     pub(super) is_key: bool,
-    /// Which button or key.
+    /// Name of the button or key.
     pub(super) text: String,
-    /// Where a click was.
+    /// Position of a click.
     pub(super) at: Option<(i32, i32)>,
 }
 

@@ -1,4 +1,4 @@
-//! What DPCs and interrupts took from the thread on a processor.
+//! Time that DPCs and interrupts took from the thread on a processor.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ const MAX_INSIDE: usize = 1024;
 
 impl Interrupts {
     pub(super) fn add(&mut self, [start, end]: [i64; 2]) {
-        // What was counted already must not be counted again by a DPC that began before it.
+        // Time that was counted already must not be counted again by a DPC that started before it.
         let mut start = start.max(self.before_until);
         while let Some((from, until)) = self.spans.back().copied() {
             if until <= start {
@@ -48,7 +48,7 @@ impl Interrupts {
             .iter()
             .map(inside)
             .fold(self.before, i64::saturating_add);
-        // Spans that were summed up are not clipped any more, so that the sum could exceed the slice.
+        // Spans that were summed up are not clipped any more, so the sum could exceed the slice.
         sum.min(until.saturating_sub(since).max(0))
     }
 }

@@ -35,7 +35,7 @@ const INITS: Events = Events::Kernel(
         disk::opcode::FLUSH_INIT,
     ],
 );
-/// Which path a file key stands for: read by the first pass.
+/// The path of each file key: read by the first pass.
 const NAMES: Events = Events::Kernel(group::FILE, file_name::NAMES);
 pub(super) const OPERATIONS: Events = Events::KernelBetween(
     group::FILE,
@@ -175,13 +175,13 @@ impl<'l> Io<'l> {
     ) {
         // Completions of old versions have no request packet, and 0 would join them to any start.
         let start = self.disk_starts.remove(&io.irp).filter(|_| io.irp != 0);
-        // Disks are taken to serve one request after the other: service began when the request before was
-        // done.
+        // Disks are assumed to serve one request after the other: service started when the previous
+        // request was done.
         let previous = self.last_completion.insert(io.disk, time);
         let init_ns = context.clock.nanoseconds_before(time, io.response_ticks);
         let complete_ns = context.ns(time);
-        // An access belongs to the range in which it began, as all operations do. The last completion is
-        // remembered all the same, since service of the next one begins there.
+        // An access belongs to the range in which it started, as all operations do. Its completion
+        // is remembered even outside, because the service of the next one starts there.
         if !context.range.contains(init_ns) {
             start.into_iter().for_each(|seq| context.forget(seq));
             return;
@@ -285,7 +285,8 @@ impl<'l> Io<'l> {
         }
     }
 
-    /// The path of an operation: of the file key, else of the open file, else as it was opened.
+    /// The path of an operation: of the file key, otherwise of the open file, otherwise as it was
+    /// opened.
     fn path_of(
         &mut self,
         kind: &str,
@@ -316,8 +317,8 @@ impl<'l> Io<'l> {
     fn operation_end(&mut self, end: &OperationEnd, time: i64, context: &mut Context<'_>) {
         let end_ns = context.ns(time);
         let Some(mut open) = self.operations.remove(&end.irp) else {
-            // The operation began before the trace, or its start was lost: neither its kind nor its thread is
-            // known.
+            // The operation started before the trace, or its start was lost: neither its kind nor
+            // its thread is known.
             if context.range.contains(end_ns) {
                 let row = table::FileIo {
                     kind: UNKNOWN,

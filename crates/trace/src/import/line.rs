@@ -1,8 +1,8 @@
 //! Events that wait for their stacks.
 //!
-//! A stack is an event of its own, logged behind the event it belongs to: the kernel part at once, the user
-//! part when the thread goes back to user mode. Rows therefore wait in a line in the order of their events
-//! until no stack can come any more. How long that takes is measured by the first pass.
+//! A stack is an event of its own, logged after the event it belongs to: the kernel part at once,
+//! the user part when the thread returns to user mode. Rows therefore wait in a line, in the order
+//! of their events, until no stack can come any more. The first pass measures how long that takes.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry as Slot;
@@ -24,7 +24,7 @@ const MAX_TEXT: usize = 128 << 20;
 /// Number of an entry: the first is 0.
 pub(super) type Seq = u64;
 
-/// What waits in a line, and may hold texts.
+/// An entry of a line, which may hold texts.
 pub(super) trait Texts {
     /// Bytes of its texts; must not change while it waits.
     fn text_bytes(&self) -> usize;
@@ -33,7 +33,7 @@ pub(super) trait Texts {
 /// No entry.
 const NO_SEQ: Seq = Seq::MAX;
 
-/// Whose stack an event may have.
+/// The owner of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum StackSource {
     /// The stack of a thread.
@@ -57,7 +57,7 @@ pub(super) enum Half {
 pub(super) struct Entry<T> {
     /// Raw time.
     pub time: i64,
-    /// Whose stack is meant; `None` if the event has no stack.
+    /// The owner of the stack; `None` if the event has no stack.
     pub whose: Option<StackSource>,
     /// Process in which its addresses are looked up.
     pub process: Option<ProcessKey>,
@@ -67,7 +67,7 @@ pub(super) struct Entry<T> {
     pub kernel: RawStack,
     /// User half.
     pub user: RawStack,
-    /// What becomes of it.
+    /// The data of its row.
     pub row: T,
     /// The next entry with the same key.
     next: Seq,
@@ -124,7 +124,7 @@ struct Chain {
     lacking: [Seq; 2],
 }
 
-/// How stacks found their events, or did not.
+/// Counts of stacks that found their events, or did not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Attached {
     /// Stacks that found no event.
@@ -249,8 +249,8 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// To whom a stack of this thread, process and time is given: to the thread, unless the only event that
-    /// waits is one of the process whose thread is not known.
+    /// The receiver of a stack of this thread, process and time: the thread, unless the only
+    /// waiting event is an event of the process whose thread is unknown.
     #[inline]
     pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> StackSource {
         let (thread, process) = (StackSource::Thread(tid), StackSource::Process(pid));
@@ -290,8 +290,8 @@ impl<T: Texts> Line<T> {
         };
         let [kernel, user] = &mut chain.lacking;
         let lacking = if half == Half::Kernel { kernel } else { user };
-        // The entry that is remembered may have left meanwhile. Remembering where to go on makes many events
-        // of one key cost as much as one.
+        // The remembered entry may have left by now. Remembering where to continue makes many
+        // events of one key cost as much as one.
         *lacking = (*lacking).max(chain.first);
         while let Some(entry) = entries.get_mut(lacking.wrapping_sub(*first) as usize) {
             *lacking = entry.next;
@@ -337,12 +337,13 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// What becomes of an entry, while it waits.
+    /// The data of an entry, while it waits.
     pub(super) fn row_mut(&mut self, seq: Seq) -> Option<&mut T> {
         self.entry(seq).map(|entry| &mut entry.row)
     }
 
-    /// Moves on to a raw time. Afterwards [`Line::pop`] gives what has waited long enough.
+    /// Advances to a raw time. Afterwards [`Line::pop`] returns the entries that have waited long
+    /// enough.
     #[inline]
     pub(super) fn advance(&mut self, time: i64) {
         if time > self.now {

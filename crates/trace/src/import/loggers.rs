@@ -1,5 +1,5 @@
-//! Recording sessions: those of the trace from their headers, others from what the provider of the tracing
-//! system reports.
+//! Recording sessions: the sessions of the trace from their headers, others from events of the
+//! tracing system's provider.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Logger, LoggerEvent, Row};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows show only a part of these events, so that they stay events of their own, too.
+    // Rows show only a part of these events, so they also stay events of their own.
     hears: &[
         Events::Kernel(
             group::EVENT_TRACE,
@@ -42,13 +42,13 @@ struct Loggers {
     /// Sessions that run, by name in lower case, in the order in which they came.
     live: FxHashMap<String, (usize, Logger)>,
     next: usize,
-    /// What the kernel recorded, by number of the file.
+    /// The kernel events that were enabled, by index of the file.
     masks: FxHashMap<usize, GroupMask>,
     texts: Interner,
 }
 
 impl Loggers {
-    /// Takes an event that says what the kernel records.
+    /// Takes an event with the enabled kernel events.
     fn mask(&mut self, event: &RawEvent<'_>) {
         if let Some(mask) = GroupMask::parse(event.payload()) {
             self.masks.entry(event.file as usize).or_default().add(mask);
@@ -73,7 +73,7 @@ impl Loggers {
         context.tables.push(&row, sink)
     }
 
-    /// Adds what an event says about a session.
+    /// Adds the data of an event about a session.
     fn session(
         &mut self,
         kind: Kind,
@@ -183,7 +183,7 @@ impl Importer for Loggers {
     ) -> Result<(), SinkError> {
         for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied().unwrap_or_default();
-            // Events may have reported the session of the trace, too, and it has one row.
+            // Events may also have reported the session of the trace, and it has one row.
             let live = self.live.remove(&file.header().session_name.to_lowercase());
             let row = of_header(file, mask, live.map(|(_, row)| row).unwrap_or_default());
             context.tables.push(&row, sink)?;
@@ -195,7 +195,7 @@ impl Importer for Loggers {
     }
 }
 
-/// Adds what an event states; what it does not state stays.
+/// Sets the fields that an event contains; all others stay.
 fn fill(row: &mut Logger, fields: &SessionFields) {
     fn keep<T>(to: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
@@ -232,7 +232,7 @@ fn fill(row: &mut Logger, fields: &SessionFields) {
     );
 }
 
-/// The session of a file: what its header says, and what events said about it.
+/// The session of a file, from its header and from events about it.
 fn of_header(file: &TraceFile, mask: GroupMask, reported: Logger) -> Logger {
     let h = file.header();
     let text = |text: &str| {

@@ -42,7 +42,7 @@ struct Open {
     start: Option<Seq>,
 }
 
-/// Pairs begins with ends.
+/// Matches starts with ends.
 #[derive(Debug, Default)]
 struct Maps {
     open: FxHashMap<MapKey, Open>,
@@ -188,7 +188,7 @@ impl Importer for Maps {
     }
 }
 
-/// The stack of the unmapping is that of the row itself.
+/// The stack of the unmapping is the row's own.
 fn pending(row: table::FileMap, map: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.map_stack_id, row.unmap_stack_id) = (stacks.of(map), stacks.own());

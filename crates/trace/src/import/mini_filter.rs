@@ -1,5 +1,5 @@
-//! Minifilter drivers: the begin, the end and the failure of a call become one row. Their events name no
-//! thread: it is the one that runs on the processor.
+//! Minifilter drivers: start, end and failure of a call become one row. Their events name no
+//! thread: they belong to the running thread.
 
 use std::sync::Arc;
 
@@ -61,17 +61,18 @@ struct OpenCall {
     routine: u64,
     /// The event whose stack the row takes.
     stack: Option<Seq>,
-    /// Whether its end was reported, and not only its failure.
+    /// True if its end was reported, and not only its failure.
     is_ended: bool,
 }
 
 /// Puts the events of calls together.
 #[derive(Debug, Default)]
 struct MiniFilters {
-    /// Whether there are calls that need names of files.
+    /// True if there are calls that need names of files.
     wants_names: bool,
     open: FxHashMap<Call, OpenCall>,
-    /// The latest call on each processor: its end and its failure are two events, one right behind the other.
+    /// The latest call on each processor: its end and its failure are two events, one directly
+    /// after the other.
     latest: FxHashMap<u16, (Call, OpenCall)>,
     /// Paths of open files, by file object.
     paths: FxHashMap<u64, Arc<str>>,
@@ -146,7 +147,7 @@ impl MiniFilters {
         named.or_else(|| self.paths.get(&read.file_object).cloned())
     }
 
-    /// Writes the calls that have not ended, in the order of their begins.
+    /// Writes the calls that have not ended, in order of their starts.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
         let mut open: Vec<OpenCall> = self.open.drain().map(|(_, call)| call).collect();
         // A hash map has no order, and the same input has to give the same output.
@@ -228,7 +229,7 @@ impl Importer for MiniFilters {
     }
 }
 
-/// Puts what an event has into a row.
+/// Sets the fields of a row from an event.
 fn fill(call: &mut OpenCall, step: Step, time: i64, context: &Context<'_>) {
     let ns = context.ns(time);
     match step {
@@ -247,7 +248,7 @@ fn fill(call: &mut OpenCall, step: Step, time: i64, context: &Context<'_>) {
     call.row.duration_ns = call.row.start_ns.zip(call.row.end_ns).map(length);
 }
 
-/// Hands a row on, if it began in the range.
+/// Passes on a row that started in the range.
 fn write(call: OpenCall, time: i64, context: &mut Context<'_>) {
     let OpenCall {
         row,

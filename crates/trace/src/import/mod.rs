@@ -7,7 +7,7 @@
 //! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the way of their rows to the tables, on a second thread
 //! - one importer for each topic, in the list `IMPORTERS`
 //!
-//! The second pass hands rows on in batches, so that memory does not grow with the trace.
+//! The second pass passes rows on in batches, so memory does not grow with the trace.
 
 mod actor;
 mod adapters;
@@ -98,8 +98,9 @@ use crate::sink::Sink;
 use crate::topics::recorded;
 use importer::Declaration;
 
-/// All importers: first those whose tables name things, last the one that gets what the others do not show.
-/// When the trace ends they finish in the opposite order: rows that are still open may name further threads.
+/// All importers: first those whose tables name things, last the one that gets the events that no
+/// other shows. At the end of the trace they finish in the opposite order: rows that are still open
+/// may name further threads.
 pub(crate) const IMPORTERS: &[&Declaration] = &[
     &second_pass::DECLARATION,
     &event_count::DECLARATION,
@@ -154,8 +155,8 @@ const _: () = assert!(
 /// `diagnostic` to `sink`. `progress` is called every few thousand events and can stop the import.
 ///
 /// # Errors
-/// [`ImportError`]: a file that cannot be read, a sink that fails, or the caller stops. Damage is no error:
-/// it is counted in [`Imported::diagnostics`].
+/// [`ImportError`]: a file cannot be read, a sink fails, or the caller stops. Damage is not an
+/// error: it is counted in [`Imported::diagnostics`].
 pub fn import(
     session: &Session,
     options: &Options,

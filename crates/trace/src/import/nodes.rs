@@ -71,7 +71,7 @@ impl Nodes {
         };
         let hash = |node: Node| mixer.mix(node.parent.into(), node.frame.into());
         let of = |index: u32| nodes.get(index as usize).copied();
-        // The depth of `NONE` wraps around, so that an outermost frame has depth 0.
+        // The depth of `NONE` wraps around, so an outermost frame has depth 0.
         let depth = outer.depth.wrapping_add(1);
         let entry = known.entry(
             hash(wanted),

@@ -142,8 +142,8 @@ impl<'t> Objects<'t> {
             return Ok(());
         };
         live.handles -= 1;
-        // Without events of creations and deletions nothing else ends an object, and all later objects at its
-        // address would be taken for it.
+        // Without creation and deletion events nothing else ends an object, and all later objects
+        // at its address would be mistaken for it.
         if live.handles <= 0 && !self.types.has_lives {
             return self.end(address, None, context, sink);
         }

@@ -41,7 +41,7 @@ const MAX_BLOCKS: usize = 1 << 22;
 /// A block by its session and address: each session has memory of its own at the same addresses.
 type BlockKey = (Option<u32>, u64);
 
-/// Who ran when an event was logged, and when that was.
+/// The running thread at an event, and the time of the event.
 #[derive(Debug, Clone, Copy)]
 struct At {
     time: i64,
@@ -98,7 +98,7 @@ impl Pools {
             // The row is written at once, since the free of this block will not be recognised.
             not_freed(&live, "unknown", at.time, context);
         } else if let Some(before) = self.live.insert(key_of(&block), live) {
-            // The free of the block before was lost: another block lies at its address now.
+            // The free of the previous block was lost: another block is at its address now.
             not_freed(&before, "replaced", at.time, context);
         }
     }

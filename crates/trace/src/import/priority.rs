@@ -11,7 +11,7 @@ use crate::declared::{Events, Topic, rows};
 use crate::sink::Sink;
 use crate::table::{Row, ThreadPriority};
 
-/// Types of the events, and what they change.
+/// Types of the events, and the priority that they change.
 const KINDS: [(u8, &str); 4] = [
     (opcode::SET_PRIORITY, "dynamic"),
     (opcode::SET_BASE_PRIORITY, "base"),

@@ -28,7 +28,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         name: "registry",
         answers: "which keys were read",
         recorded_by: "REGISTRY",
-        // Hives and transactions have no rows, but they, too, show that the registry was recorded.
+        // Hives and transactions have no rows, but they also show that the registry was recorded.
         events: &[Events::KernelBetween(
             group::REGISTRY,
             opcode::CREATE,
@@ -91,7 +91,7 @@ fn operation(
         return;
     }
     let keys = &context.directory.registry_keys;
-    // The key exists when the operation begins, and may be gone when it ends.
+    // The key exists when the operation starts, and may be gone when it ends.
     let base = keys
         .path(read.block, start)
         .or_else(|| keys.path(read.block, end))
@@ -124,7 +124,7 @@ fn operation(
     context.wait(end, tid, process, row);
 }
 
-/// The path of a key from that of its base and a name, cut where it is too long.
+/// The path of a key from its base and a name, truncated if it is too long.
 pub(super) fn joined(base: Base, name: Option<Arc<str>>) -> Base {
     let key = match (base, name) {
         (_, Some(name)) if is_rooted(&name) => Some(name),

@@ -20,7 +20,7 @@ pub(super) struct Rows<'d> {
     tables: Tables,
     /// Stacks of starts, until the rows that take them come.
     starts: FxHashMap<Seq, i32>,
-    /// How often each branch was recorded, by process and the frames of both ends.
+    /// Number of records of each branch, by process and the frames of both ends.
     branches: FxHashMap<(Option<ProcessKey>, u32, u32), i64>,
 }
 

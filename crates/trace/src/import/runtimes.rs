@@ -17,7 +17,8 @@ use crate::tracker::process::ProcessKey;
 const INFORMATION: &[u16] = &[clr::id::RUNTIME_INFORMATION];
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // They stay events of their own, too: rows say when a runtime started, but not when it was listed.
+    // They also stay events of their own: rows have the start of a runtime, but not the time at
+    // which it was listed.
     hears: &[
         Events::Provider(clr::RUNTIME, INFORMATION),
         Events::Provider(clr::RUNDOWN, INFORMATION),
@@ -55,8 +56,8 @@ impl Importer for Runtimes {
         {
             return Ok(());
         }
-        // The range is not checked: a process of the range may be listed only behind it, in the rundown at
-        // the end of the trace.
+        // The range is not checked: a process of the range may be listed only after it, in the
+        // rundown at the end of the trace.
         let is_start = event.provider() == clr::RUNTIME;
         let row = row(
             information,

@@ -91,8 +91,8 @@ pub(super) fn run(
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok::<_, ImportError>((read, made))
     })?;
-    // If making rows failed, reading stopped because of that, and its own error only says that nobody takes
-    // the rows.
+    // If creating rows failed, reading stopped because of that, and its own error only reports that
+    // the receiver is gone.
     made.map_err(ImportError::Sink)?;
     let (pass, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
@@ -161,7 +161,7 @@ fn read(
     Ok((pass, inputs, diagnostics))
 }
 
-/// All importers, and what they share.
+/// All importers, and the state that they share.
 struct Importers<'a> {
     context: Context<'a>,
     counter: EventCounter,
@@ -215,14 +215,14 @@ impl<'a> Importers<'a> {
                 return Ok(());
             }
         }
-        // The last importer gets what the others do not show.
+        // The last importer gets the events that the others do not show.
         let Some(rest) = all.last_mut() else {
             return Ok(());
         };
         take(rest, hook, event, context, sink).map(|_| ())
     }
 
-    /// Ends what is open and hands on all that is left.
+    /// Ends all open rows and passes on the rest.
     fn finish(
         self,
         learned: Learned<'_>,
@@ -262,10 +262,10 @@ fn take(
     }
 }
 
-/// Hands on the two tables that are complete only when everything else is.
+/// Writes the two tables that are complete only when everything else is.
 ///
 /// # Errors
-/// Those of the sink.
+/// The errors of the sink.
 pub fn write_trace(imported: &Imported, sink: &mut dyn Sink) -> Result<(), SinkError> {
     write_all([imported.trace.clone()], sink)?;
     write_all(imported.diagnostics.iter().cloned(), sink)
