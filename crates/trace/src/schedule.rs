@@ -1,4 +1,4 @@
-//! Who ran when, who waited, who was ready: scheduling slices of threads.
+//! Running, waiting and ready times: scheduling slices of threads.
 //!
 //! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
 //! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
@@ -15,13 +15,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::directory::Directory;
 use crate::gaps::Gap;
 
-/// Whether a thread that was taken off in this state could have run on: it was preempted.
+/// True if a thread that was switched out in this state could have continued to run: it was
+/// preempted.
 #[must_use]
 pub const fn was_preempted(state: u8) -> bool {
     matches!(state, state::READY | state::STANDBY | state::DEFERRED_READY)
 }
 
-/// Whether a thread that was taken off in this state runs again only after something has made it ready.
+/// True if a thread that was switched out in this state runs again only after it was readied.
 #[must_use]
 pub const fn was_waiting(state: u8) -> bool {
     matches!(
@@ -63,22 +64,22 @@ pub struct SwitchIn {
     pub readied: Option<i64>,
     /// Its state at T0.
     pub previous_state: u8,
-    /// Why it waited, as of T0.
+    /// Reason for its wait, as of T0.
     pub wait_reason: u8,
-    /// Whether it waited in user mode, as of T0.
+    /// True if it waited in user mode, as of T0.
     pub waited_in_user_mode: bool,
     /// Thread that ran on the processor where it was made ready.
     pub readying_tid: Option<u32>,
-    /// Whether a DPC made it ready: then that thread was only interrupted.
+    /// True if a DPC readied it: then that thread was only interrupted.
     pub readied_by_dpc: bool,
-    /// Why its priority was adjusted when it was made ready, as the event says.
+    /// Reason for adjusting its priority when it was readied, from the event.
     pub adjust_reason: Option<u8>,
     /// Number of the ready event, as given to [`Schedule::ready`].
     pub ready_event: Option<u64>,
 }
 
 impl SwitchIn {
-    /// Whether it had been taken off while it could have run on.
+    /// True if it had been switched out while it could have continued to run.
     #[must_use]
     pub const fn was_preempted(&self) -> bool {
         was_preempted(self.previous_state)
@@ -126,11 +127,11 @@ pub struct Run {
     pub cpu: u16,
     /// Since when it is known to have run; `None` where switches are missing although no gap is known.
     pub since: Option<i64>,
-    /// Whether `since` is its switch-in. Else it ran when the processor began to be recorded, or behind a
-    /// gap.
+    /// True if `since` is its switch-in. Otherwise it was running when the processor started to be
+    /// recorded, or after a gap.
     pub is_switched_in: bool,
-    /// When it was switched out, or up to when it is known to have run: the last event before a gap, the end
-    /// of the trace.
+    /// Time of its switch-out, or the last time at which it is known to have run: the last event
+    /// before a gap, or the end of the trace.
     pub until: i64,
 }
 
@@ -158,7 +159,7 @@ struct Out {
     reason: u8,
     in_user_mode: bool,
     readied: Option<Readied>,
-    /// Whether it was made ready before its switch-out was logged.
+    /// True if it was readied before its switch-out was logged.
     is_early: bool,
 }
 
@@ -194,12 +195,12 @@ pub struct Schedule {
     /// Processors that had a switch or a gap.
     seen: FxHashSet<u16>,
     running: FxHashMap<u16, (u32, i64)>,
-    /// Ends of gaps behind which no switch came yet.
+    /// Ends of gaps without a switch after them so far.
     resumed: FxHashMap<u16, i64>,
     out: FxHashMap<u32, Out>,
     early: FxHashMap<u32, Early>,
-    /// Gaps that have begun and not ended. Threads may have been on those processors, so that nothing is
-    /// known of waits.
+    /// Number of gaps that have started and not ended. Threads may have been on those processors,
+    /// so no wait is known.
     open_gaps: u32,
     /// Numbers of ready events that no switch-in will give back.
     released: Vec<u64>,
@@ -215,7 +216,8 @@ impl Schedule {
         }
     }
 
-    /// Takes a context switch: who ran until now, and who is switched in.
+    /// Takes a context switch. Returns the run of the previous thread, and the switch-in of the
+    /// next.
     pub fn switch(&mut self, time: i64, cpu: u16, event: &ContextSwitch) -> (Run, SwitchIn) {
         let is_first = self.seen.insert(cpu);
         let resumed = self.resumed.remove(&cpu);
@@ -226,7 +228,7 @@ impl Schedule {
             None if is_first => (self.starts.of.get(&cpu).copied().or(self.starts.all), false),
             None => (resumed, false),
         };
-        // Broken time stamps can put a start behind the first switch.
+        // Broken time stamps can put a start after the first switch.
         let since = since.map(|since| since.min(time));
         let run = Run {
             tid: event.old_tid,
@@ -253,7 +255,7 @@ impl Schedule {
         if let Some(out) = self.out.remove(&tid) {
             return out.switch_in(tid, cpu, time);
         }
-        // What makes a new thread ready again before it runs only moves it about.
+        // A new thread that is readied again before it runs is only moved.
         self.release(early.and_then(|early| early.last));
         unknown.readied(early.map(|early| early.first))
     }
@@ -270,15 +272,15 @@ impl Schedule {
             _ => {
                 self.release(early.map(|early| early.first));
                 self.release(early.and_then(|early| early.last));
-                // The id of a thread that ended is free; who has it next never waited.
+                // The ID of a thread that ended is free; the next thread with this ID never waited.
                 if event.old_state != state::TERMINATED {
                     self.put_out(time, event, None);
                 }
                 return;
             }
         };
-        // A later event replaces the first one: the thread was made ready, ran, and is now made ready out of
-        // the wait that begins here.
+        // A later event replaces the first one: the thread was readied, ran, and is now readied out
+        // of the wait that starts here.
         if last.is_some() {
             self.release(Some(first));
         }
@@ -286,8 +288,8 @@ impl Schedule {
     }
 
     fn put_out(&mut self, time: i64, event: &ContextSwitch, readied: Option<Readied>) {
-        // While a processor is not recorded the thread may be switched in there unseen, and what looks like
-        // one long wait may be several.
+        // While a processor is not recorded the thread may be switched in there unseen, and an
+        // apparent long wait may be several.
         if self.open_gaps > 0 {
             self.release(readied);
             return;
@@ -304,8 +306,8 @@ impl Schedule {
         self.out.insert(event.old_tid, out);
     }
 
-    /// Whether a ready event of a thread may matter. The first one behind the switch-out of a thread that
-    /// waits counts; those of a preempted thread only move it about.
+    /// True if a ready event of a thread may matter. The first one after the switch-out of a
+    /// waiting thread counts; ready events of a preempted thread only move it.
     #[must_use]
     pub fn wants_ready(&self, tid: u32) -> bool {
         let counts = |out: &Out| was_waiting(out.state) && (out.readied.is_none() || out.is_early);
@@ -372,21 +374,21 @@ impl Schedule {
         self.running.get(&cpu).map(|(tid, _)| *tid)
     }
 
-    /// Whether a processor had a switch or a gap.
+    /// True if a processor had a switch or a gap.
     #[must_use]
     pub fn has_seen(&self, cpu: u16) -> bool {
         self.seen.contains(&cpu)
     }
 
-    /// Events of a processor are missing from here on: who runs there is not known, nor what any thread waits
-    /// for. Gives who ran there up to the last event.
+    /// Starts a gap of a processor: its running thread is unknown, and so are the waits of all
+    /// threads. Returns the run there up to the last event.
     pub fn begin_gap(&mut self, gap: &Gap) -> Option<Run> {
         self.seen.insert(gap.cpu);
         self.resumed.remove(&gap.cpu);
         self.forget_waits();
         self.open_gaps += 1;
         let (tid, since) = self.running.remove(&gap.cpu)?;
-        // Damaged time stamps can put the start of a gap in front of the switch-in.
+        // Damaged time stamps can put the start of a gap before the switch-in.
         let until = gap.begin.max(since);
         Some(Run {
             tid,
@@ -443,8 +445,8 @@ const KEEPS_LATEST: u32 = 0x2 | 0x400;
 /// processor.
 #[must_use]
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
-    // In such a file the oldest buffers of a busy processor are overwritten first, so processors start at
-    // different times.
+    // In these files the oldest buffers of a busy processor are overwritten first, so processors
+    // start at different times.
     let keeps_latest = session
         .files()
         .iter()
@@ -455,7 +457,7 @@ pub fn starts(session: &Session, directory: &Directory) -> Starts {
         FxHashMap::default()
     };
     let clock = session.clock();
-    // What a trace that was cut holds of the time before says how things stood when its part began.
+    // In a cut trace, the events before the part describe the state at its start.
     let cut = directory
         .cut
         .filter(|cut| cut.start_ns != i64::MIN)

@@ -1,5 +1,5 @@
-//! What an extract can hold: its tables, and the topics that fill them. All of it follows from what importers
-//! declare.
+//! The possible contents of an extract: its tables, and the topics that fill them. All of it
+//! follows from the declarations of importers.
 
 use etwkit_etl::Identity;
 
@@ -7,7 +7,7 @@ use crate::declared::{self, Detail, Recorded, Topic};
 use crate::import::IMPORTERS;
 use crate::table::{ABOUT, DERIVED, Row, Table, Trace};
 
-/// How many tables importers fill.
+/// Number of tables that importers fill.
 const COUNT: usize = {
     let (mut count, mut left) = (0, IMPORTERS);
     while let [first, rest @ ..] = left {
@@ -68,13 +68,13 @@ pub fn all() -> Vec<&'static Topic> {
     all
 }
 
-/// How many events of each topic there are.
+/// Number of events of each topic.
 pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
     declared::recorded(&all(), counts)
 }
 
-/// The topics that fill a table; none for a table that is filled whatever was recorded, or by events that are
-/// no topic.
+/// The topics that fill a table; none for a table that is filled in any case, or by events without
+/// a topic.
 #[must_use]
 pub fn of_table(table: &str) -> Vec<&'static str> {
     let fills = |topic: &&Topic| topic.tables.iter().any(|filled| filled.name == table);

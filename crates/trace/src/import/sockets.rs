@@ -1,4 +1,4 @@
-//! Sockets of processes: creation to close, with the sums of what went over them.
+//! Sockets of processes: creation to close, with sums of the data transferred.
 
 use etwkit_decode::afd::{Operation, SocketEvent, SocketReader, Stage, WINSOCK_AFD};
 use etwkit_decode::kernel::Hook;
@@ -14,7 +14,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Socket};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows are sums of these events, so that they stay events of their own, too.
+    // Rows are sums of these events, so they also stay events of their own.
     hears: &[Events::Provider(WINSOCK_AFD, &[])],
     tables: &[sums(Socket::TABLE)],
     topics: &[Topic {
@@ -131,7 +131,7 @@ fn count(row: &mut Socket, socket_event: &SocketEvent) {
         .saturating_add(i64::try_from(socket_event.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
 }
 
-/// Notes what happened to the socket: creation, connection, addresses and close.
+/// Records the event of a socket: creation, connection, addresses and close.
 fn happened(row: &mut Socket, socket_event: &SocketEvent, ns: i64) {
     match (socket_event.operation, socket_event.stage) {
         (Operation::Create, Stage::Enter) => {

@@ -24,7 +24,7 @@ const STACKS: Events = Events::Kernel(
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[
         STACKS,
-        // The first pass learned which stacks keys stand for.
+        // The first pass collected the stacks of these keys.
         Events::Kernel(
             group::STACK,
             &[opcode::KEY_CREATE, opcode::KEY_DELETE, opcode::KEY_RUNDOWN],

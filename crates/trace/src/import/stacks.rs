@@ -1,4 +1,5 @@
-//! Stacks of addresses → stacks of frames: what code lay at each address, in that process, at that time.
+//! Conversion of stacks of addresses to stacks of frames: the code at each address, in that
+//! process, at that time.
 
 use etwkit_decode::kernel::stack::is_kernel_address;
 use rustc_hash::FxHashMap;
@@ -15,7 +16,7 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackTree};
 
-/// What distinguishes frames: module, address, method.
+/// The identity of a frame: module, address, method.
 type FrameKey = (Option<u32>, u64, Option<u32>);
 
 /// Distinct frames that are recognised when they come again, and stacks of one process.
@@ -27,7 +28,7 @@ const MAX_WHOLE: usize = 1 << 22;
 /// Rows that wait to be handed on.
 const MAX_ROWS: usize = 1 << 13;
 
-/// Where a stack's addresses are looked up.
+/// The process and time for looking up the addresses of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Viewpoint {
     /// The process; the kernel's modules are seen from every process.
@@ -36,17 +37,17 @@ pub(super) struct Viewpoint {
     pub time: i64,
 }
 
-/// Builds the tables `frame` and `stack`. Each distinct frame and stack is reported once, and once more where
-/// a trace has so many that remembering them all would take too much memory.
+/// Builds the tables `frame` and `stack`. Each distinct frame and stack is reported once. It is
+/// reported again if a trace has so many that remembering them all would take too much memory.
 pub(super) struct Stacks<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
     /// Position of the first method of each process id among all methods.
     first_method: &'d FxHashMap<u32, u32>,
-    /// The assemblies of methods whose code lies in no image.
+    /// The assemblies of methods whose code is in no image.
     assemblies: &'d Assemblies,
     epochs: Epochs,
-    /// The stacks that keys stand for.
+    /// The stacks that keys refer to.
     keyed: &'d StackTree,
     /// Whole stacks.
     whole: StackTree,
@@ -144,7 +145,7 @@ impl<'d> Stacks<'d> {
         }
     }
 
-    /// Row of the stack whose kernel half lies on its user half; `None` if both are empty.
+    /// Row of the stack whose kernel half is on top of its user half; `None` if both are empty.
     pub(super) fn stack(
         &mut self,
         place: Viewpoint,
@@ -194,7 +195,7 @@ impl<'d> Stacks<'d> {
         node as i32
     }
 
-    /// Whether a stack with these halves, taken at that address, lacks its kernel half.
+    /// True if a stack with these halves, taken at that address, lacks its kernel half.
     pub(super) fn lacks_kernel_half(&self, address: u64, kernel: RawStack, user: RawStack) -> bool {
         let is_lacking = kernel == RawStack::Empty && user != RawStack::Empty;
         is_lacking && is_kernel_address(address, self.directory.pointer_size())
@@ -210,8 +211,8 @@ impl<'d> Stacks<'d> {
         addresses.extend(self.tree(kernel).frames(kernel.id));
         addresses.extend(self.tree(user).frames(user.id));
         let mut top = Top::NONE;
-        // Addresses lie innermost first, and nodes are made from the outermost frame inwards, so that stacks
-        // share what called them.
+        // Addresses are stored innermost first. Nodes are created from the outermost frame inwards,
+        // so that stacks share their callers.
         for address in addresses.drain(..).rev() {
             let frame = self.frame_in(memo, place, address);
             top = self.node(top, frame);
@@ -242,7 +243,7 @@ impl<'d> Stacks<'d> {
         frame
     }
 
-    /// Takes the memory of a process, emptied if its modules changed meanwhile.
+    /// Takes the cache of a process, emptied if its modules have changed since then.
     fn memo(&mut self, place: Viewpoint) -> Memo {
         let index = place.process.map_or(0, |process| process.0 as usize + 1);
         if index >= self.memos.len() {
@@ -358,8 +359,8 @@ impl<'d> Stacks<'d> {
     }
 }
 
-/// When the code of a process changes: loads and unloads of modules, and of methods whose addresses are used
-/// again.
+/// Times at which the code of a process changes: loads and unloads of modules, and of methods whose
+/// addresses are reused.
 #[derive(Debug, Default)]
 struct Epochs {
     kernel: Vec<i64>,
@@ -402,7 +403,7 @@ impl Epochs {
         epochs
     }
 
-    /// The latest change that is not behind a time, and the first one that is.
+    /// The latest change at or before a time, and the first one after it.
     fn around(&self, place: Viewpoint) -> (i64, i64) {
         let own = place
             .process

@@ -14,7 +14,7 @@ use crate::table::{Row, Table};
 pub(super) struct Tables {
     /// By the type of their rows.
     places: FxHashMap<TypeId, usize>,
-    /// In the order of their first rows, which is that of the trace.
+    /// In the order of their first rows, which is the order of the trace.
     outs: Vec<Box<dyn Flush>>,
     /// The tables that the importer at work has declared.
     declared: Option<&'static [Filled]>,
@@ -59,13 +59,14 @@ impl Tables {
         rows.into_iter().try_for_each(|row| self.push(&row, sink))
     }
 
-    /// Says which tables the importer at work has declared.
+    /// Sets the tables that the current importer has declared.
     #[inline]
     pub(super) fn declare(&mut self, tables: &'static [Filled]) {
         self.declared = Some(tables);
     }
 
-    /// Whoever fills a table has to declare it, so that an extract, its reference and its summary know of it.
+    /// An importer must declare each table it writes; the extract, the reference page, and the
+    /// summary are built from these declarations.
     #[inline]
     pub(super) fn check(&self, table: &'static Table) {
         debug_assert!(
@@ -76,7 +77,7 @@ impl Tables {
         );
     }
 
-    /// Hands on what is left.
+    /// Passes on the remaining rows.
     pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.outs.iter_mut().try_for_each(|out| out.flush(sink))
     }

@@ -42,11 +42,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Connections that are followed at the same time. At that many, the rows of all of them are written. No
-/// machine has so many, but a malicious file can.
+/// Maximum number of connections followed at the same time. When it is reached, the rows of all of
+/// them are written. No machine has this many, but a malicious file can.
 const MAX_LIVE: usize = 1 << 18;
 
-/// A template belongs to the connection that starts within this time behind it.
+/// A template belongs to the connection that starts within this time after it.
 const TEMPLATE_NS: i64 = 1_000_000;
 
 /// Follows the connections.
@@ -55,8 +55,8 @@ struct Tcp {
     reader: TcpReader,
     /// The connection of each control block.
     live: HashMap<u64, Live>,
-    /// When the template of a control block without open connection was reported, and which one: it belongs
-    /// to the next connection of that control block.
+    /// Time and template reported for a control block without an open connection: it belongs to the
+    /// next connection of that control block.
     templates: HashMap<u64, (i64, Option<&'static str>)>,
     /// Connections so far.
     count: i32,
@@ -87,7 +87,7 @@ impl Tcp {
             return Ok(false);
         } else if !self.live.contains_key(&tcp_event.tcb) {
             if kind == Kind::Summary && tcp_event.ends.is_none() {
-                // Without addresses nothing says which connection the summary is about.
+                // Without addresses, the connection of the summary is unknown.
                 return Ok(false);
             }
             self.make_room(context, sink)?;
@@ -120,7 +120,7 @@ impl Tcp {
         Ok(true)
     }
 
-    /// Whether an event is about another connection than the one that had this control block.
+    /// True if an event is about another connection than the previous one with this control block.
     fn begins(&self, tcp_event: &TcpEvent) -> bool {
         match tcp_event.kind {
             Kind::Connect | Kind::Accept => true,
@@ -153,15 +153,16 @@ impl Tcp {
             ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown
         });
         connection.row.template = template.and_then(|(_, template)| template);
-        // A control block is used again; whatever had it is over, although no close was seen.
+        // A control block is reused, so its previous connection is over, although no close was
+        // seen.
         let before = self.live.insert(tcp_event.tcb, connection);
         before.map_or(Ok(()), |before| write(before, context, sink))
     }
 
     fn keep_template(&mut self, tcp_event: &TcpEvent, ns: i64) {
         if self.templates.len() >= MAX_LIVE {
-            // Templates whose connection follows are removed then, so a full map holds those of malicious
-            // input.
+            // A template is removed when its connection follows, so a full map holds templates of
+            // malicious input.
             self.templates.clear();
         }
         self.templates.insert(
@@ -297,7 +298,8 @@ fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::Tcp
     None
 }
 
-/// What an event outside the range leaves behind: a control block that can be used again, the template.
+/// Applies an event outside the range as far as it affects later ones: a reusable control block,
+/// the template, sent sequence numbers.
 fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
     match tcp_event.kind {
         Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
@@ -307,8 +309,8 @@ fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
                 tcp_event.bytes.unwrap_or_default(),
                 tcp_event.sequence.unwrap_or_default(),
             );
-            // Data that was sent in front of the range may be sent again inside of it, and the delay counts
-            // from the first time.
+            // Data sent before the range may be sent again inside of it, and the delay counts from
+            // the first time.
             live.send.sequences.put(sequence, ns, bytes);
         }
         _ => {}

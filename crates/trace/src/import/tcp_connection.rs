@@ -1,4 +1,4 @@
-//! One TCP connection: what is added up while its events come.
+//! One TCP connection: the sums that its events add up to.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,14 +13,14 @@ const BURST_GAP_NS: i64 = 350_000_000;
 /// have begun anew.
 const CLIENT_RETRANSMIT_NS: i64 = 3_000_000_000;
 
-/// Data of up to so many bytes does not count as sent again: with a byte that was acknowledged before, the
-/// system asks whether the other side is still there.
+/// Data of up to this many bytes does not count as a retransmission: with one byte that was
+/// acknowledged before, the system checks if the other side is still reachable.
 const PROBE_BYTES: u32 = 1;
 
 /// Distinct sequence numbers that are remembered for each direction: more than any window holds.
 const MAX_SEQUENCES: usize = 1 << 16;
 
-/// When and with how many bytes each sequence number was seen. The oldest ones are forgotten.
+/// Time and bytes of each sequence number seen. The oldest ones are forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
     seen: HashMap<u32, (i64, u32)>,
@@ -32,7 +32,7 @@ impl Sequences {
         self.seen.get(&sequence).copied()
     }
 
-    /// Remembers a sequence number; what was known of it is replaced.
+    /// Stores a sequence number, replacing an earlier entry.
     pub(super) fn put(&mut self, sequence: u32, ns: i64, bytes: u32) {
         self.seen.insert(sequence, (ns, bytes));
         self.order.push_back((sequence, ns));
@@ -41,7 +41,7 @@ impl Sequences {
         }
     }
 
-    /// Forgets what was seen before a time.
+    /// Forgets sequence numbers seen before a time.
     fn forget_before(&mut self, ns: i64) {
         while self.order.front().is_some_and(|(_, seen)| *seen < ns) {
             self.forget_first();
@@ -111,7 +111,7 @@ impl Flow {
         (self.burst_packets, self.burst_bytes) = (0, 0);
     }
 
-    /// Bytes for each second of its bursts; ends the last burst, so that no packet may follow.
+    /// Bytes per second in its bursts. Ends the last burst, so no packet may follow.
     pub(super) fn rate(&mut self) -> Option<f64> {
         self.end_burst();
         (self.weight > 0.0).then(|| self.weighted / self.weight)
@@ -122,7 +122,7 @@ impl Flow {
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) row: TcpConnection,
-    /// Whether something of it lies in the range.
+    /// True if some of it is in the range.
     pub(super) is_in_range: bool,
     pub(super) is_closed: bool,
     pub(super) send: Flow,
@@ -197,7 +197,7 @@ impl Live {
         })
     }
 
-    /// Takes the counts of a summary; those of a closed connection leave out segments without data.
+    /// Takes the counts of a summary. Those of a closed connection exclude segments without data.
     pub(super) fn counted(&mut self, summary: &Summary) {
         let number = |n: u64| Some(i64::try_from(n).unwrap_or(i64::MAX));
         let row = &mut self.row;

@@ -15,7 +15,7 @@ use crate::table::{Row, TimerResolution};
 use crate::tracker::process::ProcessKey;
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows show only a part of these events, so that they stay events of their own, too.
+    // Rows show only a part of these events, so they also stay events of their own.
     hears: &[Events::Provider(KERNEL_POWER, id::ALL)],
     tables: &[sums(TimerResolution::TABLE)],
     make: |_| Box::new(Timers::default()),
@@ -28,7 +28,7 @@ const MAX_OPEN: usize = 1 << 16;
 /// Nanoseconds of the unit in which resolutions are reported.
 const UNIT_NS: i64 = 100;
 
-/// Whose request it is. A process that no event describes has only its id.
+/// The requester. A process that no event describes has only its ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Asker {
     Process(Option<ProcessKey>, u32),
@@ -36,7 +36,7 @@ enum Asker {
     System,
 }
 
-/// What holds at present.
+/// The requests currently in force.
 #[derive(Debug, Default)]
 struct Timers {
     reader: TimerReader,

@@ -1,7 +1,7 @@
 //! The global lock of the window manager: acquisitions and their releases.
 //!
-//! A thread has the lock at most once, so that a release ends the acquisition of its thread. Tokens cannot
-//! pair them: a release has the number behind that of its acquisition, or another one.
+//! A thread has the lock at most once, so a release ends the acquisition of its thread. Tokens
+//! cannot match them: the token of a release is the number after its acquisition's, or another one.
 
 use etwkit_decode::win32k::{Acquired, Released};
 use etwkit_etl::RawEvent;
@@ -134,10 +134,10 @@ impl UserLocks {
         true
     }
 
-    /// How long a thread waited.
+    /// Wait time of a thread.
     fn wait_ns(&self, read: &Acquired) -> Option<i64> {
         // Ticks of the counter are finer than microseconds, but need the frequency. Without it, 0
-        // microseconds beside some ticks state nothing.
+        // microseconds next to some ticks mean nothing.
         match (read.wait_qpc, self.frequency) {
             (1.., Some(frequency)) => Some(nanoseconds(read.wait_qpc, frequency)),
             (1.., None) if read.wait_us == 0 => None,

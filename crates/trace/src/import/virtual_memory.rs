@@ -85,8 +85,8 @@ impl VirtualMemory {
             stack_id: None,
         };
         self.allocations += 1;
-        // A program may allocate in another process; the stack is that of the caller, in the caller's
-        // process.
+        // A program may allocate in another process. The stack belongs to the caller, in the
+        // caller's process.
         let (whose, place) = match (tid, thread) {
             (Some(tid), Some(who)) => (StackSource::Thread(tid), who.process.or(process)),
             _ => (StackSource::Process(read.pid), process),
@@ -95,7 +95,7 @@ impl VirtualMemory {
         context.wait_for(time, whose, place, row);
     }
 
-    /// Changes what a process has committed. Returns the difference in bytes.
+    /// Changes the committed memory of a process. Returns the difference in bytes.
     fn change(&mut self, process: ProcessKey, read: &Allocation, kind: &str) -> i64 {
         let (start, end) = read.pages();
         let space = self.spaces.entry(process).or_default();
@@ -131,7 +131,7 @@ impl Importer for VirtualMemory {
         Ok(true)
     }
 
-    /// Writes what is still committed.
+    /// Writes the ranges that are still committed.
     fn finish(
         self: Box<Self>,
         _: Learned<'_>,
@@ -160,7 +160,7 @@ fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// Addresses up to an end, and who committed them.
+/// Addresses up to an end, and their owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part<T> {
     end: u64,
@@ -170,11 +170,11 @@ struct Part<T> {
 /// Disjoint ranges by their first addresses.
 type Ranges<T> = BTreeMap<u64, Part<T>>;
 
-/// What a process has committed.
+/// The committed memory of a process.
 ///
-/// Committed addresses are held twice, once without owners. Ranges of single owners would all have to be gone
-/// through whenever memory is committed again, which a malicious file could make take for ever. Covered
-/// ranges grow together, so that each is gone through once.
+/// Committed addresses are held twice, once without owners. With only the ranges of owners, all of
+/// them would have to be scanned whenever memory is committed again, which a malicious file could
+/// make take forever. Covered ranges are merged, so each is scanned once.
 #[derive(Debug, Default)]
 struct Space {
     covered: Ranges<()>,

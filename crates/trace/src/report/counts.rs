@@ -1,4 +1,4 @@
-//! How many events of each kind a session has.
+//! Number of events of each kind in a session.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,14 +15,14 @@ use crate::counts::{Counts, provider_key};
 use crate::health;
 use crate::table::Diagnostic;
 
-/// The counts of a session, and what it lacks.
+/// The counts of a session, and its gaps.
 #[derive(Debug, Clone, Serialize)]
 pub struct CountReport {
     /// The counts.
     pub counts: EventCounts,
-    /// What is wrong with the files.
+    /// Damage in the files.
     pub damage: DamageReport,
-    /// What was lost or is missing, in words.
+    /// Lost and missing data, in words.
     #[serde(skip)]
     pub gaps: Vec<Diagnostic>,
 }
@@ -51,7 +51,7 @@ pub struct EventCounts {
 pub struct HeaderCount {
     /// Name of the kind.
     pub name: &'static str,
-    /// How many.
+    /// Number of events.
     pub events: u64,
 }
 
@@ -60,7 +60,7 @@ pub struct HeaderCount {
 pub struct CpuCount {
     /// Number of the processor.
     pub cpu: u16,
-    /// How many.
+    /// Number of events.
     pub events: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct KernelCount {
     pub opcode: u8,
     /// Version of the event.
     pub version: u8,
-    /// How many.
+    /// Number of events.
     pub events: u64,
     /// Name of the event; empty where nothing names it, or names were not asked for.
     pub name: String,
@@ -90,7 +90,7 @@ pub struct ProviderEvents {
     pub version: u16,
     /// Opcode; 0 for messages.
     pub opcode: u8,
-    /// How many.
+    /// Number of events.
     pub events: u64,
     /// Name of the provider; empty where nothing names it, or names were not asked for.
     pub name: String,
@@ -99,14 +99,15 @@ pub struct ProviderEvents {
     pub event: String,
 }
 
-/// How events are counted.
+/// Options for counting events.
 #[derive(Debug, Clone, Default)]
 pub struct Counting {
-    /// Read in the order of the files instead of that of time: faster, with the same counts.
+    /// True to read in the order of the files instead of order of time: faster, with the same
+    /// counts.
     pub unordered: bool,
-    /// Find the names of what is counted.
+    /// True to look up the names of the kinds.
     pub names: bool,
-    /// What files say of events.
+    /// Descriptions of events from files.
     pub descriptions: Arc<Descriptions>,
 }
 
@@ -202,7 +203,7 @@ impl EventCounts {
     }
 }
 
-/// Names of what is counted.
+/// Names of the counted kinds.
 pub(crate) struct Names {
     decoder: Decoder,
     /// By group, opcode and version; empty if nothing names it.
@@ -264,7 +265,7 @@ impl Names {
         self.kernel.get(&key).cloned().unwrap_or_default()
     }
 
-    /// Names of events that are not of the kernel, by what they are counted by.
+    /// Names of events outside the kernel, by the key by which they are counted.
     fn of_events(&mut self, counts: &Counts) -> BTreeMap<(String, u16, u16, u8), String> {
         let mut names = BTreeMap::new();
         for (identity, _) in counts.identities() {
@@ -288,7 +289,7 @@ impl Names {
     }
 }
 
-/// What a plan calls its event; empty if there is none.
+/// The name of the event in a plan; empty if there is none.
 fn name(plan: Option<Arc<Plan>>) -> String {
     plan.map(|plan| plan.schema().name.to_string())
         .unwrap_or_default()

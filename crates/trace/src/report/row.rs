@@ -45,18 +45,19 @@ pub struct EventRow {
     pub keyword: Option<u64>,
     /// GUID of the provider or class.
     pub provider_guid: String,
-    /// What describes the event; `names` if only its name is known, `None` if nothing is.
+    /// The source of the event's description; `names` if only its name is known, `None` if it has
+    /// none.
     pub source: Option<&'static str>,
-    /// Whether the payload was long enough for all fields.
+    /// True if the payload was long enough for all fields.
     pub complete: bool,
-    /// Text of the event with its values put in, if what describes it has one.
+    /// Text of the event with its values inserted, if its description has one.
     pub message: Option<String>,
     /// The fields; if nothing describes them `payload` with hexadecimal digits, and `text` with a list of
     /// the texts in it, if any were found.
     pub fields: Map<String, Value>,
-    /// Counters of the processor that stand in the header, in the order of the trace's configuration.
+    /// Counters of the processor in the header, in the order of the trace's configuration.
     pub counters: Vec<u64>,
-    /// Index of the PEBS record that stands in the header.
+    /// Index of the PEBS record in the header.
     pub pebs_index: Option<u64>,
 }
 
@@ -75,7 +76,7 @@ pub(super) struct Rows<'t> {
     attributor: Attributor,
 }
 
-/// What is known of an event before its fields are decoded: enough to choose by.
+/// The facts about an event before its fields are decoded, sufficient for filtering.
 pub(super) struct Row {
     pub(super) pid: Option<u32>,
     tid: Option<u32>,
@@ -208,8 +209,8 @@ fn payload(event: &RawEvent<'_>) -> Map<String, Value> {
     raw
 }
 
-/// Name of an event: by its schema or the built-in tables, else by its numbers. With its id if the tables
-/// give the name.
+/// Name of an event: from its schema or the built-in tables, otherwise its numbers. With its ID if
+/// the name comes from the tables.
 fn event_name(event: &RawEvent<'_>, plan: Option<&Plan>) -> (String, Option<u16>) {
     let identity = event.identity();
     let own = plan.map(|plan| &*plan.schema().name);

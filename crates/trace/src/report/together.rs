@@ -1,4 +1,4 @@
-//! Whether files that were named together were recorded together.
+//! The check that files named together were recorded together.
 
 use etwkit_etl::Session;
 use etwkit_etl::clock::FILETIME_PER_SECOND;
@@ -6,11 +6,12 @@ use etwkit_etl::session::TraceFile;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use serde::{Serialize, Serializer};
 
-/// How far the boot times of one boot may lie apart: Windows corrects them when it sets the clock.
+/// Maximum difference between the boot times of one boot: Windows corrects them when it sets the
+/// clock.
 const BOOT_TOLERANCE: u64 = 120 * FILETIME_PER_SECOND as u64;
 
-/// How long the pause between two files of one session may be: loggers are started and stopped one after the
-/// other, and a logger that starts a new file again and again loses no time.
+/// Maximum pause between two files of one session: loggers are started and stopped one after the
+/// other, and a logger that starts new files repeatedly loses no time.
 const MAX_PAUSE: i64 = 60 * FILETIME_PER_SECOND;
 
 /// A file that cannot belong to the session of the first one. Serialised as its name.
@@ -18,11 +19,11 @@ const MAX_PAUSE: i64 = 60 * FILETIME_PER_SECOND;
 pub struct OtherSession {
     /// The file, as it was named.
     pub file: String,
-    /// What differs.
+    /// The difference.
     pub why: Misfit,
 }
 
-/// Why a file cannot belong to a session.
+/// The reason for which a file cannot belong to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misfit {
     /// It was recorded on another machine, or after another start of it.
@@ -72,8 +73,8 @@ fn is_same_boot(a: &TraceHeader, b: &TraceHeader) -> bool {
         && is_near(a.boot_time, b.boot_time)
 }
 
-/// Between which times, in units of 100 ns since 1601, files begin that were recorded with the first one: the
-/// stretch around its start in which there was no long pause.
+/// The range, in units of 100 ns since 1601, in which files recorded with the first one start: the
+/// time around its start without a long pause.
 fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
     if first.start_time <= 0 {
         return (i64::MIN, i64::MAX);

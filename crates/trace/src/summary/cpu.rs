@@ -20,8 +20,8 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackPart};
 
-/// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread
-/// returns to user mode; in the traces at hand that is after 0.4 s at the latest.
+/// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the
+/// thread returns to user mode; in the available traces that is after 0.4 s at the latest.
 const STACK_PATIENCE_S: i64 = 60;
 
 /// Rows of the list `top_leaf`.
@@ -35,11 +35,12 @@ struct Pending {
     kernel_stack: bool,
     user_stack: bool,
     any_stack: bool,
-    /// Modules that its address and stacks were counted for, so that each counts once.
+    /// Modules for which its address and stacks were counted, so that each counts once.
     modules: Vec<ModuleId>,
 }
 
-/// Frames of a stack. Those of a key stay in the directory, where many references share them.
+/// Frames of a stack. Frames given by a key stay in the directory, where many references share
+/// them.
 #[derive(Debug)]
 enum Frames {
     Inline(Vec<u64>),
@@ -53,20 +54,20 @@ pub struct TopRow {
     pub name: String,
     /// Busy samples.
     pub samples: u64,
-    /// Sampling intervals that they stand for.
+    /// Number of sampling intervals that they cover.
     pub weight: u64,
 }
 
 /// All CPU samples of a session.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CpuTotals {
-    /// Samples, those of idle processors included.
+    /// Samples, including samples of idle processors.
     pub samples: u64,
     /// Samples of processors that had work.
     pub busy: u64,
 }
 
-/// Busy samples and the intervals that they stand for.
+/// Busy samples and the number of intervals that they cover.
 #[derive(Debug, Default, Clone, Copy)]
 struct Busy {
     samples: u64,
@@ -86,7 +87,7 @@ pub(super) struct CpuSummary<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
     managed: ManagedSamples,
-    /// Busy samples in code that .NET compiled at run time: it lies in no image.
+    /// Busy samples in code that .NET compiled at run time: it is in no image.
     jitted: Busy,
     modules: Modules,
     interval: Option<u32>,
@@ -106,7 +107,7 @@ pub(super) struct CpuSummary<'d> {
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
     /// Stacks that came before the sample they may belong to.
     early: Early<u32, (Owner, Frames)>,
-    /// The keys of `pending` in time order, so that old ones can be let go.
+    /// The keys of `pending` in order of time, so that old ones can be dropped.
     order: VecDeque<(i64, u32)>,
     /// Raw ticks for which a sample waits for its stacks.
     patience: i64,
@@ -237,8 +238,8 @@ impl<'d> CpuSummary<'d> {
             *self.leaves.entry((module, rva)).or_default() += 1;
             let exclusive = self.exclusive.entry((process, module)).or_default();
             exclusive.add(sample.count);
-            // The address of the sample counts as a frame of its own: a sample without a stack still lies in
-            // a module.
+            // The address of the sample counts as a frame of its own: a sample without a stack is
+            // still in a module.
             self.count_inclusive(key, index, module);
             let pid = process
                 .and_then(|key| self.directory.processes.instance(key))
@@ -258,7 +259,7 @@ impl<'d> CpuSummary<'d> {
         }
     }
 
-    /// How many samples there are.
+    /// Number of samples.
     pub(super) const fn totals(&self) -> CpuTotals {
         CpuTotals {
             samples: self.samples,
@@ -315,10 +316,11 @@ impl<'d> CpuSummary<'d> {
             self.attach(owner, frames);
         } else if owner.timestamp >= logged {
             if self.early.is_full() {
-                // Those of earlier times are of events that are no samples: their samples will not come.
+                // Stacks of earlier times belong to events other than samples: no sample will come
+                // for them.
                 self.early.forget_before(logged);
             }
-            // At equal time stamps the stack can lie in an earlier buffer than its sample.
+            // At equal time stamps the stack can be in an earlier buffer than its sample.
             self.early.keep(key, (owner, frames));
         }
     }

@@ -106,7 +106,7 @@ impl<'d> IoSummary<'d> {
 
     fn disk(&mut self, op: u8, io: &DiskIo, issuer: Option<Issuer>, timestamp: i64) {
         let process = issuer.and_then(|issuer| issuer.process(self.directory));
-        // A disk serves one request after the other: service began when the one before was done.
+        // A disk serves one request after the other: service started when the one before was done.
         let previous = self.last_completion.insert(io.disk, timestamp);
         let since = previous.map_or(u64::MAX, |t| timestamp.abs_diff(t));
         let (session, counter) = (self.clock.frequency, self.clock.counter_frequency);

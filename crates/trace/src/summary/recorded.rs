@@ -48,7 +48,7 @@ pub(super) fn providers(
     rows
 }
 
-/// Whether a class is that of a provider: neither of the kernel nor of the merge step.
+/// True if a class belongs to a provider: neither to the kernel nor to the merge step.
 fn is_provider(class: Guid, identity: &Identity) -> bool {
     kernel::hook_of(identity).is_none()
         && ![IMAGE_ID, SYSTEM_CONFIG_EX, eventinfo::CLASS].contains(&class)

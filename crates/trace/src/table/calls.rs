@@ -1,13 +1,13 @@
-//! Tables of system calls, and what is computed from them.
+//! Tables of system calls, and tables computed from them.
 
 use std::sync::Arc;
 
 tables! {
     /// A call of a thread into the kernel, from its entry to its exit.
     ///
-    /// The events name no thread: it is the one that context switches put on the processor. Calls that were
-    /// under way when the trace began or whose entry was lost have no entry, those that were under way when
-    /// it ended or whose exit was lost no exit.
+    /// The events name no thread: it is the one that context switches put on the processor. Calls
+    /// without an entry were in progress when the trace started, or their entry was lost. Calls
+    /// without an exit were in progress when it ended, or their exit was lost.
     Syscall / SyscallColumns = "syscall", order ["exit_ns"] {
         /// Process of the thread; null if it is not known.
         process_key: Option<i32>, "key";
@@ -24,14 +24,16 @@ tables! {
         exit_ns: Option<i64>, "ns";
         /// `exit_ns` − `enter_ns`, waits included.
         duration_ns: Option<i64>, "ns";
-        /// What it returned, as bit pattern: an NTSTATUS; functions of the window manager return any number.
+        /// Return value, as bit pattern: an NTSTATUS; functions of the window manager return any
+        /// number.
         status: Option<i32>;
         /// First file that an event of the thread inside the call names, with drive letter; null where file
         /// operations were not recorded.
         path: Option<Arc<str>>;
-        /// First registry key that such an event names.
+        /// First registry key in an event inside the call.
         key: Option<Arc<str>>;
-        /// First handle that such an event gives, closes or duplicates: its value in its process.
+        /// First handle that an event inside the call opens, closes or duplicates: its value in its
+        /// process.
         handle: Option<i64>;
         /// Processor of the entry.
         enter_cpu: Option<i32>;
@@ -53,7 +55,7 @@ tables! {
         function: Option<String>;
         /// Calls with entry and exit.
         count: i64;
-        /// Those of them whose status is an error or a warning.
+        /// Number of calls whose status is an error or a warning.
         failures: i64;
         /// Those that left the kernel on another processor than that on which they entered it.
         moved: i64;

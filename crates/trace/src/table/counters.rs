@@ -5,25 +5,26 @@ use std::sync::Arc;
 tables! {
     /// A performance counter that was recorded.
     PmcCounter / PmcCounterColumns = "pmc_counter", order ["position"] {
-        /// Which column of `pmc` has its values, from 0; null for a counter that was only sampled.
+        /// Number of the column of `pmc` with its values, from 0; null for a counter that was only
+        /// sampled.
         position: Option<i32>;
         /// Number of its profile source, for a sampled counter.
         source: Option<i32>;
         /// Name, as Windows has it.
         name: String;
-        /// Events between two samples when the trace began, for a sampled counter.
+        /// Events between two samples at the start of the trace, for a sampled counter.
         interval: Option<i64>;
     }
 
-    /// What a processor counted during one scheduling slice of a thread: the difference between two context
-    /// switches of the processor.
+    /// Counter increments of a processor during one scheduling slice of a thread: the difference
+    /// between two context switches of the processor.
     ///
-    /// `pmc_counter` says what is counted in which column. The first switch of a processor, and
-    /// the first behind lost events, has no row.
+    /// `pmc_counter` gives the counter of each column. The first switch of a processor, and the
+    /// first one after lost events, has no row.
     Pmc / PmcColumns = "pmc", order ["ts_ns"] {
-        /// When the thread was switched out.
+        /// Time at which the thread was switched out.
         ts_ns: i64, "ns";
-        /// How long it had run.
+        /// Time that it had run.
         run_ns: i64, "ns";
         /// Processor.
         cpu: i32;
@@ -61,13 +62,13 @@ tables! {
         thread_key: i32, "key";
         /// Name of the counter, or `source 29` where only the number of its source is known.
         counter: Arc<str>;
-        /// Events that it stands for; null where the interval was not recorded.
+        /// Events that it represents; null if the interval was not recorded.
         interval: Option<i64>;
         /// Its stack; a sample that recorded none has the one-frame stack of its address.
         stack_id: i32, "key";
-        /// Whether a stack was recorded.
+        /// True if a stack was recorded.
         has_stack: bool;
-        /// Whether the stack lacks its kernel half, as `cpu_sample` has it. Null in extracts of earlier
+        /// True if the stack lacks its kernel half, as in `cpu_sample`. Null in extracts of earlier
         /// versions.
         is_stack_incomplete: Option<bool>;
     }
@@ -83,7 +84,7 @@ tables! {
         from_frame_id: i32, "key";
         /// Code that was reached.
         to_frame_id: i32, "key";
-        /// How often.
+        /// Number of occurrences.
         count: i64;
     }
 
@@ -118,7 +119,7 @@ tables! {
         callee_module: Option<Arc<str>>;
         /// Method that was reached.
         callee: String;
-        /// How often.
+        /// Number of occurrences.
         count: i64;
     }
 }

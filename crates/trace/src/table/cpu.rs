@@ -1,7 +1,7 @@
-//! Tables of processors: samples, switches, DPCs; and what is computed from them.
+//! Tables of processors: samples, switches and DPCs, and tables computed from them.
 
 tables! {
-    /// A CPU sample: what a processor did at one moment.
+    /// A CPU sample: the activity of a processor at one moment.
     CpuSample / CpuSampleColumns = "cpu_sample", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
@@ -11,28 +11,29 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread that ran, or that a DPC or interrupt had interrupted.
         thread_key: i32, "key";
-        /// Time that it stands for: its count times the sampling interval in force.
+        /// Time that it represents: its count times the sampling interval in force.
         weight_ns: i64, "ns";
         /// Its stack; a sample that recorded none has the one-frame stack of its address.
         stack_id: i32, "key";
-        /// Whether the processor was idle. Idle samples are no CPU time.
+        /// True if the processor was idle. Idle samples are not CPU time.
         is_idle: bool;
-        /// Whether a DPC or interrupt ran.
+        /// True if a DPC or interrupt ran.
         is_dpc_isr: bool;
         /// Priority of the thread, where the sample gives it.
         priority: Option<i32>;
-        /// Whether a stack was recorded.
+        /// True if a stack was recorded.
         has_stack: bool;
-        /// Whether the stack lacks its kernel half, although the sample was taken in the kernel: its address
-        /// is the innermost frame then, directly on the user half. Null in extracts of earlier versions.
+        /// True if the stack lacks its kernel half, although the sample was taken in the kernel:
+        /// its address is then the innermost frame, directly on top of the user half. Null in
+        /// extracts of earlier versions.
         is_stack_incomplete: Option<bool>;
     }
 
-    /// A scheduling slice of a thread, with what it waited for before; or a wait that was still open at
+    /// A scheduling slice of a thread, with its preceding wait; or a wait that was still open at
     /// the end.
     ///
-    /// Rows are written when scheduling slices are over, so that long ones come after shorter ones that began
-    /// later.
+    /// Rows are written when scheduling slices end, so long ones come after shorter ones that
+    /// started later.
     ContextSwitch / ContextSwitchColumns = "context_switch", order ["out_ns"] {
         /// The thread.
         thread_key: i32, "key";
@@ -40,16 +41,17 @@ tables! {
         process_key: Option<i32>, "key";
         /// Processor; null for an open wait.
         cpu: Option<i32>;
-        /// When it was last taken off a processor; null if not in the trace.
+        /// Time at which it was last switched out; null if not in the trace.
         last_out_ns: Option<i64>, "ns";
-        /// When it was made ready, not before `last_out_ns`; of a thread that was not on a processor before
-        /// in the trace the first time. Null if it was preempted or no event reports it.
+        /// Time at which it became ready, not before `last_out_ns`; for a thread that was not on a
+        /// processor before in the trace, the first time. Null if it was preempted or no event
+        /// reports it.
         readied_ns: Option<i64>, "ns";
-        /// When it was switched in; null for an open wait, for a thread that ran when the kernel logger
-        /// began, and behind a gap.
+        /// Time at which it was switched in; null for an open wait, for a thread that was running
+        /// when the kernel logger started, and after a gap.
         in_ns: Option<i64>, "ns";
-        /// When it was switched out; null for an open wait, for a thread that ran when the kernel logger
-        /// ended, and before a gap.
+        /// Time at which it was switched out; null for an open wait, for a thread that was running
+        /// when the kernel logger ended, and before a gap.
         out_ns: Option<i64>, "ns";
         /// `readied_ns` − `last_out_ns`; 0 for a preempted thread; null where it is not known.
         wait_ns: Option<i64>, "ns";
@@ -65,35 +67,35 @@ tables! {
         /// State in which it was taken off: number of `KTHREAD_STATE` (1, 3, 7 ready: it was preempted; 5, 8,
         /// 9 waiting).
         prev_state: Option<i32>;
-        /// Why it was taken off: number of `KWAIT_REASON`.
+        /// Reason for the switch-out: number of `KWAIT_REASON`.
         wait_reason: Option<i32>;
-        /// Its stack when it was switched in, which shows what it waited for.
+        /// Its stack when it was switched in, which shows the cause of its wait.
         stack_id: Option<i32>, "key";
         /// Thread that ran where it was made ready: the one that ended the wait, unless a DPC did.
         readying_thread_key: Option<i32>, "key";
         /// Stack that made it ready.
         readying_stack_id: Option<i32>, "key";
-        /// Whether a DPC made it ready; the readying thread was only interrupted then.
+        /// True if a DPC readied it; the readying thread was only interrupted then.
         is_readied_by_dpc: bool;
-        /// Whether the thread had not been made ready when the kernel logger ended.
+        /// True if the thread had not been readied when the kernel logger ended.
         is_open_wait: bool;
         /// Priority with which it was switched in.
         priority: Option<i32>;
         /// Priority with which it was switched out, where that is not `priority`; null where it is the same,
         /// and where it is not known.
         out_priority: Option<i32>;
-        /// Whether it waited in user mode, in which the kernel may take its stack out of memory; null unless
+        /// True if it waited in user mode, in which the kernel may page out its stack; null unless
         /// it waited.
         is_user_wait: Option<bool>;
-        /// Why its priority was adjusted when it was made ready: 0 it was not, 1 its wait was over, 2 it was
-        /// boosted; null without a ready event.
+        /// Reason for adjusting its priority when it was readied: 0 no adjustment, 1 its wait was
+        /// over, 2 it was boosted; null without a ready event.
         adjust_reason: Option<i32>;
-        /// Who ran instead of it while it was ready: the thread that had the processor of the switch-in
-        /// longest in that time, of equal ones the last, among the last 1,024 slices there. Null if only idle
-        /// had it, and where it is not known how long it was ready.
+        /// Thread that ran instead of it while it was ready: the thread that had the processor of
+        /// the switch-in longest in that time, of equal ones the last, among the last 1,024 slices
+        /// there. Null if only idle had it, or if the ready time is unknown.
         instead_thread_key: Option<i32>, "key";
-        /// How long that thread ran there, where that is not all of `ready_ns`: `coalesce(instead_ns,
-        /// ready_ns)` is how long if there is such a thread.
+        /// Time that this other thread ran there, if that is not all of `ready_ns`:
+        /// `coalesce(instead_ns, ready_ns)` is its run time if there is such a thread.
         instead_ns: Option<i64>, "ns";
         /// Priority with which that thread had been switched in there, the last time.
         instead_priority: Option<i32>;
@@ -108,7 +110,7 @@ tables! {
         kind: &'static str;
         /// Processor.
         cpu: i32;
-        /// Begin.
+        /// Start.
         start_ns: i64, "ns";
         /// End.
         end_ns: i64, "ns";
@@ -133,8 +135,8 @@ tables! {
         thread_key: i32, "key";
         /// Its process; null if it is not known.
         process_key: Option<i32>, "key";
-        /// Which priority: `dynamic` with which the thread runs, `base` that boosts start from, `page` of the
-        /// memory that it uses, `io`.
+        /// Kind of priority: `dynamic` with which the thread runs, `base` that boosts start from,
+        /// `page` of the memory that it uses, `io`.
         kind: &'static str;
         /// Priority before.
         old_priority: i32;
@@ -157,8 +159,8 @@ tables! {
         samples: i64;
         /// Sampled CPU.
         cpu_ns: i64, "ns";
-        /// Part of `cpu_ns` that was sampled in DPCs and interrupts, which had interrupted its threads; null
-        /// in an extract that was made of sums without it.
+        /// Part of `cpu_ns` that was sampled in DPCs and interrupts, which had interrupted its
+        /// threads; null in an extract created from sums without it.
         dpc_isr_cpu_ns: Option<i64>, "ns";
         /// CPU from context switches; null if there are none in the trace.
         run_ns: Option<i64>, "ns";
@@ -178,7 +180,7 @@ tables! {
         preemptions: Option<i64>;
         /// Threads that were sampled or switched in.
         threads: i64;
-        /// Mean priority: of the samples, else of the switch-ins, weighted by time.
+        /// Mean priority: of the samples, otherwise of the switch-ins, weighted by time.
         priority: Option<f64>;
         /// Processors it ran on, as ranges: `0-3,6`.
         cores: String;
@@ -205,8 +207,8 @@ tables! {
         samples: i64;
         /// Sampled CPU with the method in the stack.
         cpu_ns: i64, "ns";
-        /// Sampled CPU with the method as innermost frame; null in an extract that was made of sums without
-        /// it.
+        /// Sampled CPU with the method as innermost frame; null in an extract created from sums
+        /// without it.
         exclusive_ns: Option<i64>, "ns";
         /// CPU from context switches: of scheduling slices whose thread was switched in with the method in
         /// its stack; null if there are none in the trace.
@@ -247,9 +249,9 @@ tables! {
         samples: i64;
         /// Their sampled CPU.
         cpu_ns: i64, "ns";
-        /// Sampled CPU of all stacks of the process that have the tag, or have it without their innermost
-        /// frames: with what was called there. A tag that no stack of the process has has no row; null in an
-        /// extract that was made of sums.
+        /// Sampled CPU of all stacks of the process that have the tag, or have it without some of
+        /// their innermost frames: callees are included. A tag that no stack of the process has has
+        /// no row; null in an extract created from sums.
         inclusive_ns: Option<i64>, "ns";
         /// Union of the waits with the tag, over all threads.
         wait_ns: Option<i64>, "ns";
@@ -269,13 +271,13 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// How long threads were ready before they were switched in, as percentiles: of a process, and of a
-    /// method that was in their stack.
+    /// Percentiles of the time that threads were ready before they were switched in: of a process,
+    /// and of a method in their stacks.
     ///
-    /// Times after a deep sleep of the processor have rows of their own: they result from the power plan, all
-    /// others from competition. A method has a row only if it was switched in more than 50 times that way. A
-    /// percentile lies between the two nearest values in proportion (`PERCENTILE.INC`), cut to whole
-    /// nanoseconds.
+    /// Ready times after a deep sleep of the processor have rows of their own: they result from the
+    /// power plan, all others from competition. A method has a row only if it was switched in more
+    /// than 50 times that way. A percentile is interpolated between the two nearest values
+    /// (`PERCENTILE.INC`), truncated to whole nanoseconds.
     ReadyPercentile / ReadyPercentileColumns = "ready_percentile", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -285,7 +287,7 @@ tables! {
         method: Option<String>;
         /// Path of the module.
         module_path: Option<String>;
-        /// Whether the processor was idle before and slept in a C-state above 0.
+        /// True if the processor was idle before, in a C-state above 0.
         is_deep_sleep: bool;
         /// Switch-ins with a known time ready.
         count: i64;
@@ -312,7 +314,7 @@ tables! {
         longest_sum_ns: i64, "ns";
     }
 
-    /// CPU by process and stack: what is kept of the samples with `--detail summary`.
+    /// CPU by process and stack: the part of the samples that `--detail summary` keeps.
     CpuStack / CpuStackColumns = "cpu_stack", order ["process_key", "stack_id"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";

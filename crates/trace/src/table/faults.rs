@@ -1,4 +1,4 @@
-//! Tables of page faults, and what is computed from them and from the reads of pages.
+//! Tables of page faults, and tables computed from them and from the reads of pages.
 
 tables! {
     /// A page fault as the processor raised it. The read from a file that it led to is in `hard_fault`.

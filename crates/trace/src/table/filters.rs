@@ -1,9 +1,9 @@
-//! Tables of minifilter drivers; and what is computed from them.
+//! Tables of minifilter drivers, and tables computed from them.
 
 tables! {
-    /// A call of a minifilter driver, in front of an operation on a file or behind it.
+    /// A callback of a minifilter driver before or after an operation on a file.
     MiniFilter / MiniFilterColumns = "mini_filter", order ["end_ns"] {
-        /// `pre` in front of the operation, `post` behind it.
+        /// `pre` before the operation, `post` after it.
         phase: &'static str;
         /// Routine of the driver that was called; its module is the driver.
         frame_id: i32, "key";
@@ -11,7 +11,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread in which the driver ran; null if it is not known.
         thread_key: Option<i32>, "key";
-        /// Begin; null where neither the begin nor the end with its time was recorded.
+        /// Start; null if neither the start nor the end with its time was recorded.
         start_ns: Option<i64>, "ns";
         /// End; null if no event reports it.
         end_ns: Option<i64>, "ns";
@@ -44,7 +44,7 @@ tables! {
         operation: Option<String>;
         /// Calls.
         count: i64;
-        /// Those with a begin and an end.
+        /// Calls with a start and an end.
         ended: i64;
         /// Calls that made the operation fail.
         failures: i64;

@@ -45,13 +45,14 @@ tables! {
         task: i32;
         /// GUID of the activity that the event is part of; null if it names none.
         activity_id: Option<Arc<str>>;
-        /// What describes its layout: `tracelogging` (the event itself; also EventSource in that format),
-        /// `eventsource` (a manifest that the program wrote into the trace), `eventinfo` (what the merge step
-        /// wrote), `manifest` or `tmf` (a file that was named when the trace was extracted), `kernel` or
-        /// `template` (built in); `names` if only the name of the event is built in, so that its payload is
-        /// not decoded; null if nothing does.
+        /// Source of its layout: `tracelogging` (the event itself; also EventSource in that
+        /// format), `eventsource` (a manifest that the program wrote into the trace), `eventinfo`
+        /// (written by the merge step), `manifest` or `tmf` (a file that was named when the trace
+        /// was extracted), `kernel` or `template` (built in); `names` if only the name of the event
+        /// is built in, so its payload is not decoded; null if it has no description.
         described_by: Option<&'static str>;
-        /// The text of the event with its values put in, where a file that was named has one; else null.
+        /// The text of the event with its values inserted, if a file that was named has one;
+        /// otherwise null.
         message: Option<String>;
         /// Decoded fields as a JSON object, values that have a name by their name. If the layout is not
         /// known: `text` with a list of the texts that were found in the bytes; null if there are none, and

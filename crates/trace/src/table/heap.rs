@@ -1,4 +1,4 @@
-//! Tables of heaps of programs; and what is computed from them.
+//! Tables of heaps of programs, and tables computed from them.
 
 tables! {
     /// A block of a heap that was allocated, changed or freed; or a heap that was made or ended.
@@ -24,11 +24,12 @@ tables! {
         allocation_id: Option<i64>, "key";
         /// Time since the block was allocated, if that is in the trace; another size does not change that.
         lifetime_ns: Option<i64>, "ns";
-        /// Bytes by which it changed what the heap holds, of the blocks that were allocated in the trace.
+        /// Bytes by which it changed the size of the heap, counting blocks that were allocated in
+        /// the trace.
         changed_bytes: i64, "bytes";
         /// Blocks by which it changed that.
         changed_blocks: i64;
-        /// Bytes that the heap holds of blocks that were allocated in the trace, behind it.
+        /// Bytes in the heap after it, counting blocks that were allocated in the trace.
         held_bytes: i64, "bytes";
         /// Stack.
         stack_id: Option<i32>, "key";

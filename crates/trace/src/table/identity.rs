@@ -22,19 +22,20 @@ tables! {
         /// Thread that started it, which need not be one of the parent; null if its start is not in the trace
         /// or names none.
         creator_thread_key: Option<i32>, "key";
-        /// Start; null if it ran before the trace began.
+        /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
         /// Entry of the system call of the creator in which it started; null where system calls were not
         /// recorded.
         create_call_ns: Option<i64>, "ns";
-        /// Its first thread: the one of the earliest start. Null if its start, or that of its process, is not
-        /// in the trace.
+        /// Its first thread: the one with the earliest start. Null if its start, or its process's
+        /// start, is not in the trace.
         first_thread_key: Option<i32>, "key";
-        /// What it cost to start it: from `create_call_ns`, where that is null from `start_ns`, which the
-        /// kernel logs while the creator's call is under way, to the first switch-in of its first thread.
-        /// Null where one of the two is not in the trace.
+        /// Cost of starting it: from `create_call_ns` to the first switch-in of its first thread.
+        /// If `create_call_ns` is null, from `start_ns`, which the kernel logs during the creator's
+        /// call. Null if one of the two is not in the trace.
         start_cost_ns: Option<i64>, "ns";
-        /// When it began to end (event `Process/Terminate`); null if no event reports it.
+        /// Time at which it started to end (event `Process/Terminate`); null if no event reports
+        /// it.
         terminate_ns: Option<i64>, "ns";
         /// Stop: its last thread is gone; null if it ran on when the trace ended.
         stop_ns: Option<i64>, "ns";
@@ -44,12 +45,12 @@ tables! {
         exit_code: Option<i32>;
         /// Full name of the app package.
         package: Option<String>;
-        /// Whether it had ended but something still referred to it.
+        /// True if it had ended but was still referred to.
         is_defunct: bool;
-        /// Whether it ran 32-bit code on a 64-bit system; null in traces of older versions of Windows, whose
-        /// events do not say, as the next one.
+        /// True if it ran 32-bit code on a 64-bit system; null in traces of older versions of
+        /// Windows, whose events do not contain it. The same holds for the next column.
         is_wow64: Option<bool>;
-        /// Whether it was protected, so that others could not open it as they like.
+        /// True if it was protected, so that others could not open it with full access.
         is_protected: Option<bool>;
         /// Address of its kernel object, as bit pattern: events about objects name it.
         object_address: Option<i64>;
@@ -65,14 +66,14 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread that created it; null if its start is not in the trace or names none.
         creator_thread_key: Option<i32>, "key";
-        /// Start; null if it ran before the trace began.
+        /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
-        /// When it was made ready for the first time: from here to `first_in_ns` it could have run and had no
-        /// processor. Null if it began before the trace, if no event reports it, and where events are
-        /// missing.
+        /// Time at which it became ready for the first time: from here to `first_in_ns` it could
+        /// have run and had no processor. Null if it started before the trace, if no event reports
+        /// it, and if events are missing.
         first_readied_ns: Option<i64>, "ns";
-        /// When it was switched in for the first time; null if it began before the trace, never ran, and
-        /// where events are missing.
+        /// Time at which it was switched in for the first time; null if it started before the
+        /// trace, never ran, or if events are missing.
         first_in_ns: Option<i64>, "ns";
         /// Stop; null if it ran on when the trace ended.
         stop_ns: Option<i64>, "ns";
@@ -83,7 +84,7 @@ tables! {
         /// Processors that it might run on when it was first described: a bit for each one of its group.
         /// Changes are in `thread_affinity`.
         affinity: Option<i64>;
-        /// Where its program's own code began, as bit pattern.
+        /// Address at which its program's own code started, as bit pattern.
         start_address: Option<i64>;
         /// Module and function at that address; null where no module is known there.
         start_frame_id: Option<i32>, "key";
@@ -119,7 +120,7 @@ tables! {
         base: i64;
         /// Size in memory; 0 for an assembly that only its runtime knows.
         size: i64;
-        /// Load; null if it was loaded before the trace began.
+        /// Load; null if it was loaded before the trace started.
         load_ns: Option<i64>, "ns";
         /// Unload; null if it was still loaded when the trace ended.
         unload_ns: Option<i64>, "ns";
@@ -143,8 +144,8 @@ tables! {
         time_date_stamp: i32;
         /// Checksum of the PE header, as bit pattern.
         checksum: i32;
-        /// Why its program loaded it: number of `LDR_DLL_LOAD_REASON` (0 a module that was loaded needs it, 4
-        /// the program asked for it); null without the loader's own events.
+        /// Reason for which its program loaded it: number of `LDR_DLL_LOAD_REASON` (0 a loaded
+        /// module needs it, 4 the program requested it); null without the loader's own events.
         load_reason: Option<i32>;
         /// The module for whose sake that was; null as `load_reason`.
         parent_module_id: Option<i32>, "key";
@@ -161,8 +162,8 @@ tables! {
         driver: String;
         /// Company.
         vendor: String;
-        /// What such drivers do: `antivirus`, `activity_monitor`, `encryption`, `continuous_backup`,
-        /// `replication` and others.
+        /// Kind of these drivers: `antivirus`, `activity_monitor`, `encryption`,
+        /// `continuous_backup`, `replication` and others.
         category: String;
     }
 
@@ -176,7 +177,7 @@ tables! {
         module_id: Option<i32>, "key";
         /// `Namespace.Type.Method` or `Type::Method`.
         name: String;
-        /// Signature, as the runtime or the symbol file says.
+        /// Signature, from the runtime or the symbol file.
         signature: Option<String>;
         /// Process that has it; null for native code.
         process_key: Option<i32>, "key";
@@ -189,7 +190,7 @@ tables! {
         method_hash: Option<i64>;
     }
 
-    /// A code address of a process, at the times at which the same code lay there.
+    /// A code address of a process, at the times at which the same code was there.
     Frame / FrameColumns = "frame", order ["frame_id"] {
         /// Number of the frame in this extract, from 0.
         frame_id: i32, "key";
@@ -202,8 +203,8 @@ tables! {
         address: i64;
         /// Its method, if the name is known.
         method_id: Option<i32>, "key";
-        /// Source file of the method at the address, if symbols give it; where calls are inlined, that of the
-        /// outermost one.
+        /// Source file of the method at the address, if symbols contain it; with inlined calls, the
+        /// file of the outermost one.
         source_file: Option<String>;
         /// Line in it, counted from 1.
         line: Option<i32>;

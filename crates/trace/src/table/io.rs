@@ -1,4 +1,4 @@
-//! Tables of disk, files, page faults and network; and what is computed from them.
+//! Tables of disks, files, page faults and the network, and tables computed from them.
 
 tables! {
     /// A read, write or flush of a disk.
@@ -11,9 +11,9 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread that issued it.
         thread_key: Option<i32>, "key";
-        /// When it was issued.
+        /// Time at which it was issued.
         init_ns: i64, "ns";
-        /// When it was complete.
+        /// Time of its completion.
         complete_ns: i64, "ns";
         /// `complete_ns` − `init_ns`: waiting in the queue and service.
         io_ns: i64, "ns";
@@ -50,7 +50,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// Start; null if only the end is in the trace: it began before, or its start was lost.
+        /// Start; null if only the end is in the trace: it started before, or its start was lost.
         start_ns: Option<i64>, "ns";
         /// End; null if no event reports it.
         end_ns: Option<i64>, "ns";
@@ -62,25 +62,27 @@ tables! {
         offset_bytes: Option<i64>, "bytes";
         /// Bytes asked for, for reads and writes.
         size_bytes: Option<i64>, "bytes";
-        /// Bytes read or written; for other operations what the file system returned as information.
+        /// Bytes read or written; for other operations the information that the file system
+        /// returned.
         result_bytes: Option<i64>, "bytes";
         /// NTSTATUS of the result, as bit pattern; 0 is success, negative an error or warning.
         status: Option<i32>;
-        /// How a file is opened: bits of `FILE_*` options (1 directory, 2 write through, 4 sequential, 8 no
-        /// intermediate buffering, 0x1000 delete on close …). Null for other operations, as the next three.
+        /// Options for opening a file: bits of `FILE_*` options (1 directory, 2 write through, 4
+        /// sequential, 8 no intermediate buffering, 0x1000 delete on close …). Null for other
+        /// operations, as the next three.
         create_options: Option<i32>;
-        /// What to do with a file that exists, or does not: 0 supersede, 1 open, 2 create, 3 open or create,
-        /// 4 overwrite, 5 overwrite or create.
+        /// Action for a file that exists, or does not: 0 supersede, 1 open, 2 create, 3 open or
+        /// create, 4 overwrite, 5 overwrite or create.
         create_disposition: Option<i32>;
         /// Attributes of a file that is created, as bit pattern.
         file_attributes: Option<i32>;
-        /// What others may do meanwhile: 1 read, 2 write, 4 delete.
+        /// Access that others may have at the same time: 1 read, 2 write, 4 delete.
         share_access: Option<i32>;
         /// Flags of the request packet of reads and writes, as bit pattern: 1 past the cache, 2 paging, 4
         /// synchronous, 0x40 synchronous paging, and others.
         io_flags: Option<i32>;
-        /// What is asked for or set: number of `FILE_INFORMATION_CLASS`; for `fs_control` the control code,
-        /// as bit pattern.
+        /// Class of information to query or set: number of `FILE_INFORMATION_CLASS`; for
+        /// `fs_control` the control code, as bit pattern.
         info_class: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -94,7 +96,7 @@ tables! {
         thread_key: i32, "key";
         /// Fault.
         start_ns: i64, "ns";
-        /// When the page had been read.
+        /// Time at which the page had been read.
         end_ns: i64, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: i64, "ns";
@@ -142,8 +144,8 @@ tables! {
         disk: i32;
         /// Process; null if not known, or if several processes share the row.
         process_key: Option<i32>, "key";
-        /// Keys of the processes that share the row, with blanks between: only extracts that were made of
-        /// sums have such rows, in which it is not known how much each process did.
+        /// Keys of the processes that share the row, separated by blanks. Only extracts created
+        /// from sums have these rows, and the share of each process is unknown.
         process_keys: Option<String>;
         /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
         priority: i32;
@@ -191,7 +193,7 @@ tables! {
         size_bytes: i64, "bytes";
         /// Bytes read or written.
         result_bytes: i64, "bytes";
-        /// Largest position behind a read or write.
+        /// Largest position after a read or write.
         max_position_bytes: i64, "bytes";
         /// Operations whose status is an error.
         failures: i64;

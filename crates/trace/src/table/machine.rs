@@ -7,7 +7,7 @@ tables! {
         file_name: String;
         /// Files that were read as one session.
         files: i32;
-        /// Bytes of all files, as they lay on disk or in the archive after unpacking.
+        /// Bytes of all files, as stored on disk, or in the archive after unpacking.
         size_bytes: i64, "bytes";
         /// Bytes of all event buffers, decompressed.
         decompressed_bytes: i64, "bytes";
@@ -22,14 +22,14 @@ tables! {
         /// Revision of the build of Windows, the number of its last update, as the registry of the machine
         /// names it; only merged traces have it.
         os_revision: Option<i32>;
-        /// Whether the machine is a virtual one, by the manufacturer and product that its firmware names;
-        /// null if the trace does not have these. See docs/numbers/machine.md.
+        /// True if the machine is virtual, by the manufacturer and product in its firmware; null if
+        /// the trace does not have these. See docs/numbers/machine.md.
         is_virtual_machine: Option<bool>;
         /// Start of the recording, UTC, as `2024-05-01T10:00:00.1234567Z`.
         start_utc: String;
         /// Start of the recording in units of 100 ns since 1601.
         start_filetime: i64;
-        /// Minutes that local time is behind UTC on the recorded machine.
+        /// UTC minus local time on the recorded machine, in minutes.
         time_zone_bias_minutes: Option<i32>;
         /// Boot of the machine in units of 100 ns since 1601.
         boot_filetime: Option<i64>;
@@ -38,7 +38,7 @@ tables! {
         /// First event of the kernel logger, which may have begun later than other sessions of the recording;
         /// null if it wrote none.
         kernel_start_ns: Option<i64>, "ns";
-        /// Last event of the kernel logger: what threads did later is not known.
+        /// Last event of the kernel logger: the later activity of threads is unknown.
         kernel_end_ns: Option<i64>, "ns";
         /// Clock: `qpc`, `system_time` or `cpu_cycles`.
         clock: String;
@@ -65,19 +65,19 @@ tables! {
         missing_buffers: Option<i64>;
         /// Time of the last event. Where the end of a file is missing, the recording ends here.
         last_event_ns: Option<i64>, "ns";
-        /// Begin of `--range`; null if all was extracted.
+        /// Start of `--range`; null if all was extracted.
         range_start_ns: Option<i64>, "ns";
         /// End of `--range`; null if all was extracted.
         range_end_ns: Option<i64>, "ns";
     }
 
-    /// Something that a reader of the numbers should know: damage, loss, what could not be decoded.
+    /// A note for readers of the numbers: damage, loss, or data that could not be decoded.
     Diagnostic / DiagnosticColumns = "diagnostic", order [] {
         /// `error`, `warning` or `info`.
         severity: String;
-        /// What it is about, as one word.
+        /// Subject, as one word.
         kind: String;
-        /// How often.
+        /// Number of occurrences.
         count: i64;
         /// The first place: file name and offset, where it has one.
         position: Option<String>;
@@ -109,11 +109,11 @@ tables! {
         sector_size_bytes: Option<i64>, "bytes";
         /// Drive letter of the partition that Windows booted from, if it is on that disk.
         boot_drive_letter: Option<String>;
-        /// Whether the write cache is on.
+        /// True if the write cache is on.
         is_write_cache_enabled: Option<bool>;
     }
 
-    /// A volume, and how paths of the kernel begin on it.
+    /// A volume, and the prefix of kernel paths on it.
     Volume / VolumeColumns = "volume", order [] {
         /// Drive letter or other DOS path, as `C:`; null if it has none.
         drive: Option<String>;

@@ -7,7 +7,7 @@ tables! {
         ts_ns: i64, "ns";
         /// Process; null if it is not known, and for parts of the system.
         process_key: Option<i32>, "key";
-        /// Process id; negative and very small numbers stand for parts of the system.
+        /// Process ID; negative and very small numbers mean parts of the system.
         pid: i32;
         /// Part of the system, where its name is known; null for processes.
         part: Option<String>;
@@ -25,7 +25,7 @@ tables! {
         commit_debt_bytes: Option<i64>, "bytes";
         /// Compressed pages, before compression; not in old recordings.
         stored_bytes: Option<i64>, "bytes";
-        /// What they take in the store; not in old recordings.
+        /// Bytes that they take in the store; null in old recordings.
         store_bytes: Option<i64>, "bytes";
     }
 
@@ -33,8 +33,8 @@ tables! {
     MemoryMachine / MemoryMachineColumns = "memory_machine", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// In use: all memory without what the next columns name; null where the size of the memory is not
-        /// known.
+        /// In use: all memory except for the memory in the next columns; null if the size of the
+        /// memory is unknown.
         in_use_bytes: Option<i64>, "bytes";
         /// Zeroed.
         zero_bytes: i64, "bytes";

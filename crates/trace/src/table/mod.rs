@@ -73,7 +73,7 @@ pub use window::*;
 pub struct Table {
     /// Name, a singular noun.
     pub name: &'static str,
-    /// What one row is.
+    /// The meaning of one row.
     pub doc: &'static str,
     /// Columns by which rows are sorted, as well as a single pass can; empty if they have no order.
     pub order: &'static [&'static str],
@@ -117,7 +117,7 @@ pub trait Columns<R>: Default {
     fn len(&self) -> usize;
     /// Bytes of their texts and binary data.
     fn text_bytes(&self) -> usize;
-    /// Whether there is no row.
+    /// True if there is no row.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -172,8 +172,8 @@ pub static DERIVED: &[&Table] = &[
 /// Tables about an extract itself, filled from its manifest.
 pub static ABOUT: &[&Table] = &[ExtractInfo::TABLE, TopicInfo::TABLE];
 
-/// The column in front of those that a table declares: each file has it, and it is the same in all rows of an
-/// extract.
+/// The column before the declared columns of a table: each file has it, and it is the same in all
+/// rows of an extract.
 pub const RUN_ID: Column = Column {
     name: "run_id",
     kind: Kind::Int64,

@@ -21,23 +21,23 @@ tables! {
         duration_ns: Option<i64>, "ns";
         /// Win32 error of the answer, 0 for success; null without an answer.
         status: Option<i32>;
-        /// The records of the answer with `;` behind each; records of other types than addresses as `type: 5
-        /// name`.
+        /// The records of the answer, each followed by `;`; records of other types than addresses
+        /// as `type: 5 name`.
         result: Option<String>;
         /// Bits of `DNS_QUERY_…` options; null without start.
         options: Option<i64>;
-        /// Whether it was sent to servers as it is, by the service that does so for all processes.
+        /// True if it was sent to servers unchanged, by the service that does so for all processes.
         is_network: bool;
-        /// Whether the caller did not wait for it.
+        /// True if the caller did not wait for it.
         is_async: bool;
-        /// Adapters over which the name was asked for meanwhile, each once, `;` between; a `;` in a name is
-        /// `_`.
+        /// Adapters used to query the name in that time, each once, separated by `;`; a `;` in a
+        /// name is `_`.
         adapters: Option<String>;
         /// Servers of these adapters, each once, `;` between.
         adapter_servers: Option<String>;
-        /// Servers that were asked for the name and type meanwhile, each once, `;` between.
+        /// Servers queried for the name and type in that time, each once, separated by `;`.
         servers: Option<String>;
-        /// Whether a server did not answer in time meanwhile.
+        /// True if a server did not answer in time.
         is_timed_out: bool;
         /// Those servers, each once, `;` between.
         timed_out_servers: Option<String>;
@@ -45,7 +45,7 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// A TCP connection of this machine with what was sent and received over it (provider
+    /// A TCP connection of this machine with the data sent and received over it (provider
     /// Microsoft-Windows-TCPIP). A connection within the machine is two rows, one for each end.
     TcpConnection / TcpConnectionColumns = "tcp_connection", order [] {
         /// Key of the connection: connections are numbered in the order in which the trace first mentions
@@ -53,7 +53,8 @@ tables! {
         connection_id: i32, "key";
         /// Process, if it is known.
         process_key: Option<i32>, "key";
-        /// How the trace first mentions it: `connect`, `accept`, `rundown` (it existed before), `unknown`.
+        /// First mention in the trace: `connect`, `accept`, `rundown` (it existed before),
+        /// `unknown`.
         kind: &'static str;
         /// Address of the control block, as bit pattern; used again once a connection is closed.
         tcb: i64;
@@ -67,23 +68,23 @@ tables! {
         remote_port: Option<i32>;
         /// First event.
         first_ns: i64, "ns";
-        /// When it was asked for or accepted; null if it existed before the trace.
+        /// Time at which it was requested or accepted; null if it existed before the trace.
         open_ns: Option<i64>, "ns";
-        /// When it was established, for connections that this machine asked for.
+        /// Time at which it was established, for connections that this machine requested.
         connected_ns: Option<i64>, "ns";
-        /// When it was first closed, or no more was sent, or it could not be established.
+        /// Time at which it was first closed, or shut down, or at which it failed.
         close_ns: Option<i64>, "ns";
-        /// Whether it could not be established.
+        /// True if it could not be established.
         is_failed: bool;
-        /// When this side reset it.
+        /// Time at which this side reset it.
         abort_ns: Option<i64>, "ns";
-        /// When the other side reset it.
+        /// Time at which the other side reset it.
         remote_reset_ns: Option<i64>, "ns";
-        /// When it was reset because nothing was acknowledged in time.
+        /// Time at which it was reset because nothing was acknowledged in time.
         retransmit_timeout_ns: Option<i64>, "ns";
         /// Last template of settings: `Internet`, `DataCenter` or another.
         template: Option<&'static str>;
-        /// How often it was asked whether the other side is still there.
+        /// Number of keep-alive probes.
         keep_alives: i64;
         /// Sends of the program.
         posts: i64;
@@ -115,7 +116,7 @@ tables! {
         send_bytes_per_s: Option<f64>;
         /// Bytes received for each second of a burst, which ends like one of sends. Mean weighted by bytes.
         receive_bytes_per_s: Option<f64>;
-        /// Bytes received over its whole life, as the system counted; null without such an event.
+        /// Bytes received over its whole life, as the system counted; null without the event.
         stat_in_bytes: Option<i64>, "bytes";
         /// Bytes sent over its whole life.
         stat_out_bytes: Option<i64>, "bytes";
@@ -133,14 +134,14 @@ tables! {
 
     /// Data of a TCP connection that was sent or received more than once.
     TcpRetransmit / TcpRetransmitColumns = "tcp_retransmit", order ["ts_ns"] {
-        /// When it was sent or received again.
+        /// Time at which it was sent or received again.
         ts_ns: i64, "ns";
         /// Connection.
         connection_id: i32, "key";
-        /// `retransmit`: sent again; `tail_loss_probe`: the same, because no acknowledgement came for the
-        /// last segment; `client`: received again, so that the other side sent it again.
+        /// `retransmit`: sent again; `tail_loss_probe`: sent again because no acknowledgement came
+        /// for the last segment; `client`: received again, so the other side sent it again.
         kind: &'static str;
-        /// When it was last sent; of `client` when it was first received.
+        /// Time at which it was last sent; for `client` the time at which it was first received.
         first_ns: i64, "ns";
         /// `ts_ns` − `first_ns`.
         delay_ns: i64, "ns";

@@ -1,4 +1,4 @@
-//! Tables of the kernel's memory that drivers allocate; and what is computed from them.
+//! Tables of kernel pool, the memory that drivers allocate, and tables computed from them.
 
 use std::sync::Arc;
 
@@ -7,25 +7,26 @@ tables! {
     ///
     /// Events name neither process nor thread: it is the thread that ran on the processor.
     Pool / PoolColumns = "pool", order [] {
-        /// Four characters by which the caller says what the block is for, without blanks and zeros behind
-        /// them; bytes that are no visible characters of ASCII are `\x1b`.
+        /// Pool tag: four characters by which the caller identifies the purpose of the block,
+        /// without trailing blanks and zeros; bytes that are not visible ASCII characters are
+        /// `\x1b`.
         tag: Arc<str>;
         /// Type of pool, a number of the enumeration `POOL_TYPE`.
         pool_type: i32;
         /// `paged` or `nonpaged`; null for types that the enumeration does not have.
         paging: Option<&'static str>;
-        /// Terminal session in whose memory it lies; null for memory that all sessions share.
+        /// Terminal session that owns the memory; null for memory that all sessions share.
         session_id: Option<i32>;
         /// Address, as bit pattern.
         address: i64;
         /// Bytes, as the allocation has them; as the free has them where the allocation is not in the trace.
         size_bytes: i64, "bytes";
-        /// What became of it: `freed`; `outstanding` to the end; `replaced`: something else was allocated at
-        /// its address, so that its free is missing; `unknown`: too many were held to follow it.
+        /// Outcome: `freed`; `outstanding` to the end; `replaced`: something else was allocated at
+        /// its address, so its free is missing; `unknown`: too many were held to follow it.
         outcome: &'static str;
-        /// When it was allocated; null if that is not in the trace.
+        /// Time at which it was allocated; null if that is not in the trace.
         alloc_ns: Option<i64>, "ns";
-        /// When it was freed; null if that is not in the trace.
+        /// Time at which it was freed; null if that is not in the trace.
         free_ns: Option<i64>, "ns";
         /// `free_ns` − `alloc_ns`.
         lifetime_ns: Option<i64>, "ns";
@@ -45,7 +46,7 @@ tables! {
 
     /// Blocks of the kernel's memory by tag and type of pool.
     PoolTag / PoolTagColumns = "pool_tag", order ["tag", "pool_type"] {
-        /// Tag, as in `pool`; null for the sum of all others behind the first 65,536 tags and types.
+        /// Tag, as in `pool`; null for the sum of all others after the first 65,536 tags and types.
         tag: Option<Arc<str>>;
         /// Type of pool; null where the tag is.
         pool_type: Option<i32>;

@@ -5,7 +5,7 @@ tables! {
     PowerSetting / PowerSettingColumns = "power_setting", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// `rundown`: it has that value when the recording begins or ends; `change`: it gets it.
+        /// `rundown`: the value when the recording starts or ends; `change`: a new value.
         kind: &'static str;
         /// GUID of the setting.
         setting_guid: String;
@@ -17,10 +17,10 @@ tables! {
         value_guid: Option<String>;
         /// Bytes of the value, in hexadecimal digits.
         value_hex: String;
-        /// Whether something overrides the power scheme; null if it is not known.
+        /// True if something overrides the power scheme; null if unknown.
         is_override: Option<bool>;
-        /// Profile of the processor driver that the setting belongs to; null for what is in force in the
-        /// system.
+        /// Profile of the processor driver that the setting belongs to; null for the value in force
+        /// in the system.
         profile: Option<i32>;
         /// For a setting of a profile: `ac` while the machine has power from outside, `dc` on battery.
         power_source: Option<&'static str>;

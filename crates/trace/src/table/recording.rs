@@ -1,12 +1,14 @@
-//! Tables of what a recording holds, and what it says of the machine beside the events themselves.
+//! Tables of the contents of a recording, and of facts about the machine other than the events
+//! themselves.
 
 use std::sync::Arc;
 
 tables! {
-    /// Events of one kind in one second of the trace. Sums over all rows are the numbers of `info`: every
-    /// record counts once, the header event and stacks included. A kind is what `info` counts by: group,
-    /// opcode and version of kernel events; provider, id, version and opcode of others. Events that
-    /// describe themselves (TraceLogging) may share a kind, which then has no name.
+    /// Events of one kind in one second of the trace. Sums over all rows are the numbers of `info`:
+    /// every record counts once, the header event and stacks included. Kinds are the same as in
+    /// `info`: group, opcode and version of kernel events; provider, ID, version and opcode of
+    /// others. Events that describe themselves (TraceLogging) may share a kind, which then has no
+    /// name.
     EventCount / EventCountColumns = "event_count", order ["second"] {
         /// Second of the trace, rounded down: 0 is the first one, events before time zero are in negative
         /// ones.
@@ -56,7 +58,7 @@ tables! {
         interface_type: Option<i32>;
         /// Largest packet.
         mtu_bytes: Option<i64>, "bytes";
-        /// Whether it was operational.
+        /// True if it was operational.
         is_up: Option<bool>;
         /// Speed at which it sends, in bits per second; null where it is not reported.
         transmit_bits_per_second: Option<i64>;
@@ -76,14 +78,14 @@ tables! {
         version: String;
         /// Version of the base class library.
         library_version: String;
-        /// When the runtime started; null if it ran when recording began.
+        /// Start of the runtime; null if it was running when recording started.
         start_ns: Option<i64>, "ns";
         /// Path of its module.
         path: Option<String>;
         /// Command line that it was started with.
         command_line: Option<String>;
-        /// How it came into the process: 1 a managed executable, 2 hosted, 4 for C++/CLI, 8 for COM, 16
-        /// other.
+        /// Way in which it came into the process: 1 a managed executable, 2 hosted, 4 for C++/CLI,
+        /// 8 for COM, 16 other.
         startup_mode: i32;
         /// Flags of the start: 1 concurrent collections, 16 collections for servers, and more.
         startup_flags: i64;
@@ -101,17 +103,17 @@ tables! {
         application: Option<String>;
         /// Time between two ticks of the timer that was asked for, or in force.
         resolution_ns: i64, "ns";
-        /// Since when; null if it was so when recording began.
+        /// Start; null if it was in effect when recording started.
         start_ns: Option<i64>, "ns";
         /// Until when: another request of the same process, or its end; null if it went on.
         end_ns: Option<i64>, "ns";
-        /// Whether the system did not follow the request; null where it is not reported.
+        /// True if the system ignored the request; null if it is not reported.
         is_ignored: Option<bool>;
     }
 
-    /// A socket of a process, from its creation to its close, with what was sent and received over it
-    /// (provider Microsoft-Windows-Winsock-AFD). Only traces that describe these events have rows, as those
-    /// of `wpr` and `netsh trace` do.
+    /// A socket of a process, from its creation to its close, with the data sent and received over
+    /// it (provider Microsoft-Windows-Winsock-AFD). Only traces that describe these events have
+    /// rows, such as traces of `wpr` and `netsh trace`.
     Socket / SocketColumns = "socket", order [] {
         /// Process, if known.
         process_key: Option<i32>, "key";
@@ -126,17 +128,17 @@ tables! {
         protocol: Option<i32>;
         /// First event of the socket.
         first_ns: i64, "ns";
-        /// When it was created; null if it existed before the trace.
+        /// Time at which it was created; null if it existed before the trace.
         create_ns: Option<i64>, "ns";
-        /// When it was closed; null if it stayed open.
+        /// Time at which it was closed; null if it stayed open.
         close_ns: Option<i64>, "ns";
         /// Address and port that it was bound to.
         local_address: Option<String>;
         /// Address and port that it was connected to.
         remote_address: Option<String>;
-        /// When it began to connect.
+        /// Time at which it started to connect.
         connect_ns: Option<i64>, "ns";
-        /// When that was done, with or without success.
+        /// Time at which that was done, with or without success.
         connected_ns: Option<i64>, "ns";
         /// Status of that (NTSTATUS as bit pattern), 0 for success.
         connect_status: Option<i32>;
@@ -154,14 +156,14 @@ tables! {
         last_failure: Option<i32>;
     }
 
-    /// Something about the machine that no event contains: from a file beside the trace, whose format
-    /// docs/FORMAT.md describes.
+    /// A fact about the machine that no event contains. It comes from a file next to the trace,
+    /// whose format docs/FORMAT.md describes.
     MachineFact / MachineFactColumns = "machine_fact", order [] {
         /// Name of the fact.
         name: String;
         /// Its value as text.
         value: String;
-        /// Where whoever wrote the file has it from; null if it does not say.
+        /// Source of the fact, as its file states it; null if it does not.
         source: Option<String>;
     }
 }

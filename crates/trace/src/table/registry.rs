@@ -1,4 +1,4 @@
-//! Tables of the registry, and what is computed from them.
+//! Tables of the registry, and tables computed from them.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread; null if it is not known which thread ran.
         thread_key: Option<i32>, "key";
-        /// Begin.
+        /// Start.
         start_ns: i64, "ns";
         /// End.
         end_ns: i64, "ns";
-        /// `end_ns` − `start_ns`; null where the event reports a begin behind its end.
+        /// `end_ns` − `start_ns`; null if the event reports a start after its end.
         duration_ns: Option<i64>, "ns";
-        /// Path of the key, such as `\REGISTRY\MACHINE\SOFTWARE`; only the part that the program named where
-        /// it is not known what that is relative to; null if nothing is known. Cut behind 8192 bytes.
+        /// Path of the key, such as `\REGISTRY\MACHINE\SOFTWARE`; only the part that the program
+        /// named if its base is unknown; null if nothing is known. Truncated after 8192 bytes.
         key: Option<Arc<str>>;
-        /// Whether `key` is a path from the root on.
+        /// True if `key` is a path from the root on.
         is_whole_key: bool;
         /// Address of the control block of the key that the operation started from, as bit pattern; 0 for
         /// none.
@@ -50,7 +50,7 @@ tables! {
         operation: String;
         /// Operations.
         count: i64;
-        /// Those of them whose status is an error or a warning.
+        /// Number of operations whose status is an error or a warning.
         failures: i64;
         /// Sum of their durations; operations at the same time add up.
         duration_ns: i64, "ns";

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 tables! {
-    /// A session that recorded: that of the trace, and others that Microsoft-Windows-Kernel-EventTracing
-    /// reports.
+    /// A recording session: the session of the trace, and others that
+    /// Microsoft-Windows-Kernel-EventTracing reports.
     Logger / LoggerColumns = "logger", order [] {
         /// Name; null where it is not known.
         name: Option<String>;
-        /// Whether it is a session that wrote this trace: one row for each file.
+        /// True if it is a session that wrote this trace: one row for each file.
         is_of_trace: bool;
         /// GUID of the session; null where it is not known.
         session_guid: Option<String>;
         /// Number of the session on the machine.
         logger_id: Option<i64>;
-        /// Start; null if it ran before the trace began.
+        /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
         /// Stop; null if it ran on, or if that is not known.
         stop_ns: Option<i64>, "ns";
@@ -26,7 +26,7 @@ tables! {
         modes: Option<String>;
         /// Size of its buffers, of sessions of the trace.
         buffer_size_bytes: Option<i64>, "bytes";
-        /// Size of its buffers as its events say; in what is not documented.
+        /// Size of its buffers according to its events; the unit is not documented.
         event_buffer_size: Option<i64>;
         /// Buffers that it may not go below.
         minimum_buffers: Option<i64>;
@@ -47,7 +47,7 @@ tables! {
         /// NTSTATUS why it did not start, stopped, or could not write, as bit pattern; null if nothing went
         /// wrong.
         status: Option<i32>;
-        /// What the kernel recorded for the trace, as keywords of xperf; null where it is not known.
+        /// Kernel events enabled for the trace, as keywords of xperf; null if unknown.
         kernel_keywords: Option<String>;
     }
 
@@ -91,19 +91,20 @@ tables! {
         enter_ns: Option<i64>, "ns";
         /// Exit; null if it is not in the trace.
         exit_ns: Option<i64>, "ns";
-        /// Length: `exit_ns` − `enter_ns`, without an entry what the exit says; null without an exit.
+        /// Length: `exit_ns` − `enter_ns`, without an entry the length in the exit event; null
+        /// without an exit.
         duration_ns: Option<i64>, "ns";
         /// Number of the stay; null without an entry, and in old versions.
         scenario: Option<i64>;
-        /// Why it began, as number; null without an entry.
+        /// Reason for the entry, as number; null without an entry.
         enter_reason: Option<i32>;
-        /// Why it began, as text; null for numbers without a name.
+        /// Reason for the entry, as text; null for numbers without a name.
         enter_reason_name: Option<&'static str>;
-        /// Why it ended, as number; null without an exit.
+        /// Reason for the exit, as number; null without an exit.
         exit_reason: Option<i32>;
-        /// Why it ended, as text; null for numbers without a name.
+        /// Reason for the exit, as text; null for numbers without a name.
         exit_reason_name: Option<&'static str>;
-        /// Length as the exit says, which goes on while clocks stand still.
+        /// Length according to the exit event; it includes time in which clocks stand still.
         told_duration_ns: Option<i64>, "ns";
         /// Time in the deepest idle state of the platform (DRIPS).
         drips_ns: Option<i64>, "ns";
@@ -123,13 +124,13 @@ tables! {
         remaining_capacity: Option<i64>;
         /// Charge of the full battery.
         full_capacity: Option<i64>;
-        /// Whether the lid was open at the entry.
+        /// True if the lid was open at the entry.
         is_lid_open: Option<bool>;
-        /// Whether there was an external monitor at the entry.
+        /// True if there was an external monitor at the entry.
         has_external_monitor: Option<bool>;
-        /// Whether audio played at the exit.
+        /// True if audio was playing at the exit.
         is_audio_playing: Option<bool>;
-        /// Whether the machine had power from outside at the exit.
+        /// True if the machine was on external power at the exit.
         is_on_ac: Option<bool>;
     }
 }

@@ -1,4 +1,4 @@
-//! Tables of virtual memory; and what is computed from them.
+//! Tables of virtual memory, and tables computed from them.
 
 tables! {
     /// Addresses of a process that were reserved, committed, decommitted or released.
@@ -15,19 +15,20 @@ tables! {
         kind: &'static str;
         /// First address, as bit pattern.
         address: i64;
-        /// Bytes, as the event has them; of a release those of the whole region.
+        /// Bytes in the event; for a release the size of the whole region.
         size_bytes: i64, "bytes";
         /// Flags of the call, as bit pattern.
         flags: i32;
-        /// Bytes of the pages that became committed by it; negative those of pages that are not any more.
+        /// Bytes of the pages that it committed; negative for pages that it decommitted.
         changed_bytes: i64, "bytes";
-        /// Bytes that the process had committed in the trace and not given back, behind it.
+        /// Bytes that the process had committed in the trace and not released, after it.
         committed_bytes: i64, "bytes";
         /// Stack.
         stack_id: Option<i32>, "key";
     }
 
-    /// Addresses that were committed in the trace and not given back to its end (or that of the process).
+    /// Addresses that were committed in the trace and not released to its end (or the end of the
+    /// process).
     VirtualRange / VirtualRangeColumns = "virtual_range", order [] {
         /// Process.
         process_key: Option<i32>, "key";
@@ -59,7 +60,7 @@ tables! {
         freed_bytes: i64, "bytes";
         /// Bytes of pages that were committed in the trace and not given back.
         outstanding_bytes: i64, "bytes";
-        /// Commits with such pages.
+        /// Commits with pages of this kind.
         outstanding_commits: i64;
         /// The most that it had committed in the trace and not given back.
         peak_bytes: i64, "bytes";

@@ -1,5 +1,4 @@
-//! Tables of what the window manager says (provider Microsoft-Windows-Win32k), and what is computed from
-//! them.
+//! Tables of the window manager (provider Microsoft-Windows-Win32k), and tables computed from them.
 
 use std::sync::Arc;
 
@@ -14,18 +13,19 @@ tables! {
         thread_key: Option<i32>, "key";
         /// `exclusive` or `shared`; null where only the release was recorded.
         mode: Option<&'static str>;
-        /// When the thread had it; null where only the release was recorded.
+        /// Time at which the thread acquired it; null if only the release was recorded.
         acquire_ns: Option<i64>, "ns";
-        /// When it gave it back; null where that was not recorded.
+        /// Time at which it released it; null if that was not recorded.
         release_ns: Option<i64>, "ns";
-        /// How long it had waited by `acquire_ns`, as the event says; null where only the release was
+        /// Time that it had waited until `acquire_ns`, from the event; null if only the release was
         /// recorded.
         wait_ns: Option<i64>, "ns";
         /// `release_ns` − `acquire_ns`.
         hold_ns: Option<i64>, "ns";
-        /// How long it held it, as the release says. Older versions of Windows count the wait, too.
+        /// Time that it held it, from the release event. Older versions of Windows include the
+        /// wait.
         told_hold_ns: Option<i64>, "ns";
-        /// Whether the system logged it as a slow one, too.
+        /// True if the system also logged it as slow.
         is_slow: bool;
         /// Number of the acquisition, as bit pattern; null where only the release was recorded.
         token: Option<i64>;
@@ -48,14 +48,14 @@ tables! {
         handle: i64;
         /// Terminal session.
         session_id: i32;
-        /// How it came about: `create`, or `unknown` where it existed before the trace.
+        /// Origin: `create`, or `unknown` if it existed before the trace.
         origin: &'static str;
-        /// What became of it: `destroyed`; `open` to the end; `process_end`: its end was not recorded, and
-        /// its process ended; `reused`: its handle was given again, so that its end is missing.
+        /// Outcome: `destroyed`; `open` to the end; `process_end`: its end was not recorded, and
+        /// its process ended; `reused`: its handle was given again, so its end is missing.
         outcome: &'static str;
-        /// When it was created; null if that is not in the trace.
+        /// Time at which it was created; null if that is not in the trace.
         create_ns: Option<i64>, "ns";
-        /// When it was destroyed; null if no event reports it.
+        /// Time at which it was destroyed; null if no event reports it.
         destroy_ns: Option<i64>, "ns";
         /// `destroy_ns` − `create_ns`.
         lifetime_ns: Option<i64>, "ns";
@@ -67,9 +67,9 @@ tables! {
         destroy_process_key: Option<i32>, "key";
         /// Thread that destroyed it.
         destroy_thread_key: Option<i32>, "key";
-        /// How often another process got it.
+        /// Number of changes of its owner.
         owner_changes: i32;
-        /// How often its handle became another one.
+        /// Number of changes of its handle.
         handle_changes: i32;
         /// Stack that created it.
         create_stack_id: Option<i32>, "key";
@@ -91,8 +91,8 @@ tables! {
         /// `message`: the thread did not look for messages; `input`: input waited for the thread, which was
         /// busy with other input; `wait_cursor`: the cursor that asks to wait was shown.
         kind: &'static str;
-        /// How long, to a tick of the system (10 to 16 ms). Of `input` the age of the oldest input that
-        /// waited.
+        /// Duration, with the resolution of the system tick (10 to 16 ms). For `input` the age of
+        /// the oldest waiting input.
         duration_ns: i64, "ns";
         /// Bits that describe the thread, as recorded.
         flags: Option<i32>;
@@ -112,7 +112,7 @@ tables! {
         message_id: Option<i32>;
         /// Its first parameter, as bit pattern.
         wparam: Option<i64>;
-        /// Which cursor was shown.
+        /// The cursor that was shown.
         cursor_type: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -121,14 +121,16 @@ tables! {
     /// The focus of a terminal session came to a thread or process, and stayed there for a time (provider
     /// Microsoft-Windows-Win32k, keywords 0x2000 for threads, 0x20000 for processes).
     FocusChange / FocusChangeColumns = "focus_change", order ["end_ns"] {
-        /// When it came; null if it came before the trace, or its coming was not recorded.
+        /// Time at which it came; null if it came before the trace, or that was not recorded.
         ts_ns: Option<i64>, "ns";
-        /// When it went; null if it stayed to the end of the trace, or that was not recorded.
+        /// Time at which it left; null if it stayed to the end of the trace, or that was not
+        /// recorded.
         end_ns: Option<i64>, "ns";
-        /// How long it stayed in the trace: from `ts_ns`, or the start of the trace, to `end_ns`, or the end
-        /// of the trace; null where a change was not recorded.
+        /// Time that it stayed in the trace: from `ts_ns`, or the start of the trace, to `end_ns`,
+        /// or the end of the trace; null if a change was not recorded.
         duration_ns: Option<i64>, "ns";
-        /// `thread` or `process`. Both kinds of rows report the same focus, so that they are not added up.
+        /// `thread` or `process`. Both kinds of rows report the same focus, so they must not be
+        /// added up.
         level: &'static str;
         /// Terminal session; null if it is not known.
         session_id: Option<i32>;
@@ -146,7 +148,7 @@ tables! {
         mode: Option<Arc<str>>;
         /// Acquisitions.
         acquisitions: i64;
-        /// Those that the system logged as slow ones, too.
+        /// Number of those that the system also logged as slow.
         slow: i64;
         /// Sum of waits.
         wait_ns: i64, "ns";

@@ -100,7 +100,7 @@ struct Parser<'p> {
     /// Offset of the element that is being read.
     at: usize,
     open: Vec<Open>,
-    /// Whether an entry point is open that is not closed in itself.
+    /// True if an entry point is open that is not self-closing.
     in_entry: bool,
     elements: usize,
     has_root: bool,
@@ -258,7 +258,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Ends a tag. Rules are numbered as tags end, so that a child comes before its parents.
+    /// Ends a tag. Rules are numbered as tags end, so a child comes before its parents.
     fn end(&mut self) {
         if std::mem::take(&mut self.in_entry) {
             return;

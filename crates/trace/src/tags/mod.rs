@@ -1,4 +1,4 @@
-//! Stack tags: a name for what a stack does, found by rules of a file (`docs/stack-tags.md`).
+//! Stack tags: a name for the activity in a stack, found by rules of a file (`docs/stack-tags.md`).
 //!
 //! - [`TagSet`]: the rules of one or several files, ready to match
 //! - [`Tagged`]: the tag of every node of a tree of stacks
@@ -54,21 +54,21 @@ impl TagSet {
     /// equal priority that match the same frame. Stacks without a tag stay without one.
     ///
     /// # Errors
-    /// If a file is no stack tag file, or is larger than such files are: [`TagFileError`] says where.
+    /// If a file is not a stack tag file, or is too large: [`TagFileError`] contains the position.
     pub fn read(name: &str, files: &[(&str, &[u8])]) -> Result<Self, TagFileError> {
         let mut set = Self::empty(name);
         for (file, bytes) in files {
             file::read(file, bytes, &mut set.rules, &mut set.entries)?;
-            // FNV-1a; the fingerprint distinguishes versions of files. A byte behind each file marks where it
-            // ends, so that rules which move from one file to the next change the number.
+            // FNV-1a; the fingerprint distinguishes versions of files. A byte after each file marks
+            // its end, so that rules which move from one file to the next change the number.
             let hash =
                 |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
         }
         let Self { rules, entries, .. } = &mut set;
         let priority = |rule: u32| rules.get(rule as usize).map_or(0, |rule| rule.priority);
-        // The entry that wins comes first, so that a search stops at its first match. A child has a smaller
-        // number than its parents and wins among equal priorities.
+        // The entry that wins comes first, so a search stops at its first match. A child has a
+        // smaller number than its parents and wins among equal priorities.
         entries.sort_by_key(|entry| (std::cmp::Reverse(priority(entry.rule)), entry.rule));
         Ok(set)
     }
@@ -90,7 +90,7 @@ impl TagSet {
         &self.name
     }
 
-    /// Whether stacks without a tag are [`OTHER`].
+    /// True if stacks without a tag are [`OTHER`].
     #[must_use]
     pub const fn names_others(&self) -> bool {
         self.names_others

@@ -1,8 +1,8 @@
 //! The tag of every stack of a tree.
 //!
-//! Each frame is matched once. The tag of a node follows from that of its parent and its own frame: the
-//! higher priority wins, and its own frame, which is nearer to the innermost one, among equals. So a node
-//! costs a few instructions, however deep it lies.
+//! Each frame is matched once. The tag of a node follows from its parent's tag and its own frame:
+//! the higher priority wins, and of equal ones its own frame, which is nearer to the innermost one.
+//! So a node costs a few instructions at any depth.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use super::{OTHER, TagSet, rule_of};
 /// The tag of each node of a tree of stacks, by one set of rules.
 #[derive(Debug, Default)]
 pub struct Tagged {
-    /// What was found for each node, as a position in `found`.
+    /// The match of each node, as a position in `found`.
     of_node: Vec<u32>,
     /// Position of the name of each thing found, in `names`.
     found: Vec<u32>,
@@ -67,7 +67,7 @@ impl Chains {
     }
 }
 
-/// What a stack can have as its tag.
+/// A possible tag of a stack.
 #[derive(Debug, Clone, Copy)]
 struct TagMatch {
     priority: i32,
@@ -77,7 +77,7 @@ struct TagMatch {
     wants_callee: Option<u32>,
 }
 
-/// What stacks have that no rule matches, and its name.
+/// The match, and the name, of stacks without a matching rule.
 const NOTHING: u32 = 0;
 /// No rule.
 const NO_RULE: u32 = u32::MAX;
@@ -130,8 +130,8 @@ impl Tagged {
         }
     }
 
-    /// Numbers of all tags of a stack, each once: its own, and those that its callers would have without what
-    /// they called. Callers without a tag have none.
+    /// Numbers of all tags of a stack, each once: its own, and the tags of its callers as stacks of
+    /// their own. Callers without a tag have none.
     pub fn inclusive(&self, stack: i32) -> impl Iterator<Item = u32> + '_ {
         let own = self.tag(stack);
         let list = usize::try_from(stack)
@@ -145,8 +145,8 @@ impl Tagged {
         own.into_iter().chain(others)
     }
 
-    /// Number of the tag of a stack, which its innermost node stands for; `None` where there is none, and
-    /// that is not named.
+    /// Number of the tag of a stack, given by its innermost node; `None` if it has none and
+    /// untagged stacks are not named.
     #[inline]
     #[must_use]
     pub fn tag(&self, stack: i32) -> Option<u32> {
@@ -187,7 +187,7 @@ fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
     (0..frames.count() as u32).map(rule).collect()
 }
 
-/// Makes what is found of rules and neighbours.
+/// Creates matches from rules and neighbors.
 struct Finder<'s, F: ?Sized> {
     rules: &'s [Rule],
     frames: &'s F,
@@ -219,14 +219,14 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         }
     }
 
-    /// Position of the name of what is found.
+    /// Position of the name of a match.
     fn name(&self, found: u32) -> u32 {
         self.found
             .get(found as usize)
             .map_or(NOTHING, |found| found.name)
     }
 
-    /// What is found above a frame, with that frame as its callee.
+    /// The match above a frame, with that frame as its callee.
     fn with_callee(&mut self, above: u32, frame: u32) -> u32 {
         match self
             .found
@@ -238,7 +238,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         }
     }
 
-    /// The stronger one of what is found above a frame, and the rule of the frame itself.
+    /// The stronger of the match above a frame and the rule of the frame itself.
     fn stronger(&mut self, above: u32, rule: u32, caller: impl Fn() -> Option<u32>) -> u32 {
         let Some(own) = self.rules.get(rule as usize) else {
             return above;
@@ -257,7 +257,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         self.of(rule, if is_caller { caller() } else { None })
     }
 
-    /// What a rule finds beside a neighbour.
+    /// The match of a rule with a neighbor.
     fn of(&mut self, rule: u32, neighbour: Option<u32>) -> u32 {
         if let Some(known) = self.known.get(&(rule, neighbour)) {
             return *known;

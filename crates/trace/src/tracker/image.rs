@@ -1,4 +1,4 @@
-//! Images: what was mapped where, in which process, when; and which PDB belongs to it.
+//! Images: their addresses, processes and times, and the PDB of each.
 
 use std::sync::Arc;
 
@@ -35,18 +35,19 @@ pub struct ImageInstance {
     pub info: Option<Arc<ImageInfo>>,
     /// Version resource.
     pub version: Option<Arc<FileVersion>>,
-    /// Why the loader of its process mapped it, and the position of the image that needed it.
+    /// The reason for which the loader of its process mapped it, and the position of the image that
+    /// needed it.
     pub reason: Option<(u32, Option<u32>)>,
 }
 
 impl ImageInstance {
-    /// Whether an address lies in it.
+    /// True if an address is in it.
     #[must_use]
     pub const fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.size
     }
 
-    /// Whether it is mapped at that raw time.
+    /// True if it is mapped at that raw time.
     #[must_use]
     pub fn is_loaded_at(&self, timestamp: i64) -> bool {
         self.load.is_none_or(|load| load <= timestamp)
@@ -63,7 +64,7 @@ pub struct ImageTracker {
     images: Vec<ImageInstance>,
     open: FxHashMap<(u32, u64), u32>,
     places: FxHashMap<EventPlace, u32>,
-    /// The images that have an event at a time and base, whatever the process.
+    /// The images that have an event at a time and base, in any process.
     by_time_and_base: FxHashMap<(i64, u64), Vec<u32>>,
     paths: Interner,
     rsds: FxHashMap<EventPlace, Arc<Pdb>>,
@@ -157,7 +158,8 @@ impl ImageTracker {
             .or_insert_with(|| Arc::new(pdb));
     }
 
-    /// Takes what the merge step read from a file; `header_pid` is the process id of the event's header.
+    /// Takes the data that the merge step read from a file; `header_pid` is the process ID of the
+    /// event's header.
     pub fn add_info(&mut self, timestamp: i64, header_pid: Option<u32>, info: ImageInfo) {
         self.infos.push((timestamp, header_pid, Arc::new(info)));
     }
@@ -174,7 +176,7 @@ impl ImageTracker {
             .or_insert_with(|| Arc::new(version));
     }
 
-    /// Joins images with what the merge step added; call it once after all events.
+    /// Joins images with the data of the merge step; call it once after all events.
     pub fn finish(&mut self) {
         let (mut first, mut first_il) = (FxHashMap::default(), FxHashMap::default());
         let earliest = |into: &mut FxHashMap<u32, (i64, Arc<Pdb>)>,
@@ -195,8 +197,8 @@ impl ImageTracker {
         earliest(&mut first, &self.rsds);
         earliest(&mut first_il, &self.il_rsds);
         for (image, key) in self.images.iter_mut().zip(0..) {
-            // A precompiled .NET image has a PDB for its native code and one for its IL. Sampled addresses
-            // lie in the native code, so that PDB is preferred.
+            // A precompiled .NET image has a PDB for its native code and one for its IL. Sampled
+            // addresses are in the native code, so that PDB is preferred.
             image.pdb = first
                 .remove(&key)
                 .or_else(|| first_il.remove(&key))
@@ -215,8 +217,8 @@ impl ImageTracker {
             return;
         };
         let image = |key: &u32| self.images.get(*key as usize);
-        // Where several processes mapped an image at this base at the same time, the process id of the
-        // header decides; if it is none of theirs, all of them get the record.
+        // If several processes mapped an image at this base at the same time, the process ID of the
+        // header decides. If it matches none of them, all of them get the record.
         let own = keys
             .iter()
             .find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
@@ -294,8 +296,8 @@ impl ImageIndex {
         }
         for list in index.lists.iter_mut().chain([&mut index.kernel]) {
             list.entries.sort_unstable();
-            // Entries are sorted by base, and a large image may hold addresses far behind later ones. The
-            // largest end so far says when looking further back is in vain.
+            // Entries are sorted by base, and a large image may hold addresses far after the starts
+            // of later ones. The largest end so far shows when a search further back is in vain.
             let mut reach = 0;
             for (.., end) in &mut list.entries {
                 reach = reach.max(*end);

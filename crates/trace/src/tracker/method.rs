@@ -1,4 +1,4 @@
-//! .NET methods: which one lies at an address of a process, and when.
+//! .NET methods: the method at an address of a process, at a given time.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl MethodTracker {
         self.methods.entry(pid).or_default().push(method);
     }
 
-    /// Whether code of that method at that address was met before.
+    /// True if code of that method at that address was seen before.
     #[must_use]
     pub fn is_known(&self, pid: u32, start: u64, method_id: u64) -> bool {
         self.known.contains(&(pid, start, method_id))
@@ -78,8 +78,8 @@ impl MethodTracker {
     /// Sorts for [`MethodTracker::find`]; call it once after all events.
     pub fn finish(&mut self) {
         for (pid, methods) in &mut self.methods {
-            // The largest end so far lets the search backwards stop early, as in the index of images: a long
-            // method can hold addresses far behind the start of later ones.
+            // The largest end so far lets the backward search stop early, as in the index of
+            // images: a long method can hold addresses far after the starts of later ones.
             methods.sort_by_key(|m| (m.start, m.begin));
             let mut reach = 0;
             let ends = methods.iter().map(|m| {
@@ -107,8 +107,8 @@ impl MethodTracker {
         self.methods.get(&pid)?.get(index)
     }
 
-    /// Position of the method that [`MethodTracker::find`] finds among those of its process id, in the order
-    /// of [`MethodTracker::processes`].
+    /// Position of the method that [`MethodTracker::find`] finds among the methods of its process
+    /// ID, in the order of [`MethodTracker::processes`].
     #[must_use]
     pub fn index_at(&self, pid: u32, address: u64, timestamp: i64) -> Option<usize> {
         self.last_holding(pid, address, |m| m.is_there_at(timestamp))

@@ -38,7 +38,7 @@ pub struct ProcessInstance {
     pub stop: Option<i64>,
     /// Exit code.
     pub exit_code: Option<u32>,
-    /// Whether it had ended but something still referred to it.
+    /// True if it had ended but was still referred to.
     pub defunct: bool,
     /// Bits of [`flag`]; `None` where no event has them.
     flags: Option<u32>,
@@ -50,7 +50,7 @@ pub struct ProcessInstance {
     only_mentioned: bool,
     /// Raw time from which the id is taken to mean this instance.
     begin: i64,
-    /// Raw time at which it stopped or its successor began.
+    /// Raw time at which it stopped or its successor started.
     end: i64,
 }
 
@@ -71,19 +71,19 @@ impl ProcessInstance {
         Some(self.unique_key).filter(|address| *address != 0)
     }
 
-    /// Whether it runs 32-bit code on a 64-bit system, if an event says.
+    /// True if it runs 32-bit code on a 64-bit system; `None` if no event contains it.
     #[must_use]
     pub fn is_wow64(&self) -> Option<bool> {
         self.flags.map(|flags| flags & flag::WOW64 != 0)
     }
 
-    /// Whether it is protected from other processes, if an event says.
+    /// True if it is protected from other processes; `None` if no event contains it.
     #[must_use]
     pub fn is_protected(&self) -> Option<bool> {
         self.flags.map(|flags| flags & flag::PROTECTED != 0)
     }
 
-    /// Whether any event described the process itself.
+    /// True if any event described the process itself.
     #[must_use]
     pub const fn is_described(&self) -> bool {
         !self.only_mentioned
@@ -100,7 +100,7 @@ pub struct ProcessTracker {
 }
 
 impl ProcessTracker {
-    /// Takes a process event; those of one process id must come in time order.
+    /// Takes a process event; events of one process ID must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, event: Process) {
         let key = match op {
             opcode::START => self.start(timestamp, &event),
@@ -196,7 +196,7 @@ impl ProcessTracker {
         let siblings = self.by_pid.entry(pid).or_default();
         let ordinal = siblings.len() as u32 + 1;
         let begin = start.unwrap_or_else(|| {
-            // Without a start of its own it began when the one before it ended.
+            // Without a start of its own, it started when the one before it ended.
             let before = siblings
                 .iter()
                 .filter_map(|s| self.instances.get(*s as usize));
@@ -228,8 +228,9 @@ impl ProcessTracker {
         }
     }
 
-    /// The instance of a process id that an event at that raw time means: the one alive, else the last one
-    /// that began before, else the first. Instances known only as defunct come last.
+    /// The instance of a process ID that an event at that raw time refers to: the one alive,
+    /// otherwise the last one that started before, otherwise the first. Instances known only as
+    /// defunct come last.
     #[must_use]
     pub fn at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
         let keys = self.of_pid(pid);
@@ -289,7 +290,7 @@ impl ProcessTracker {
 }
 
 impl ProcessInstance {
-    /// Keeps the first value of each field that says something.
+    /// Keeps the first non-empty value of each field.
     fn describe(&mut self, event: Process) {
         let keep = |own: &mut String, new: String| {
             if own.is_empty() {

@@ -1,4 +1,4 @@
-//! Stacks: one tree of frames for all of them, and the keys that stand for them.
+//! Stacks: one tree of frames for all of them, and the keys that refer to them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -61,7 +61,7 @@ impl StackTree {
         });
         let place = hash as usize % RECENT;
         if let Some((_, node)) = self.recent.get(place).filter(|(known, _)| *known == hash)
-            // Two stacks may have one hash, so that the frames are compared as well.
+            // Two stacks may have one hash, so the frames are also compared.
             && self.is(*node, frames)
         {
             return StackId(*node);
@@ -76,7 +76,7 @@ impl StackTree {
         StackId(node)
     }
 
-    /// Whether a node is the stack with these addresses.
+    /// True if a node is the stack with these addresses.
     fn is(&self, node: u32, frames: &[u64]) -> bool {
         self.frames(StackId(node)).eq(frames.iter().copied())
     }
@@ -150,14 +150,14 @@ impl StackTree {
         self.parents.len() - 1
     }
 
-    /// Whether no frame was met.
+    /// True if there are no frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Which half of a stack.
+/// The half of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackPart {
     /// Frames in the kernel.
@@ -178,8 +178,8 @@ impl StackPart {
     }
 }
 
-/// What stack keys stand for. A key is defined when it dies, and reused; one of the kernel and one of user
-/// mode can have the same value at one time.
+/// The meanings of stack keys. A key is defined when it is deleted, and reused. A kernel key and a
+/// user key can have the same value at one time.
 #[derive(Debug, Default)]
 pub struct StackKeys {
     kernel: FxHashMap<u64, Definitions>,
@@ -187,12 +187,12 @@ pub struct StackKeys {
     count: u64,
 }
 
-/// What one key stood for, in time order.
+/// The stacks that one key referred to, in order of time.
 #[derive(Debug, Default)]
 struct Definitions {
     times: Vec<i64>,
     stacks: Vec<StackId>,
-    /// Where the last answer was. References come in time order, so that the next one is near.
+    /// Position of the last answer. References come in order of time, so the next one is near.
     last: AtomicU32,
 }
 
@@ -218,8 +218,8 @@ impl Definitions {
 }
 
 impl StackKeys {
-    /// Takes a definition; those of one key must come in time order. `part` is recognised by its outermost
-    /// frame; one without frames ends the meaning of the key in both.
+    /// Takes a definition; definitions of one key must come in order of time. `part` is recognized
+    /// by its outermost frame; a definition without frames ends the meaning of the key in both.
     pub fn define(&mut self, timestamp: i64, key: u64, part: Option<StackPart>, stack: StackId) {
         self.count += 1;
         let tables = match part {
@@ -234,8 +234,8 @@ impl StackKeys {
         }
     }
 
-    /// The stack that a reference to a half at that raw time means: the next definition of the key for such a
-    /// half.
+    /// The stack that a reference to a half at that raw time means: the next definition of the key
+    /// for this half.
     #[must_use]
     pub fn resolve(&self, timestamp: i64, key: u64, part: StackPart) -> Option<StackId> {
         let table = if part == StackPart::Kernel {
@@ -256,7 +256,7 @@ impl StackKeys {
         self.count
     }
 
-    /// Whether there is no definition.
+    /// True if there is no definition.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0

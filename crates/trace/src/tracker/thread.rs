@@ -31,7 +31,7 @@ pub struct ThreadInstance {
     pub start: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
     pub stop: Option<i64>,
-    /// What the first event that says more than ids said.
+    /// The data of the first event that contains more than IDs.
     pub traits: Option<Box<Traits>>,
 }
 
@@ -45,7 +45,7 @@ pub struct ThreadTracker {
 }
 
 impl ThreadTracker {
-    /// Takes a thread event; those of one thread id must come in time order.
+    /// Takes a thread event; events of one thread ID must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, tid: u32) {
         self.pairs.entry((pid, tid)).or_insert(timestamp);
         let spans = self.spans.entry(tid).or_default();
@@ -109,8 +109,8 @@ impl ThreadTracker {
         }
     }
 
-    /// Takes what the event that was added last for this thread id said about the thread. The first event
-    /// counts, except for the name, which programs give to threads that already run.
+    /// Takes the data about the thread from the event added last for this thread ID. The first
+    /// event counts, except for the name, which programs give to threads that are already running.
     pub fn describe(&mut self, tid: u32, traits: Traits) {
         let key = self
             .spans
@@ -127,8 +127,9 @@ impl ThreadTracker {
         }
     }
 
-    /// The process id of a thread at that raw time: of the span that contains it, else of the last one that
-    /// began before, else of the first. Thread 0 is idle and belongs to process 0.
+    /// The process ID of a thread at that raw time: from the span that contains it, otherwise from
+    /// the last one that started before, otherwise from the first. Thread 0 is idle and belongs to
+    /// process 0.
     #[must_use]
     pub fn process_of(&self, tid: u32, timestamp: i64) -> Option<u32> {
         if tid == 0 {
@@ -149,8 +150,8 @@ impl ThreadTracker {
         if let [only] = spans.as_slice() {
             return Some(only);
         }
-        // Spans follow each other, so that the last one that began is the one that contains the time, if any
-        // does.
+        // Spans follow each other, so if any span contains the time, it is the last one that
+        // started.
         let began = spans.partition_point(|span| span.begin <= timestamp);
         spans.get(began.saturating_sub(1))
     }

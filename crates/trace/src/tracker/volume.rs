@@ -39,12 +39,12 @@ impl PathMapper {
     }
 }
 
-/// What follows a prefix that is given in lower case.
+/// The rest of a path after a prefix given in lower case.
 fn strip_prefix_ignoring_case<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     let mut wanted = prefix.chars();
     for (at, c) in path.char_indices() {
-        // Character by character: in lower case a text can have another length, so offsets in it do not fit
-        // the path.
+        // Character by character: in lower case a text can have another length, so offsets in it do
+        // not apply to the path.
         let mut lower = c.to_lowercase();
         match wanted.next() {
             None => return path.get(at..),
