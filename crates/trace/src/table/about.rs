@@ -18,7 +18,8 @@ tables! {
         /// Amount of detail: `full`, or `summary` for sums instead of the tables with a row for
         /// each event.
         detail: String;
-        /// Format of the extract of another program that it was made of; null for one of a trace.
+        /// Format of the foreign extract that it was converted from; null for an extract of a
+        /// trace.
         imported_from: Option<String>;
         /// Version of the format of extracts.
         format_version: String;
@@ -31,18 +32,18 @@ tables! {
         labels: Option<String>;
     }
 
-    /// A kind of information, and whether the trace recorded it: a table without rows is empty because
+    /// A kind of information, with a flag for its presence in the trace: an empty table proves that
     /// nothing happened only if its topic was recorded.
     TopicInfo / TopicInfoColumns = "topic", order [] {
         /// Name of the topic, as in `etwkit info`.
         topic: String;
         /// True if the trace has any of it.
         is_recorded: bool;
-        /// Events in the trace; null where that is not known.
+        /// Events in the trace; null if unknown.
         events: Option<i64>;
         /// Rows in the tables of the topic, as far as the extract keeps them.
         rows: i64;
-        /// Tables that the topic fills, with `;` between them; empty if it only adds columns to others.
+        /// Tables that the topic fills, separated by `;`; empty if it only adds columns to others.
         tables: String;
         /// The way to record it: keywords of the kernel logger, or a provider; null if it was
         /// recorded.

@@ -1,9 +1,9 @@
 //! Tables of ALPC messages, and tables computed from them.
 
 tables! {
-    /// A message of ALPC from one thread to another, with its answer.
+    /// An ALPC message from one thread to another, with its answer.
     Alpc / AlpcColumns = "alpc", order [] {
-        /// Number of the message, as bit pattern; numbers are used again.
+        /// Number of the message, as bit pattern; numbers are reused.
         message_id: i32;
         /// Time at which it was sent; null if that is not in the trace.
         send_ns: Option<i64>, "ns";
@@ -26,9 +26,10 @@ tables! {
         delivery_ns: Option<i64>, "ns";
         /// Time at which the receiving process sent its answer; null if there is none in the trace.
         reply_ns: Option<i64>, "ns";
-        /// Thread that answered, which may be another one than that which received; null if it is not known.
+        /// Thread that answered, which may differ from the thread that received it; null if
+        /// unknown.
         reply_thread_key: Option<i32>, "key";
-        /// `reply_ns` − `receive_ns`: how long the receiver worked on it.
+        /// `reply_ns` − `receive_ns`: time that the receiver worked on it.
         service_ns: Option<i64>, "ns";
         /// Time at which the sender received the answer; null if that is not in the trace.
         end_ns: Option<i64>, "ns";
@@ -43,7 +44,7 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// Messages of ALPC from one process to another.
+    /// ALPC messages from one process to another.
     AlpcProcess / AlpcProcessColumns = "alpc_process", order ["sender_process_key"] {
         /// Process that sent them; null if it is not known.
         sender_process_key: Option<i32>, "key";
@@ -53,9 +54,9 @@ tables! {
         port_name: Option<Arc<str>>;
         /// Messages.
         count: i64;
-        /// Those that were answered.
+        /// Number of answered messages.
         replies: i64;
-        /// Those whose sender waited for the answer.
+        /// Number of messages whose sender waited for the answer.
         waits: i64;
         /// Sum of these waits.
         sender_wait_ns: i64, "ns";
@@ -63,7 +64,7 @@ tables! {
         max_sender_wait_ns: Option<i64>, "ns";
         /// Sum of the times until messages were received.
         delivery_ns: i64, "ns";
-        /// Sum of the times in which receivers worked on them.
+        /// Sum of the times that receivers worked on them.
         service_ns: i64, "ns";
         /// Longest of these.
         max_service_ns: Option<i64>, "ns";

@@ -11,12 +11,12 @@ tables! {
     Syscall / SyscallColumns = "syscall", order ["exit_ns"] {
         /// Process of the thread; null if it is not known.
         process_key: Option<i32>, "key";
-        /// Thread that called; null if it is not known which thread ran: no context switches were recorded,
-        /// or some were lost.
+        /// Thread that called; null if the running thread is unknown: no context switches were
+        /// recorded, or some were lost.
         thread_key: Option<i32>, "key";
         /// Address of the function, as bit pattern; null without an entry.
         address: Option<i64>;
-        /// The function: its module, and its name where symbols are known; null without an entry.
+        /// The function: its module, and its name if symbols are available; null without an entry.
         frame_id: Option<i32>, "key";
         /// Entry; null if it is not in the trace.
         enter_ns: Option<i64>, "ns";
@@ -27,8 +27,8 @@ tables! {
         /// Return value, as bit pattern: an NTSTATUS; functions of the window manager return any
         /// number.
         status: Option<i32>;
-        /// First file that an event of the thread inside the call names, with drive letter; null where file
-        /// operations were not recorded.
+        /// First file named by an event of the thread inside the call, with drive letter; null if
+        /// file operations were not recorded.
         path: Option<Arc<str>>;
         /// First registry key in an event inside the call.
         key: Option<Arc<str>>;
@@ -47,8 +47,8 @@ tables! {
     SyscallFunction / SyscallFunctionColumns = "syscall_function", order ["process_key"] {
         /// Process; null if it is not known.
         process_key: Option<i32>, "key";
-        /// File name of the module of the function; null where none was mapped there, and for calls without
-        /// an entry.
+        /// File name of the module of the function; null if none was mapped there, and for calls
+        /// without an entry.
         module: Option<Arc<str>>;
         /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null for calls
         /// without an entry.
@@ -57,9 +57,9 @@ tables! {
         count: i64;
         /// Number of calls whose status is an error or a warning.
         failures: i64;
-        /// Those that left the kernel on another processor than that on which they entered it.
+        /// Number of calls that left the kernel on another processor than they entered it.
         moved: i64;
-        /// Sum of their durations; calls at the same time add up.
+        /// Sum of their durations; concurrent calls add up.
         duration_ns: i64, "ns";
         /// Shortest one; null if there is none.
         min_duration_ns: Option<i64>, "ns";

@@ -24,7 +24,7 @@ pub enum Kind {
     Text,
     /// Bytes.
     Binary,
-    /// Microseconds since 1970, UTC: the finest that all readers of Parquet know.
+    /// Microseconds since 1970, UTC: the finest unit that all readers of Parquet know.
     Timestamp,
 }
 
@@ -81,7 +81,7 @@ pub trait Value {
     fn finish(builder: &mut Self::Builder) -> ArrayRef;
 }
 
-/// Numbers that cannot be missing go through a plain vector: no bitmap is kept for them.
+/// Numbers that cannot be missing use a plain vector: they need no null bitmap.
 macro_rules! number {
     ($type:ty, $kind:ident, $array:ty, $builder:ty) => {
         impl Value for $type {

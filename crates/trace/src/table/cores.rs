@@ -8,7 +8,7 @@ tables! {
     /// Speeds and classes come from the rundown of Microsoft-Windows-Kernel-Processor-Power,
     /// otherwise from the system configuration.
     CpuCore / CpuCoreColumns = "cpu_core", order ["cpu"] {
-        /// Processor, as all other tables number it.
+        /// Processor number, the same in all tables.
         cpu: i32;
         /// Processor group; groups have up to 64 processors.
         processor_group: Option<i32>;
@@ -16,8 +16,8 @@ tables! {
         group_number: Option<i32>;
         /// NUMA node.
         numa_node: Option<i32>;
-        /// Kind of core: 0 is the most efficient one, higher ones are faster. All 0 where all cores are
-        /// alike.
+        /// Kind of core: 0 is the most efficient one, higher ones are faster. 0 for all cores if
+        /// they are alike.
         efficiency_class: Option<i32>;
         /// Preference of the scheduler for it; higher is better.
         scheduling_class: Option<i32>;
@@ -27,7 +27,7 @@ tables! {
         relative_performance_percent: Option<i32>, "percent";
         /// True if it shares its core with another logical processor.
         is_hyper_threaded: Option<bool>;
-        /// Model, as the processor names itself.
+        /// Model, as the processor reports it.
         name: Option<String>;
         /// Vendor.
         vendor: Option<String>;
@@ -108,8 +108,8 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each stack. Only
-    /// of traces with several kinds.
+    /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each
+    /// stack. Only for traces with several kinds of cores.
     CpuMethodClass / CpuMethodClassColumns = "cpu_method_class", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -168,8 +168,8 @@ tables! {
     CpuCoreState / CpuCoreStateColumns = "cpu_core_state", order ["cpu"] {
         /// Processor.
         cpu: i32;
-        /// `idle_event`: from idle events of the kernel; `context_switch`: from scheduling slices of the idle
-        /// thread and the state they ended with.
+        /// `idle_event`: from idle events of the kernel; `context_switch`: from scheduling slices
+        /// of the idle thread and their final state.
         source: &'static str;
         /// Number of the idle state; context switches report 0 for shallow ones.
         state: Option<i32>;

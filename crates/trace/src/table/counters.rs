@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 tables! {
-    /// A performance counter that was recorded.
+    /// A recorded performance counter.
     PmcCounter / PmcCounterColumns = "pmc_counter", order ["position"] {
         /// Number of the column of `pmc` with its values, from 0; null for a counter that was only
         /// sampled.
         position: Option<i32>;
         /// Number of its profile source, for a sampled counter.
         source: Option<i32>;
-        /// Name, as Windows has it.
+        /// Name of the counter in Windows.
         name: String;
         /// Events between two samples at the start of the trace, for a sampled counter.
         interval: Option<i64>;
@@ -34,7 +34,7 @@ tables! {
         thread_key: i32, "key";
         /// Stack with which it had been switched in.
         stack_id: Option<i32>, "key";
-        /// Value of the counter with position 0; null where it was not recorded or ran backwards.
+        /// Value of the counter with position 0; null if it was not recorded or ran backwards.
         value_0: Option<i64>;
         /// Value of the counter with position 1.
         value_1: Option<i64>;
@@ -50,7 +50,7 @@ tables! {
         value_6: Option<i64>;
     }
 
-    /// A sample that was taken when a performance counter had counted `interval` events.
+    /// A sample taken when a performance counter had counted `interval` events.
     PmcSample / PmcSampleColumns = "pmc_sample", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
@@ -60,7 +60,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread that ran.
         thread_key: i32, "key";
-        /// Name of the counter, or `source 29` where only the number of its source is known.
+        /// Name of the counter, or `source 29` if only the number of its source is known.
         counter: Arc<str>;
         /// Events that it represents; null if the interval was not recorded.
         interval: Option<i64>;
@@ -73,16 +73,16 @@ tables! {
         is_stack_incomplete: Option<bool>;
     }
 
-    /// Branches that the processor remembered when events were logged (last branch records), by where they
-    /// left and where they went.
+    /// Branches recorded by the processor when events were logged (last branch records), by source
+    /// and target.
     ///
     /// They are a sample of all branches. A pair can have several rows: sum them up.
     Lbr / LbrColumns = "lbr", order [] {
         /// Process of the thread that ran; null if it is not known.
         process_key: Option<i32>, "key";
-        /// Code that was left.
+        /// Source of the branch.
         from_frame_id: i32, "key";
-        /// Code that was reached.
+        /// Target of the branch.
         to_frame_id: i32, "key";
         /// Number of occurrences.
         count: i64;
@@ -106,18 +106,18 @@ tables! {
         run_ns: Option<i64>, "ns";
     }
 
-    /// Branches from one method into another, of those that the processor remembered; branches inside a
-    /// method are left out.
+    /// Branches from one method into another, out of those recorded by the processor; branches
+    /// inside a method are excluded.
     LbrMethod / LbrMethodColumns = "lbr_method", order ["process_key"] {
         /// Process of the thread that ran; null if it is not known.
         process_key: Option<i32>, "key";
-        /// File name of the module that was left; null if none was mapped there.
+        /// File name of the source module; null if none was mapped there.
         caller_module: Option<Arc<str>>;
-        /// Method that was left; without a name the offset in the module or the address, as `+0x1a2b`.
+        /// Source method; without a name the offset in the module or the address, as `+0x1a2b`.
         caller: String;
-        /// File name of the module that was reached; null if none was mapped there.
+        /// File name of the target module; null if none was mapped there.
         callee_module: Option<Arc<str>>;
-        /// Method that was reached.
+        /// Target method.
         callee: String;
         /// Number of occurrences.
         count: i64;

@@ -19,7 +19,7 @@ tables! {
         is_idle: bool;
         /// True if a DPC or interrupt ran.
         is_dpc_isr: bool;
-        /// Priority of the thread, where the sample gives it.
+        /// Priority of the thread, if the sample contains it.
         priority: Option<i32>;
         /// True if a stack was recorded.
         has_stack: bool;
@@ -58,22 +58,23 @@ tables! {
         /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null where it is not
         /// known.
         ready_ns: Option<i64>, "ns";
-        /// `out_ns` − `in_ns`; from the first event of the kernel logger and up to its last one for threads
-        /// that ran then, and to the edges of gaps. Null where it is not known.
+        /// `out_ns` − `in_ns`. For threads that were running at the first or last event of the
+        /// kernel logger, or at the edge of a gap, only up to this event or edge. Null if unknown.
         run_ns: Option<i64>, "ns";
-        /// Time in `run_ns` in which DPCs and interrupts had the processor, each moment counted once;
-        /// threaded DPCs, which run on threads of their own, are left out. Null if neither was recorded.
+        /// Time in `run_ns` in which DPCs and interrupts had the processor, each moment counted
+        /// once; threaded DPCs, which run on threads of their own, are excluded. Null if neither
+        /// was recorded.
         dpc_isr_ns: Option<i64>, "ns";
-        /// State in which it was taken off: number of `KTHREAD_STATE` (1, 3, 7 ready: it was preempted; 5, 8,
-        /// 9 waiting).
+        /// State in which it was switched out: number of `KTHREAD_STATE` (1, 3, 7 ready: it was
+        /// preempted; 5, 8, 9 waiting).
         prev_state: Option<i32>;
         /// Reason for the switch-out: number of `KWAIT_REASON`.
         wait_reason: Option<i32>;
         /// Its stack when it was switched in, which shows the cause of its wait.
         stack_id: Option<i32>, "key";
-        /// Thread that ran where it was made ready: the one that ended the wait, unless a DPC did.
+        /// Thread that ran where it was readied: the thread that ended the wait, unless a DPC did.
         readying_thread_key: Option<i32>, "key";
-        /// Stack that made it ready.
+        /// Stack that readied it.
         readying_stack_id: Option<i32>, "key";
         /// True if a DPC readied it; the readying thread was only interrupted then.
         is_readied_by_dpc: bool;
@@ -81,8 +82,8 @@ tables! {
         is_open_wait: bool;
         /// Priority with which it was switched in.
         priority: Option<i32>;
-        /// Priority with which it was switched out, where that is not `priority`; null where it is the same,
-        /// and where it is not known.
+        /// Priority with which it was switched out, if it differs from `priority`; null if it is
+        /// the same or unknown.
         out_priority: Option<i32>;
         /// True if it waited in user mode, in which the kernel may page out its stack; null unless
         /// it waited.
@@ -116,8 +117,8 @@ tables! {
         end_ns: i64, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: i64, "ns";
-        /// Time in `duration_ns` that the DPCs and interrupts took which came in between on its processor:
-        /// `duration_ns - nested_ns` is its own.
+        /// Time in `duration_ns` taken by DPCs and interrupts that interrupted this one:
+        /// `duration_ns - nested_ns` is its own time.
         nested_ns: i64, "ns";
         /// Its routine.
         frame_id: i32, "key";
@@ -142,7 +143,7 @@ tables! {
         old_priority: i32;
         /// Priority from then on.
         new_priority: i32;
-        /// Thread that ran where it was changed; null if it is not known.
+        /// Thread that ran where it was changed; null if unknown.
         by_thread_key: Option<i32>, "key";
         /// Stack that changed it, if one was recorded.
         stack_id: Option<i32>, "key";
@@ -150,8 +151,9 @@ tables! {
 
     /// CPU, waiting and ready time of a process.
     ///
-    /// Idle is left out. `wait_ns` and `ready_ns` are lengths of unions over all threads: time in which at
-    /// least one thread waited. The sums add up over threads and exceed the length of the trace.
+    /// Idle time is excluded. `wait_ns` and `ready_ns` are lengths of unions over all threads: time
+    /// in which at least one thread waited. The sums add up over threads and can exceed the length
+    /// of the trace.
     CpuProcess / CpuProcessColumns = "cpu_process", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
@@ -240,10 +242,10 @@ tables! {
     CpuTag / CpuTagColumns = "cpu_tag", order ["process_key"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
-        /// The rules that made it: `default`, or the name of the file of the user.
+        /// The rules that define it: `default`, or the name of the user's file.
         tag_set: String;
-        /// Path of the tag, as `Parent\Child`; `Other` where no rule of the set `default` matches, or no
-        /// stack was recorded.
+        /// Path of the tag, as `Parent\Child`; `Other` if no rule of the set `default` matches, or
+        /// no stack was recorded.
         tag: String;
         /// Busy samples with the tag.
         samples: i64;
@@ -309,8 +311,8 @@ tables! {
         max_ns: i64, "ns";
         /// Sum.
         sum_ns: i64, "ns";
-        /// Sum of the longest ones: of all in ascending order those from number `count` × 99 / 100 on,
-        /// counted from 0.
+        /// Sum of the longest ones: of all in ascending order those from number `count` × 99 / 100
+        /// on, counted from 0.
         longest_sum_ns: i64, "ns";
     }
 

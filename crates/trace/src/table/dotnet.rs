@@ -15,7 +15,8 @@ tables! {
         message: String;
         /// HRESULT as bit pattern.
         hresult: Option<i32>;
-        /// Flags: 1 has an inner exception, 2 nested, 4 thrown again, 8 corrupts state, 16 CLS-compliant.
+        /// Flags: 1 has an inner exception, 2 nested, 4 rethrown, 8 corrupts state, 16
+        /// CLS-compliant.
         flags: i32;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -44,7 +45,7 @@ tables! {
         suspended_ns: Option<i64>, "ns";
         /// Part of `suspended_ns` until all threads had stopped; null if not recorded.
         suspending_ns: Option<i64>, "ns";
-        /// Part of `suspended_ns` in which they were let run again; null if not recorded.
+        /// Part of `suspended_ns` in which they were resumed; null if not recorded.
         restarting_ns: Option<i64>, "ns";
         /// Size of generation 0 after the collection; null without the event `GCHeapStats`, as all
         /// columns below.
@@ -73,14 +74,15 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `start`, `stop`, `retirement_start`, `retirement_stop` or `wait` of a worker thread; `sample` of
-        /// the throughput, `adjustment` of the number of worker threads; `working`: how many of them work.
+        /// `start`, `stop`, `retirement_start`, `retirement_stop` or `wait` of a worker thread;
+        /// `sample` of the throughput, `adjustment` of the number of worker threads; `working`:
+        /// number of active ones.
         kind: &'static str;
-        /// Worker threads; of an adjustment, how many there shall be.
+        /// Worker threads; for an adjustment, their target number.
         worker_threads: Option<i32>;
         /// Worker threads that retired.
         retired_threads: Option<i32>;
-        /// Work that was done, as the runtime measures it.
+        /// Throughput, as the runtime measures it.
         throughput: Option<f64>;
         /// Reason for the adjustment: `thread_pool_reason_name` names it. 6 is starvation: no work
         /// was finished for half a second.

@@ -7,7 +7,7 @@ tables! {
         phase: &'static str;
         /// Routine of the driver that was called; its module is the driver.
         frame_id: i32, "key";
-        /// Process of the thread; null if it is not known which thread ran.
+        /// Process of the thread; null if the running thread is unknown.
         process_key: Option<i32>, "key";
         /// Thread in which the driver ran; null if it is not known.
         thread_key: Option<i32>, "key";
@@ -15,7 +15,7 @@ tables! {
         start_ns: Option<i64>, "ns";
         /// End; null if no event reports it.
         end_ns: Option<i64>, "ns";
-        /// `end_ns` − `start_ns`: waits of the driver included.
+        /// `end_ns` − `start_ns`: including waits of the driver.
         duration_ns: Option<i64>, "ns";
         /// Major function, as number.
         major_function: i32;
@@ -23,8 +23,8 @@ tables! {
         operation: Option<&'static str>;
         /// Path with drive letter, where known.
         path: Option<Arc<str>>;
-        /// NTSTATUS with which the driver made the operation fail, as bit pattern; null if no event reports
-        /// that it did.
+        /// NTSTATUS with which the driver made the operation fail, as bit pattern; null if no
+        /// failure was reported.
         status: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -48,7 +48,7 @@ tables! {
         ended: i64;
         /// Calls that made the operation fail.
         failures: i64;
-        /// Sum of durations; calls at the same time add up.
+        /// Sum of durations; concurrent calls add up.
         duration_ns: i64, "ns";
         /// Longest call.
         max_duration_ns: Option<i64>, "ns";

@@ -25,13 +25,14 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread, if known.
         thread_key: Option<i32>, "key";
-        /// GUID of the provider, for classic events of the class, for messages of WPP of the source file.
+        /// GUID of the provider; for classic events of the class; for WPP messages of the source
+        /// file.
         provider_guid: Arc<str>;
         /// Name of the provider, if known.
         provider: Option<Arc<str>>;
         /// Name of the event, if known.
         name: Option<Arc<str>>;
-        /// Event id, for messages of WPP their number; 0 for classic events.
+        /// Event ID; for WPP messages their number; 0 for classic events.
         event_id: i32;
         /// Version.
         version: i32;
@@ -54,9 +55,9 @@ tables! {
         /// The text of the event with its values inserted, if a file that was named has one;
         /// otherwise null.
         message: Option<String>;
-        /// Decoded fields as a JSON object, values that have a name by their name. If the layout is not
-        /// known: `text` with a list of the texts that were found in the bytes; null if there are none, and
-        /// with `--no-payload`.
+        /// Decoded fields as a JSON object; values that have a name are shown by it. If the layout
+        /// is unknown: `text` with a list of the texts found in the bytes; null if there are none,
+        /// and with `--no-payload`.
         fields: Option<String>;
         /// Bytes that could not be decoded; null if all could, and with `--no-payload`.
         payload: Option<Vec<u8>>;

@@ -1,7 +1,8 @@
 //! Tables of heaps of programs, and tables computed from them.
 
 tables! {
-    /// A block of a heap that was allocated, changed or freed; or a heap that was made or ended.
+    /// A block of a heap that was allocated, resized or freed; or a heap that was created or
+    /// destroyed.
     Heap / HeapColumns = "heap", order ["ts_ns"] {
         /// Number.
         heap_event_id: i64, "key";
@@ -17,17 +18,19 @@ tables! {
         kind: &'static str;
         /// Address of the block, as bit pattern; null for heaps.
         address: Option<i64>;
-        /// Bytes of the block: those that were asked for, of a block that was freed those that it had, if its
-        /// allocation is in the trace; null for heaps.
+        /// Requested bytes of the block; for a freed block its bytes, if its allocation is in the
+        /// trace; null for heaps.
         size_bytes: Option<i64>, "bytes";
-        /// The row that gave the block the size which it loses here; null if that is not in the trace.
+        /// The row that gave the block the size that it loses here; null if that is not in the
+        /// trace.
         allocation_id: Option<i64>, "key";
-        /// Time since the block was allocated, if that is in the trace; another size does not change that.
+        /// Time since the block was allocated, if that is in the trace; resizing does not restart
+        /// it.
         lifetime_ns: Option<i64>, "ns";
         /// Bytes by which it changed the size of the heap, counting blocks that were allocated in
         /// the trace.
         changed_bytes: i64, "bytes";
-        /// Blocks by which it changed that.
+        /// Number of blocks by which it changed the heap, counted in the same way.
         changed_blocks: i64;
         /// Bytes in the heap after it, counting blocks that were allocated in the trace.
         held_bytes: i64, "bytes";
@@ -55,7 +58,7 @@ tables! {
         outstanding_blocks: i64;
         /// Their bytes.
         outstanding_bytes: i64, "bytes";
-        /// The most that the heap held of blocks that were allocated in the trace.
+        /// Largest size of the heap, counting blocks that were allocated in the trace.
         peak_bytes: i64, "bytes";
     }
 }

@@ -1,7 +1,7 @@
 //! Tables that name things: processes, threads, modules, methods, frames, stacks.
 
 tables! {
-    /// A process instance. Windows reuses process ids; `process_key` does not repeat.
+    /// A process instance. Windows reuses process IDs; `process_key` is unique.
     Process / ProcessColumns = "process", order ["process_key"] {
         /// Number of the process in this extract, from 0.
         process_key: i32, "key";
@@ -9,7 +9,7 @@ tables! {
         pid: i32;
         /// Process id of the parent.
         parent_pid: Option<i32>;
-        /// The parent, if it is known and was the one with that id when this process started.
+        /// The parent, if it is known and had that ID when this process started.
         parent_process_key: Option<i32>, "key";
         /// File name of the executable; `Idle` for process 0; null if no event reports it.
         name: Option<String>;
@@ -17,14 +17,14 @@ tables! {
         command_line: Option<String>;
         /// Terminal session; -1 for none.
         session_id: Option<i32>;
-        /// Security id of the user, as `S-1-…`.
+        /// Security identifier of the user, as `S-1-…`.
         sid: Option<String>;
-        /// Thread that started it, which need not be one of the parent; null if its start is not in the trace
-        /// or names none.
+        /// Thread that started it, which need not belong to the parent; null if its start is not in
+        /// the trace or names none.
         creator_thread_key: Option<i32>, "key";
         /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
-        /// Entry of the system call of the creator in which it started; null where system calls were not
+        /// Entry of the creator's system call in which it started; null if system calls were not
         /// recorded.
         create_call_ns: Option<i64>, "ns";
         /// Its first thread: the one with the earliest start. Null if its start, or its process's
@@ -37,7 +37,7 @@ tables! {
         /// Time at which it started to end (event `Process/Terminate`); null if no event reports
         /// it.
         terminate_ns: Option<i64>, "ns";
-        /// Stop: its last thread is gone; null if it ran on when the trace ended.
+        /// Stop: its last thread is gone; null if it was still running when the trace ended.
         stop_ns: Option<i64>, "ns";
         /// `stop_ns` − `terminate_ns`.
         exit_duration_ns: Option<i64>, "ns";
@@ -56,7 +56,7 @@ tables! {
         object_address: Option<i64>;
     }
 
-    /// A thread instance. Windows reuses thread ids; `thread_key` does not repeat.
+    /// A thread instance. Windows reuses thread IDs; `thread_key` is unique.
     Thread / ThreadColumns = "thread", order ["thread_key"] {
         /// Number of the thread in this extract, from 0.
         thread_key: i32, "key";
@@ -75,25 +75,24 @@ tables! {
         /// Time at which it was switched in for the first time; null if it started before the
         /// trace, never ran, or if events are missing.
         first_in_ns: Option<i64>, "ns";
-        /// Stop; null if it ran on when the trace ended.
+        /// Stop; null if it was still running when the trace ended.
         stop_ns: Option<i64>, "ns";
         /// The name that its program gave it.
         name: Option<String>;
-        /// Priority without boosts, when it was first described.
+        /// Priority without boosts, at its first description.
         base_priority: Option<i32>;
-        /// Processors that it might run on when it was first described: a bit for each one of its group.
-        /// Changes are in `thread_affinity`.
+        /// Processors on which it was allowed to run at its first description: a bit for each one
+        /// of its group. Changes are in `thread_affinity`.
         affinity: Option<i64>;
         /// Address at which its program's own code started, as bit pattern.
         start_address: Option<i64>;
-        /// Module and function at that address; null where no module is known there.
+        /// Module and function at that address; null if no module is known there.
         start_frame_id: Option<i32>, "key";
-        /// Processor, by its number in the group, that the scheduler would rather run it on, as the first
-        /// switch-out in the trace has it.
+        /// Ideal processor, by its number in the group, from the first switch-out in the trace.
         ideal_cpu: Option<i32>;
     }
 
-    /// A change of the processors that a thread may run on.
+    /// A change of the processors on which a thread may run.
     ThreadAffinity / ThreadAffinityColumns = "thread_affinity", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
@@ -105,14 +104,14 @@ tables! {
         affinity: i64;
     }
 
-    /// An executable file, library or driver, mapped into a process; also an assembly of .NET that was not
-    /// mapped as one.
+    /// An executable file, library or driver, mapped into a process; also a .NET assembly that was
+    /// not mapped as one.
     Module / ModuleColumns = "module", order ["module_id"] {
         /// Number of the module in this extract, from 0.
         module_id: i32, "key";
         /// Process that mapped it; null for the kernel and its drivers.
         process_key: Option<i32>, "key";
-        /// Path with drive letter, where volumes are known.
+        /// Path with drive letter, if volumes are known.
         path: String;
         /// File name, the last part of the path.
         name: String;
@@ -128,7 +127,7 @@ tables! {
         pdb_guid: Option<String>;
         /// Identity of the symbol file: age.
         pdb_age: Option<i32>;
-        /// Path of the symbol file as the linker wrote it.
+        /// Path of the symbol file, written by the linker.
         pdb_name: Option<String>;
         /// File version of the version resource.
         file_version: Option<String>;
@@ -147,10 +146,10 @@ tables! {
         /// Reason for which its program loaded it: number of `LDR_DLL_LOAD_REASON` (0 a loaded
         /// module needs it, 4 the program requested it); null without the loader's own events.
         load_reason: Option<i32>;
-        /// The module for whose sake that was; null as `load_reason`.
+        /// The module that needed it; null if `load_reason` is null.
         parent_module_id: Option<i32>, "key";
-        /// Functions and public symbols that its symbol file names; null where none was read, or only parts
-        /// of it.
+        /// Functions and public symbols in its symbol file; null if none was read, or only parts of
+        /// it.
         function_count: Option<i32>;
     }
 
@@ -171,9 +170,9 @@ tables! {
     Method / MethodColumns = "method", order ["method_id"] {
         /// Number of the method in this extract, from 0.
         method_id: i32, "key";
-        /// Module that holds its code, for native code one of those with the same symbol file; for code that
-        /// was compiled at run time the assembly that it was compiled from, null if the runtime does not name
-        /// it.
+        /// Module that contains its code. For native code it is one of those with the same symbol
+        /// file. For code compiled at run time it is the source assembly, null if the runtime does
+        /// not name it.
         module_id: Option<i32>, "key";
         /// `Namespace.Type.Method` or `Type::Method`.
         name: String;
@@ -185,8 +184,8 @@ tables! {
         address: Option<i64>;
         /// Bytes of code.
         size_bytes: Option<i64>, "bytes";
-        /// The method in any trace: equal wherever file name of the module and name are equal. Null where no
-        /// frame has the method.
+        /// Hash of the method, comparable between traces: equal if file name of the module and name
+        /// are equal. Null if no frame has the method.
         method_hash: Option<i64>;
     }
 
@@ -194,10 +193,10 @@ tables! {
     Frame / FrameColumns = "frame", order ["frame_id"] {
         /// Number of the frame in this extract, from 0.
         frame_id: i32, "key";
-        /// Module that holds it; for code that was compiled at run time the assembly that it was compiled
-        /// from. Null if there is none.
+        /// Module that contains it; for code compiled at run time the source assembly. Null if
+        /// there is none.
         module_id: Option<i32>, "key";
-        /// Offset in the module; null without a module, and for code that was compiled at run time.
+        /// Offset in the module; null without a module, and for code compiled at run time.
         rva: Option<i64>;
         /// Address as bit pattern.
         address: i64;
@@ -208,12 +207,12 @@ tables! {
         source_file: Option<String>;
         /// Line in it, counted from 1.
         line: Option<i32>;
-        /// Functions that the compiler put into the method at the address, innermost first, with `; `
-        /// between.
+        /// Functions that the compiler inlined at the address, innermost first, separated by `; `.
         inlined: Option<String>;
     }
 
-    /// A node of the tree of call stacks. A stack is named by its innermost node; its parent is the caller.
+    /// A node of the tree of call stacks. A stack is identified by its innermost node; the parent
+    /// of a node is the caller.
     Stack / StackColumns = "stack", order ["stack_id"] {
         /// Number of the node in this extract, from 0.
         stack_id: i32, "key";
@@ -225,14 +224,14 @@ tables! {
         depth: i32;
     }
 
-    /// Numbers of stacks that are equal in every trace. In `etwkit sql` each node of `stack` has one, which
-    /// is computed while it is read; the file has those that rows of other tables name, of extracts that
-    /// were made with `--tables '*'`.
+    /// Hashes of stacks, equal in all traces for equal stacks. In `etwkit sql` each node of `stack`
+    /// has one, computed on read. The file contains hashes of stacks that rows of other tables
+    /// name, in extracts created with `--tables '*'`.
     StackHash / StackHashColumns = "stack_hash", order ["stack_id"] {
         /// The stack.
         stack_id: i32, "key";
-        /// The stack in any trace: equal wherever the methods are equal from the outermost frame to this one;
-        /// of code without a name its place in its module counts.
+        /// Hash of the stack: equal if the methods are equal from the outermost frame to this one.
+        /// Code without a name counts by its offset in its module.
         stack_hash: i64;
     }
 }

@@ -15,11 +15,12 @@ tables! {
         init_ns: i64, "ns";
         /// Time of its completion.
         complete_ns: i64, "ns";
-        /// `complete_ns` − `init_ns`: waiting in the queue and service.
+        /// `complete_ns` − `init_ns`: time in the queue and service time.
         io_ns: i64, "ns";
-        /// Service: from the later of `init_ns` and the completion before it on that disk, to `complete_ns`.
+        /// Service time: from the later of `init_ns` and the previous completion on that disk, to
+        /// `complete_ns`.
         service_ns: i64, "ns";
-        /// `io_ns` − `service_ns`: waiting in the queue of the disk.
+        /// `io_ns` − `service_ns`: time in the queue of the disk.
         queue_ns: i64, "ns";
         /// Position on the disk; null for a flush.
         offset_bytes: Option<i64>, "bytes";
@@ -31,10 +32,10 @@ tables! {
         priority: i32;
         /// Flags of the request packet, as bit pattern.
         irp_flags: i32;
-        /// Requests of the disk that were under way when it was issued, itself included. Those that were not
-        /// complete when the trace ended are not known; null in a trace of millions of requests.
+        /// Requests of the disk in progress when it was issued, itself included. Requests that were
+        /// not complete when the trace ended are unknown; null in a trace of millions of requests.
         queue_depth_start: Option<i32>;
-        /// Requests of the disk that were under way when it was complete, itself included.
+        /// Requests of the disk in progress when it completed, itself included.
         queue_depth_end: Option<i32>;
         /// Stack that issued it.
         stack_id: Option<i32>, "key";
@@ -42,9 +43,9 @@ tables! {
 
     /// An operation on a file, from its start to its end.
     FileIo / FileIoColumns = "file_io", order ["end_ns"] {
-        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`, `delete`,
-        /// `rename`, `set_link`, `dir_enum`, `dir_notify`, `fs_control`, `set_security`, `query_security`,
-        /// `set_ea` or `query_ea`; `unknown` where only the end is in the trace.
+        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`,
+        /// `delete`, `rename`, `set_link`, `dir_enum`, `dir_notify`, `fs_control`, `set_security`,
+        /// `query_security`, `set_ea` or `query_ea`; `unknown` if only the end is in the trace.
         kind: &'static str;
         /// Process.
         process_key: Option<i32>, "key";
@@ -60,7 +61,7 @@ tables! {
         path: Option<Arc<str>>;
         /// Position in the file, for reads and writes.
         offset_bytes: Option<i64>, "bytes";
-        /// Bytes asked for, for reads and writes.
+        /// Bytes requested, for reads and writes.
         size_bytes: Option<i64>, "bytes";
         /// Bytes read or written; for other operations the information that the file system
         /// returned.
@@ -112,7 +113,7 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// A TCP or UDP transfer, as the kernel logs it.
+    /// A TCP or UDP transfer, logged by the kernel.
     NetIo / NetIoColumns = "net_io", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
@@ -185,11 +186,11 @@ tables! {
         kind: String;
         /// Operations with a start in the trace.
         count: i64;
-        /// Sum of the durations of those that ended; operations at the same time add up.
+        /// Sum of the durations of those that ended; concurrent operations add up.
         duration_ns: i64, "ns";
         /// Longest operation.
         max_duration_ns: i64, "ns";
-        /// Bytes asked for.
+        /// Bytes requested.
         size_bytes: i64, "bytes";
         /// Bytes read or written.
         result_bytes: i64, "bytes";
@@ -197,7 +198,7 @@ tables! {
         max_position_bytes: i64, "bytes";
         /// Operations whose status is an error.
         failures: i64;
-        /// Distinct statuses of failed operations, as `0xc0000034`, with commas between.
+        /// Distinct statuses of failed operations, as `0xc0000034`, separated by commas.
         failure_statuses: String;
     }
 }

@@ -17,10 +17,10 @@ tables! {
         computer: Option<String>;
         /// Windows version, as `10.0.19041`.
         os_version: Option<String>;
-        /// Windows edition and build, as the registry of the machine names it.
+        /// Windows edition and build, from the registry of the machine.
         os_name: Option<String>;
-        /// Revision of the build of Windows, the number of its last update, as the registry of the machine
-        /// names it; only merged traces have it.
+        /// Revision of the Windows build, the number of its last update, from the registry of the
+        /// machine; only in merged traces.
         os_revision: Option<i32>;
         /// True if the machine is virtual, by the manufacturer and product in its firmware; null if
         /// the trace does not have these. See docs/numbers/machine.md.
@@ -33,10 +33,10 @@ tables! {
         time_zone_bias_minutes: Option<i32>;
         /// Boot of the machine in units of 100 ns since 1601.
         boot_filetime: Option<i64>;
-        /// Length of the recording; up to the last event where the end of a file is missing.
+        /// Length of the recording; up to the last event if the end of a file is missing.
         duration_ns: i64, "ns";
-        /// First event of the kernel logger, which may have begun later than other sessions of the recording;
-        /// null if it wrote none.
+        /// First event of the kernel logger, which may have started later than other sessions of
+        /// the recording; null if it wrote none.
         kernel_start_ns: Option<i64>, "ns";
         /// Last event of the kernel logger: the later activity of threads is unknown.
         kernel_end_ns: Option<i64>, "ns";
@@ -60,10 +60,10 @@ tables! {
         lost_events: i64;
         /// Buffers that the recorder lost.
         lost_buffers: i64;
-        /// Buffers that were recorded and are not in the files: these were cut, or damaged. Null if that is
-        /// not known.
+        /// Buffers that were recorded and are not in the files: the files were cut, or damaged.
+        /// Null if unknown.
         missing_buffers: Option<i64>;
-        /// Time of the last event. Where the end of a file is missing, the recording ends here.
+        /// Time of the last event. If the end of a file is missing, the recording ends here.
         last_event_ns: Option<i64>, "ns";
         /// Start of `--range`; null if all was extracted.
         range_start_ns: Option<i64>, "ns";
@@ -79,13 +79,13 @@ tables! {
         kind: String;
         /// Number of occurrences.
         count: i64;
-        /// The first place: file name and offset, where it has one.
+        /// The first place: file name and offset, if it has one.
         position: Option<String>;
-        /// The sentence for people.
+        /// The text of the note.
         message: String;
     }
 
-    /// A fact about the machine, as the recorder wrote it at the end of the trace.
+    /// A fact about the machine, written by the recorder at the end of the trace.
     SystemConfigItem / SystemConfigColumns = "system_config", order [] {
         /// Part of the machine, for example `cpu`, `nic` or `platform`.
         topic: String;
@@ -101,7 +101,7 @@ tables! {
     Disk / DiskColumns = "disk", order ["disk"] {
         /// Number of the disk.
         disk: i32;
-        /// Model, as the disk names itself.
+        /// Model, as the disk reports it.
         model: Option<String>;
         /// Size.
         size_bytes: Option<i64>, "bytes";
@@ -133,9 +133,9 @@ tables! {
     Service / ServiceColumns = "service", order ["name"] {
         /// Name.
         name: String;
-        /// Name for people.
+        /// Display name.
         display_name: Option<String>;
-        /// File name of its process, as the recorder wrote it.
+        /// File name of its process, from the recorder.
         process_name: Option<String>;
         /// Process id.
         pid: i32;

@@ -9,7 +9,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Process ID; negative and very small numbers mean parts of the system.
         pid: i32;
-        /// Part of the system, where its name is known; null for processes.
+        /// Part of the system, if its name is known; null for processes.
         part: Option<String>;
         /// In memory.
         working_set_bytes: i64, "bytes";
@@ -48,9 +48,10 @@ tables! {
         modified_no_write_bytes: i64, "bytes";
         /// Bad.
         bad_bytes: i64, "bytes";
-        /// Pages on standby that were given to others, since boot.
+        /// Standby pages repurposed since boot.
         repurposed_pages: i64;
-        /// Changed and going to a page file, of `modified_bytes`; not in old recordings.
+        /// Modified pages bound for a page file, a part of `modified_bytes`; null in old
+        /// recordings.
         modified_page_file_bytes: Option<i64>, "bytes";
         /// Paged pool; not in old recordings.
         paged_pool_bytes: Option<i64>, "bytes";

@@ -1,9 +1,9 @@
 //! The tables of an extract: each column is declared once, with type, unit and meaning.
 //!
-//! A declaration (see [`topics`](self)) makes three things: a row type that importers fill, its Arrow
-//! columns, and a [`Table`] from which the SQL reference and the labels of other front ends are written. All
-//! integers are signed, since some readers of Parquet show unsigned 64-bit numbers as decimals; addresses are
-//! the bit pattern of an `Int64`.
+//! A declaration (see [`topics`](self)) generates three things: a row type that importers fill, its
+//! Arrow columns, and a [`Table`] from which the SQL reference and the labels of other front ends
+//! are written. All integers are signed, because some readers of Parquet show unsigned 64-bit
+//! numbers as decimals; addresses are the bit pattern of an `Int64`.
 
 #[macro_use]
 mod macros;
@@ -124,11 +124,11 @@ pub trait Columns<R>: Default {
     /// Takes all rows out.
     ///
     /// # Errors
-    /// [`NotAsDeclared`], which is a fault of this crate and not of any trace.
+    /// [`NotAsDeclared`], which is a bug of this crate and never the fault of a trace.
     fn take(&mut self) -> Result<RecordBatch, NotAsDeclared>;
 }
 
-/// Rows that do not make the columns that their table declares.
+/// Rows that do not match the declared columns of their table.
 #[derive(Debug, thiserror::Error)]
 #[error("the rows of {table} are not what the table declares")]
 pub struct NotAsDeclared {

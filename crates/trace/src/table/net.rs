@@ -1,15 +1,15 @@
 //! Tables of name resolution and TCP connections.
 
 tables! {
-    /// A DNS query of a process, from its start to its answer (provider Microsoft-Windows-DNS-Client). Start
-    /// and answer are paired by process, name and type: the queries for A and AAAA of a name run at the same
-    /// time.
+    /// A DNS query of a process, from its start to its answer (provider
+    /// Microsoft-Windows-DNS-Client). Start and answer are matched by process, name and type: the
+    /// queries for A and AAAA of a name run at the same time.
     DnsQuery / DnsQueryColumns = "dns_query", order ["end_ns"] {
-        /// Process that asked.
+        /// Process that sent the query.
         process_key: Option<i32>, "key";
-        /// Thread that asked; for a query without a start, the thread that got the answer.
+        /// Thread that sent the query; for a query without a start, the thread that got the answer.
         thread_key: Option<i32>, "key";
-        /// Name that was asked for, as it was written.
+        /// Requested name, as it was written.
         name: Arc<str>;
         /// Type of resource record: 1 A, 28 AAAA, 5 CNAME, 12 PTR, 15 MX, 16 TXT, 33 SRV, 65 HTTPS.
         query_type: i32;
@@ -33,15 +33,15 @@ tables! {
         /// Adapters used to query the name in that time, each once, separated by `;`; a `;` in a
         /// name is `_`.
         adapters: Option<String>;
-        /// Servers of these adapters, each once, `;` between.
+        /// Servers of these adapters, each once, separated by `;`.
         adapter_servers: Option<String>;
         /// Servers queried for the name and type in that time, each once, separated by `;`.
         servers: Option<String>;
         /// True if a server did not answer in time.
         is_timed_out: bool;
-        /// Those servers, each once, `;` between.
+        /// Servers that timed out, each once, separated by `;`.
         timed_out_servers: Option<String>;
-        /// Stack that asked.
+        /// Stack that sent the query.
         stack_id: Option<i32>, "key";
     }
 
@@ -56,7 +56,7 @@ tables! {
         /// First mention in the trace: `connect`, `accept`, `rundown` (it existed before),
         /// `unknown`.
         kind: &'static str;
-        /// Address of the control block, as bit pattern; used again once a connection is closed.
+        /// Address of the control block, as bit pattern; reused once a connection is closed.
         tcb: i64;
         /// Local address; null if no event reports it.
         local_address: Option<String>;
@@ -94,16 +94,16 @@ tables! {
         injects: i64;
         /// Their bytes.
         inject_bytes: i64, "bytes";
-        /// Segments sent, those sent again included.
+        /// Segments sent, including retransmissions.
         sends: i64;
         /// Their bytes.
         send_bytes: i64, "bytes";
         /// Receipts of data.
         receives: i64;
-        /// Their bytes, those received again included.
+        /// Their bytes, including data received again.
         receive_bytes: i64, "bytes";
-        /// Last segment sent; of a connection with `retransmit_timeout_ns` the last one of the data that was
-        /// not acknowledged.
+        /// Last segment sent; for a connection with `retransmit_timeout_ns` the last segment of the
+        /// unacknowledged data.
         last_send_ns: Option<i64>, "ns";
         /// Last data received.
         last_receive_ns: Option<i64>, "ns";
@@ -111,16 +111,18 @@ tables! {
         max_send_gap_ns: Option<i64>, "ns";
         /// Longest time between two receipts.
         max_receive_gap_ns: Option<i64>, "ns";
-        /// Bytes sent for each second of a burst; bursts end where nothing is sent for more than 350 ms. Mean
-        /// weighted by bytes.
+        /// Bytes sent per second of a burst, a mean weighted by bytes. A burst ends when nothing is
+        /// sent for more than 350 ms.
         send_bytes_per_s: Option<f64>;
-        /// Bytes received for each second of a burst, which ends like one of sends. Mean weighted by bytes.
+        /// Bytes received per second of a burst, defined like a burst of sends. Mean weighted by
+        /// bytes.
         receive_bytes_per_s: Option<f64>;
         /// Bytes received over its whole life, as the system counted; null without the event.
         stat_in_bytes: Option<i64>, "bytes";
         /// Bytes sent over its whole life.
         stat_out_bytes: Option<i64>, "bytes";
-        /// Segments received over its whole life: with data, of a connection that was still open all.
+        /// Segments received over its whole life: segments with data; for a connection that was
+        /// still open, all segments.
         stat_in_packets: Option<i64>;
         /// Segments sent over its whole life, in the same way.
         stat_out_packets: Option<i64>;
@@ -157,7 +159,7 @@ tables! {
         ts_ns: i64, "ns";
         /// Connection.
         connection_id: i32, "key";
-        /// Thread that ran; data is mostly sent and received in threads of others.
+        /// Thread that ran; data is mostly sent and received in unrelated threads.
         thread_key: Option<i32>, "key";
         /// `connect`, `accept`, `rundown`, `connected`, `connect_failed`, `post`, `inject`, `send`,
         /// `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`, `remote_reset`, `close`,
@@ -165,16 +167,16 @@ tables! {
         kind: &'static str;
         /// Bytes of data.
         size_bytes: Option<i64>, "bytes";
-        /// Sequence number of the first byte; of `retransmit`, `tail_loss_probe` and `keep_alive` the first
-        /// one that is not acknowledged.
+        /// Sequence number of the first byte; for `retransmit`, `tail_loss_probe` and `keep_alive`
+        /// the first unacknowledged one.
         sequence: Option<i64>;
-        /// Congestion window, of sends.
+        /// Congestion window, for sends.
         congestion_window_bytes: Option<i64>, "bytes";
-        /// Window that the other side offers, of sends.
+        /// Window offered by the other side, for sends.
         send_window_bytes: Option<i64>, "bytes";
-        /// Smoothed round-trip time of sends, as recorded.
+        /// Smoothed round-trip time, for sends, in the recorded unit.
         smoothed_rtt: Option<i64>;
-        /// Time until data is sent again, of sends, as recorded.
+        /// Retransmission timeout, for sends, in the recorded unit.
         retransmit_timeout: Option<i64>;
         /// Stack.
         stack_id: Option<i32>, "key";

@@ -13,14 +13,15 @@ tables! {
         object_id: i32, "key";
         /// Address, as bit pattern.
         address: i64;
-        /// Number of its type, which differs between systems; null where only references were reported.
+        /// Number of its type, which differs between systems; null if only references were
+        /// reported.
         type_id: Option<i32>;
-        /// Name of its type; null where the trace does not say.
+        /// Name of its type; null if the trace does not contain it.
         type_name: Option<Arc<str>>;
-        /// Its name in the namespace of objects, as closed handles and the lists of open ones say; null
-        /// for those without one.
+        /// Its name in the object namespace, from closed handles and the lists of open ones; null
+        /// if it has none.
         name: Option<Arc<str>>;
-        /// First event that is about it; null if it is only known from the list of handles that were open
+        /// First event about it; null if it is only known from the list of handles that were open
         /// when the trace ended.
         first_ns: Option<i64>, "ns";
         /// Time at which it was created, if that was reported.
@@ -34,7 +35,7 @@ tables! {
         /// Process that has it: its creator, the target of a duplicate, or the heir. Kernel handles
         /// belong to System.
         process_key: Option<i32>, "key";
-        /// Its value, which is used again.
+        /// Its value, which is reused.
         handle: i64;
         /// The object.
         object_id: Option<i32>, "key";
@@ -53,7 +54,7 @@ tables! {
         lifetime_ns: Option<i64>, "ns";
         /// Process that created or duplicated it.
         open_process_key: Option<i32>, "key";
-        /// Thread that did so.
+        /// Thread that created or duplicated it.
         open_thread_key: Option<i32>, "key";
         /// Process in which it was closed.
         close_process_key: Option<i32>, "key";
@@ -69,13 +70,13 @@ tables! {
         close_stack_id: Option<i32>, "key";
     }
 
-    /// An object is created or deleted, or references to it are taken or given back.
+    /// An object is created or deleted, or references to it are taken or released.
     ObjectRef / ObjectRefColumns = "object_ref", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// Process that did it.
+        /// Process that did this.
         process_key: Option<i32>, "key";
-        /// Thread that did it.
+        /// Thread that did this.
         thread_key: Option<i32>, "key";
         /// The object.
         object_id: Option<i32>, "key";
@@ -89,7 +90,7 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// A file, or memory that the page file backs, that was mapped into a process.
+    /// A file, or memory backed by the page file, that was mapped into a process.
     FileMap / FileMapColumns = "file_map", order ["unmap_ns"] {
         /// Number.
         map_id: i32, "key";
@@ -99,7 +100,7 @@ tables! {
         address: i64;
         /// Bytes.
         size_bytes: i64, "bytes";
-        /// Position in the file; null where the system does not say.
+        /// Position in the file; null if the system does not report it.
         offset_bytes: Option<i64>, "bytes";
         /// Path with drive letter, where known.
         path: Option<Arc<str>>;
@@ -133,7 +134,7 @@ tables! {
     HandleType / HandleTypeColumns = "handle_type", order ["process_key"] {
         /// Process that has them; null if it is not known.
         process_key: Option<i32>, "key";
-        /// Type; null where the trace does not say.
+        /// Type; null if the trace does not contain it.
         type_name: Option<Arc<str>>;
         /// Handles that were created in the trace.
         created: i64;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 tables! {
     /// A block of the kernel's memory (pool), from its allocation to its free.
     ///
-    /// Events name neither process nor thread: it is the thread that ran on the processor.
+    /// Events name neither process nor thread: they belong to the thread that ran on the processor.
     Pool / PoolColumns = "pool", order [] {
         /// Pool tag: four characters by which the caller identifies the purpose of the block,
         /// without trailing blanks and zeros; bytes that are not visible ASCII characters are
@@ -13,13 +13,14 @@ tables! {
         tag: Arc<str>;
         /// Type of pool, a number of the enumeration `POOL_TYPE`.
         pool_type: i32;
-        /// `paged` or `nonpaged`; null for types that the enumeration does not have.
+        /// `paged` or `nonpaged`; null for types outside of the enumeration.
         paging: Option<&'static str>;
         /// Terminal session that owns the memory; null for memory that all sessions share.
         session_id: Option<i32>;
         /// Address, as bit pattern.
         address: i64;
-        /// Bytes, as the allocation has them; as the free has them where the allocation is not in the trace.
+        /// Bytes from the allocation event; from the free event if the allocation is not in the
+        /// trace.
         size_bytes: i64, "bytes";
         /// Outcome: `freed`; `outstanding` to the end; `replaced`: something else was allocated at
         /// its address, so its free is missing; `unknown`: too many were held to follow it.
@@ -44,13 +45,13 @@ tables! {
         free_stack_id: Option<i32>, "key";
     }
 
-    /// Blocks of the kernel's memory by tag and type of pool.
+    /// Blocks of kernel pool by tag and pool type.
     PoolTag / PoolTagColumns = "pool_tag", order ["tag", "pool_type"] {
         /// Tag, as in `pool`; null for the sum of all others after the first 65,536 tags and types.
         tag: Option<Arc<str>>;
-        /// Type of pool; null where the tag is.
+        /// Type of pool; null if the tag is null.
         pool_type: Option<i32>;
-        /// `paged` or `nonpaged`; null for types that the enumeration does not have.
+        /// `paged` or `nonpaged`; null for types outside of the enumeration.
         paging: Option<&'static str>;
         /// Allocations.
         allocations: i64;
@@ -62,7 +63,7 @@ tables! {
         frees: i64;
         /// Their bytes.
         freed_bytes: i64, "bytes";
-        /// Those among them whose allocation is not in the trace.
+        /// Number of these frees whose allocation is not in the trace.
         frees_of_earlier: i64;
         /// Sum of the lifetimes of the other ones.
         lifetime_ns: i64, "ns";

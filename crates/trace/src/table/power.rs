@@ -9,7 +9,7 @@ tables! {
         kind: &'static str;
         /// GUID of the setting.
         setting_guid: String;
-        /// Name, where the event gives it.
+        /// Name, if the event contains it.
         name: Option<String>;
         /// Value as a number; null if it has other than 1, 2, 4 or 8 bytes.
         value: Option<i64>;
@@ -22,13 +22,13 @@ tables! {
         /// Profile of the processor driver that the setting belongs to; null for the value in force
         /// in the system.
         profile: Option<i32>;
-        /// For a setting of a profile: `ac` while the machine has power from outside, `dc` on battery.
+        /// For a setting of a profile: `ac` on external power, `dc` on battery.
         power_source: Option<&'static str>;
-        /// For a setting of a profile: efficiency class of the cores that it is for.
+        /// For a setting of a profile: efficiency class of the cores that it applies to.
         efficiency_class: Option<i32>;
     }
 
-    /// Another profile of the processor driver is in force.
+    /// A change of the profile of the processor driver.
     PowerProfile / PowerProfileColumns = "power_profile", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";

@@ -21,8 +21,9 @@ tables! {
         provider: Option<Arc<str>>;
         /// Name of the event, if known.
         name: Option<Arc<str>>;
-        /// Id, or number of a message; 0 for kernel and classic events. Null, as opcode and version, for
-        /// events of kinds that were not counted apart because there are too many.
+        /// ID, or number of a message; 0 for kernel and classic events. Null, as opcode and
+        /// version, for events of kinds that were not counted separately because there are too
+        /// many.
         event_id: Option<i32>;
         /// Opcode, or type of a kernel event; 0 for messages.
         opcode: Option<i32>;
@@ -32,15 +33,15 @@ tables! {
         events: i64;
         /// Bytes of their records in the buffers, with headers, rounded up to multiples of eight.
         record_bytes: i64, "bytes";
-        /// Those that a stack was recorded for, in the event itself or as an event of its own.
+        /// Number of events with a stack, in the event itself or as an event of its own.
         stacks: i64;
     }
 
-    /// A network interface of the machine, as the recorder wrote it at the end of the trace.
+    /// A network interface of the machine, written by the recorder at the end of the trace.
     Adapter / AdapterColumns = "adapter", order [] {
         /// Description, as `Intel(R) Ethernet Controller`.
         description: String;
-        /// Name of the connection, as `Ethernet 2`; only merged traces have it.
+        /// Name of the connection, as `Ethernet 2`; only in merged traces.
         alias: Option<String>;
         /// Hardware address, as `00:15:5d:7c:58:28`; null if it has none.
         mac: Option<String>;
@@ -48,11 +49,11 @@ tables! {
         ipv4_index: Option<i32>;
         /// Interface index for IPv6; null if it has none.
         ipv6_index: Option<i32>;
-        /// Its addresses, `;` between.
+        /// Its addresses, separated by `;`.
         addresses: Option<String>;
-        /// Addresses of its DNS servers, `;` between.
+        /// Addresses of its DNS servers, separated by `;`.
         dns_servers: Option<String>;
-        /// GUID of the interface; only merged traces have it, as all that follows.
+        /// GUID of the interface; only in merged traces, as all following columns.
         interface_guid: Option<String>;
         /// Kind of interface by its IANA number: 6 Ethernet, 24 loopback, 71 wireless, 131 tunnel.
         interface_type: Option<i32>;
@@ -60,9 +61,9 @@ tables! {
         mtu_bytes: Option<i64>, "bytes";
         /// True if it was operational.
         is_up: Option<bool>;
-        /// Speed at which it sends, in bits per second; null where it is not reported.
+        /// Transmit speed in bits per second; null if it is not reported.
         transmit_bits_per_second: Option<i64>;
-        /// Speed at which it receives, in bits per second.
+        /// Receive speed in bits per second.
         receive_bits_per_second: Option<i64>;
     }
 
@@ -91,21 +92,21 @@ tables! {
         startup_flags: i64;
     }
 
-    /// A request for a resolution of the system timer, or the resolution that was in force (provider
-    /// Microsoft-Windows-Kernel-Power), for as long as it held.
+    /// A request for a resolution of the system timer, or the resolution in force (provider
+    /// Microsoft-Windows-Kernel-Power), with its period of validity.
     TimerResolution / TimerResolutionColumns = "timer_resolution", order [] {
-        /// `process`: a process asked for it; `kernel`: a driver or the kernel did; `system`: it was in
-        /// force.
+        /// `process`: a request of a process; `kernel`: a request of a driver or the kernel;
+        /// `system`: the resolution in force.
         kind: &'static str;
-        /// Process that asked.
+        /// Requesting process.
         process_key: Option<i32>, "key";
         /// Path of its program, as the event reports it.
         application: Option<String>;
-        /// Time between two ticks of the timer that was asked for, or in force.
+        /// Requested time between two ticks of the timer, or the time in force.
         resolution_ns: i64, "ns";
         /// Start; null if it was in effect when recording started.
         start_ns: Option<i64>, "ns";
-        /// Until when: another request of the same process, or its end; null if it went on.
+        /// End: another request of the same process, or its exit; null if it stayed in effect.
         end_ns: Option<i64>, "ns";
         /// True if the system ignored the request; null if it is not reported.
         is_ignored: Option<bool>;
@@ -117,10 +118,10 @@ tables! {
     Socket / SocketColumns = "socket", order [] {
         /// Process, if known.
         process_key: Option<i32>, "key";
-        /// Address of the endpoint, as bit pattern; used again once a socket is closed.
+        /// Address of the endpoint, as bit pattern; reused once a socket is closed.
         endpoint: i64;
-        /// Family of addresses: 2 IPv4, 23 IPv6, 1 Unix, 34 Hyper-V; null if the creation is not in the
-        /// trace, as of the two that follow.
+        /// Address family: 2 IPv4, 23 IPv6, 1 Unix, 34 Hyper-V; null if the creation is not in the
+        /// trace, as for the two following columns.
         address_family: Option<i32>;
         /// Type: 1 stream, 2 datagram, 3 raw.
         socket_type: Option<i32>;
@@ -140,13 +141,13 @@ tables! {
         connect_ns: Option<i64>, "ns";
         /// Time at which that was done, with or without success.
         connected_ns: Option<i64>, "ns";
-        /// Status of that (NTSTATUS as bit pattern), 0 for success.
+        /// Status of connecting (NTSTATUS as bit pattern), 0 for success.
         connect_status: Option<i32>;
-        /// Requests to send that were completed.
+        /// Completed requests to send.
         sends: i64;
         /// Bytes that they sent.
         send_bytes: i64, "bytes";
-        /// Requests to receive that were completed.
+        /// Completed requests to receive.
         receives: i64;
         /// Bytes that they received.
         receive_bytes: i64, "bytes";

@@ -11,7 +11,7 @@ tables! {
         operation: &'static str;
         /// Process of the thread; null if it is not known.
         process_key: Option<i32>, "key";
-        /// Thread; null if it is not known which thread ran.
+        /// Thread; null if the running thread is unknown.
         thread_key: Option<i32>, "key";
         /// Start.
         start_ns: i64, "ns";
@@ -29,8 +29,8 @@ tables! {
         key_block: i64;
         /// Name of the value; null for operations on keys, and for the default value, which has none.
         value: Option<Arc<str>>;
-        /// Place in an enumeration; class of information of `query_key` and `set_information`; null where it
-        /// is not known.
+        /// Index in an enumeration; class of information of `query_key` and `set_information`; null
+        /// if unknown.
         index: Option<i64>;
         /// NTSTATUS, as bit pattern.
         status: i32;
@@ -52,7 +52,7 @@ tables! {
         count: i64;
         /// Number of operations whose status is an error or a warning.
         failures: i64;
-        /// Sum of their durations; operations at the same time add up.
+        /// Sum of their durations; concurrent operations add up.
         duration_ns: i64, "ns";
         /// Longest one; null if no duration is known.
         max_duration_ns: Option<i64>, "ns";

@@ -1,4 +1,4 @@
-//! Table of pictures of the screen.
+//! Table of screenshots.
 
 tables! {
     /// A screenshot taken by the recording tool ETWController: a file in the folder next to the
@@ -25,7 +25,8 @@ tables! {
         y: Option<i32>;
         /// Name of the file.
         file_name: String;
-        /// The file from the folder of the trace on, with `/`; null if the file is missing.
+        /// Path of the file, starting with the folder next to the trace, with `/`; null if the file
+        /// is missing.
         path: Option<String>;
         /// True if the file existed when the extract was created.
         has_file: bool;

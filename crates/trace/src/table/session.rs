@@ -16,58 +16,58 @@ tables! {
         logger_id: Option<i64>;
         /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
-        /// Stop; null if it ran on, or if that is not known.
+        /// Stop; null if it continued, or if unknown.
         stop_ns: Option<i64>, "ns";
         /// File that it wrote.
         file: Option<String>;
         /// Bits of `LogFileMode`.
         mode: Option<i64>;
-        /// Their names, with `+` between.
+        /// Their names, separated by `+`.
         modes: Option<String>;
-        /// Size of its buffers, of sessions of the trace.
+        /// Size of its buffers, for sessions of the trace.
         buffer_size_bytes: Option<i64>, "bytes";
         /// Size of its buffers according to its events; the unit is not documented.
         event_buffer_size: Option<i64>;
-        /// Buffers that it may not go below.
+        /// Minimum number of buffers.
         minimum_buffers: Option<i64>;
-        /// Buffers that it may not go beyond.
+        /// Maximum number of buffers.
         maximum_buffers: Option<i64>;
-        /// The most buffers that it had.
+        /// Largest number of buffers that it had.
         peak_buffers: Option<i64>;
-        /// Buffers that it had when that was reported.
+        /// Number of buffers when that was reported.
         current_buffers: Option<i64>;
-        /// Buffers that it wrote, of sessions of the trace; 0 if it was never closed.
+        /// Buffers that it wrote, for sessions of the trace; 0 if it was never closed.
         buffers_written: Option<i64>;
         /// Events that it lost; null where it is not known.
         events_lost: Option<i64>;
         /// Buffers that it lost; null where it is not known.
         buffers_lost: Option<i64>;
-        /// Buffers that its reader in real time lost; null where it is not known.
+        /// Buffers lost by its real-time consumer; null if unknown.
         real_time_buffers_lost: Option<i64>;
-        /// NTSTATUS why it did not start, stopped, or could not write, as bit pattern; null if nothing went
-        /// wrong.
+        /// NTSTATUS of a failed start, a stop, or a failed write, as bit pattern; null if there was
+        /// no error.
         status: Option<i32>;
         /// Kernel events enabled for the trace, as keywords of xperf; null if unknown.
         kernel_keywords: Option<String>;
     }
 
-    /// Something that happened to a session or a provider, reported by Microsoft-Windows-Kernel-EventTracing.
+    /// An event of a session or a provider, reported by Microsoft-Windows-Kernel-EventTracing.
     LoggerEvent / LoggerEventColumns = "logger_event", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// `start`, `stop`, `running` (of a session), `start_error`, `stop_error`, `write_error`, `register`,
-        /// `unregister` (a process brings or takes back a provider), `enable`, `disable` (a provider for a
-        /// session), `lost_event` or `lost_system_event`.
+        /// `start`, `stop`, `running` (of a session), `start_error`, `stop_error`, `write_error`,
+        /// `register`, `unregister` (of a provider by a process), `enable`, `disable` (of a
+        /// provider for a session), `lost_event` or `lost_system_event`.
         kind: &'static str;
-        /// Session; null where the event names none.
+        /// Session; null if the event names none.
         session: Option<Arc<str>>;
-        /// GUID of the provider; null where the event names none.
+        /// GUID of the provider; null if the event names none.
         provider_guid: Option<Arc<str>>;
         /// Its name, if known.
         provider: Option<Arc<str>>;
-        /// Keywords of which an event needs one, as bit pattern.
+        /// Keywords, as bit pattern; an event needs one of them.
         any_keyword: Option<i64>;
-        /// Keywords of which an event needs all, as bit pattern.
+        /// Keywords, as bit pattern; an event needs all of them.
         all_keyword: Option<i64>;
         /// Most detailed level that is recorded.
         level: Option<i32>;
@@ -75,9 +75,9 @@ tables! {
         enable_property: Option<i64>;
         /// NTSTATUS of an error or a loss, as bit pattern.
         status: Option<i32>;
-        /// Id of the event that was lost; of the kernel its hook id.
+        /// ID of the lost event; for a kernel event its hook ID.
         event_id: Option<i32>;
-        /// Name of the event that was lost.
+        /// Name of the lost event.
         event_name: Option<String>;
         /// Process that logged it; null if it is not known.
         process_key: Option<i32>, "key";
@@ -114,7 +114,7 @@ tables! {
         first_drips_ns: Option<i64>, "ns";
         /// Entries into that state.
         drips_transitions: Option<i64>;
-        /// Time outside that state that activators account for.
+        /// Time outside that state that is attributed to activators.
         activated_ns: Option<i64>, "ns";
         /// Time in which the machine was active.
         active_ns: Option<i64>, "ns";

@@ -7,9 +7,9 @@ tables! {
         alloc_id: i64, "key";
         /// Time.
         ts_ns: i64, "ns";
-        /// Process whose memory it is.
+        /// Process that owns the memory.
         process_key: Option<i32>, "key";
-        /// Thread that did it; null if it is not known which thread ran.
+        /// Thread that did this; null if the running thread is unknown.
         thread_key: Option<i32>, "key";
         /// `commit` (reserved at the same time or not), `reserve`, `decommit` or `release`.
         kind: &'static str;
@@ -36,7 +36,7 @@ tables! {
         address: i64;
         /// Bytes: whole pages.
         size_bytes: i64, "bytes";
-        /// The commit that made them available; where several did, the first one.
+        /// The commit that made them available; if there were several, the first one.
         alloc_id: i64, "key";
     }
 
@@ -58,11 +58,11 @@ tables! {
         releases: i64;
         /// Bytes of decommits and releases.
         freed_bytes: i64, "bytes";
-        /// Bytes of pages that were committed in the trace and not given back.
+        /// Bytes of pages that were committed in the trace and not released.
         outstanding_bytes: i64, "bytes";
         /// Commits with pages of this kind.
         outstanding_commits: i64;
-        /// The most that it had committed in the trace and not given back.
+        /// Largest amount that it had committed in the trace and not released.
         peak_bytes: i64, "bytes";
     }
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 tables! {
-    /// An acquisition of the global lock of the window manager (`UserCrit`), which every thread needs that
-    /// deals with windows and input: from the wait for it to its release (provider Microsoft-Windows-Win32k,
-    /// keyword 0x10000000). A release ends the last acquisition of its thread.
+    /// An acquisition of the global lock of the window manager (`UserCrit`), which every thread
+    /// needs that handles windows and input: from the wait for it to its release (provider
+    /// Microsoft-Windows-Win32k, keyword 0x10000000). A release ends the last acquisition of its
+    /// thread.
     UserLock / UserLockColumns = "user_lock", order ["release_ns"] {
         /// Process.
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `exclusive` or `shared`; null where only the release was recorded.
+        /// `exclusive` or `shared`; null if only the release was recorded.
         mode: Option<&'static str>;
         /// Time at which the thread acquired it; null if only the release was recorded.
         acquire_ns: Option<i64>, "ns";
@@ -27,7 +28,7 @@ tables! {
         told_hold_ns: Option<i64>, "ns";
         /// True if the system also logged it as slow.
         is_slow: bool;
-        /// Number of the acquisition, as bit pattern; null where only the release was recorded.
+        /// Number of the acquisition, as bit pattern; null if only the release was recorded.
         token: Option<i64>;
         /// Stack that acquired it.
         stack_id: Option<i32>, "key";
@@ -36,7 +37,7 @@ tables! {
     /// A GDI or USER object, from its creation to its end (provider Microsoft-Windows-Win32k, keywords
     /// 0x10000000000 for GDI, 0x20000000000 for USER).
     GdiUserObject / GdiUserObjectColumns = "gdi_user_object", order ["destroy_ns"] {
-        /// Process that has it, or had it last; null where none has it.
+        /// Process that has it, or had it last; null if none has it.
         process_key: Option<i32>, "key";
         /// `gdi`: font, bitmap, …, or `user`: window, menu, ….
         class: &'static str;
@@ -77,8 +78,8 @@ tables! {
         destroy_stack_id: Option<i32>, "key";
     }
 
-    /// A delay of a program with windows that the system noticed (provider Microsoft-Windows-Win32k, keyword
-    /// 0x40000). It is reported when it is over.
+    /// A delay of a program with windows, detected by the system (provider
+    /// Microsoft-Windows-Win32k, keyword 0x40000). It is reported at its end.
     UiDelay / UiDelayColumns = "ui_delay", order ["ts_ns"] {
         /// End.
         ts_ns: i64, "ns";
@@ -88,27 +89,27 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `message`: the thread did not look for messages; `input`: input waited for the thread, which was
-        /// busy with other input; `wait_cursor`: the cursor that asks to wait was shown.
+        /// `message`: the thread did not retrieve messages; `input`: input waited for the thread,
+        /// which was busy with other input; `wait_cursor`: the wait cursor was shown.
         kind: &'static str;
         /// Duration, with the resolution of the system tick (10 to 16 ms). For `input` the age of
         /// the oldest waiting input.
         duration_ns: i64, "ns";
         /// Bits that describe the thread, as recorded.
         flags: Option<i32>;
-        /// Time since the thread took input.
+        /// Time since the thread retrieved input.
         since_input_remove_ns: Option<i64>, "ns";
-        /// Age of the oldest input that waited.
+        /// Age of the oldest waiting input.
         since_oldest_input_ns: Option<i64>, "ns";
-        /// Class of the window; null where the version does not say, as all below.
+        /// Class of the window; null if the version does not contain it, as all below.
         class_name: Option<String>;
         /// Class of the window at the top.
         top_level_class_name: Option<String>;
         /// Path of the program.
         image_path: Option<String>;
-        /// Package, of programs of the store.
+        /// Package, for programs of the store.
         package: Option<String>;
-        /// Number of the message that the thread worked on.
+        /// Number of the message that the thread was handling.
         message_id: Option<i32>;
         /// Its first parameter, as bit pattern.
         wparam: Option<i64>;
@@ -118,7 +119,7 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// The focus of a terminal session came to a thread or process, and stayed there for a time (provider
+    /// A period in which a terminal session's focus was on a thread or process (provider
     /// Microsoft-Windows-Win32k, keywords 0x2000 for threads, 0x20000 for processes).
     FocusChange / FocusChangeColumns = "focus_change", order ["end_ns"] {
         /// Time at which it came; null if it came before the trace, or that was not recorded.
@@ -156,7 +157,7 @@ tables! {
         max_wait_ns: Option<i64>, "ns";
         /// Acquisitions with a release.
         released: i64;
-        /// Sum of the times between these.
+        /// Sum of the times between acquisition and release.
         hold_ns: i64, "ns";
         /// Longest one; null if there is none.
         max_hold_ns: Option<i64>, "ns";
@@ -166,7 +167,7 @@ tables! {
 
     /// GDI and USER objects by process and type.
     GdiUserType / GdiUserTypeColumns = "gdi_user_type", order ["process_key"] {
-        /// Process that has them, or had them last; null where none has them.
+        /// Process that has them, or had them last; null if none has them.
         process_key: Option<i32>, "key";
         /// `gdi` or `user`.
         class: Arc<str>;
