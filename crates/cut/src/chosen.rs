@@ -20,14 +20,14 @@ pub(crate) enum Verdict {
     Named,
     /// It is not.
     Other,
-    /// Its process is not known.
+    /// Its process is unknown.
     Unknown,
 }
 
 /// The filters.
 #[derive(Default)]
 pub struct Choice {
-    /// Names and ids of processes.
+    /// Names and IDs of processes.
     pub process: Option<Wanted<'static>>,
     /// Names and GUIDs of providers.
     pub provider: Option<Wanted<'static>>,
@@ -205,7 +205,7 @@ impl<'c> Chooser<'c> {
         Verdict::Wanted
     }
 
-    /// An event that names no process, and whose process is not known otherwise.
+    /// An event that names no process, and whose process is unknown otherwise.
     fn of_nobody(&self, hook: Option<Hook>, event: &RawEvent<'_>) -> Verdict {
         if crate::describing::is_describing(hook, event) {
             Verdict::Named

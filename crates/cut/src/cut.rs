@@ -172,8 +172,8 @@ impl Work<'_, '_> {
             if let Some(redactor) = &mut redactor {
                 redactor.observe(event);
             }
-            // Records of header buffers go into the new header buffer, whose size has to be known before
-            // anything is written.
+            // Records of header buffers go into the new header buffer, whose size has to be known
+            // before anything is written.
             if event.buffer == 0 {
                 header_bytes += align8(event.record.len());
             }
@@ -185,7 +185,8 @@ impl Work<'_, '_> {
         }
         let clock = self.session.clock();
         let length = clock.nanoseconds(last.max(self.session.ends().0.unwrap_or(i64::MIN)));
-        // The length is known only after the pass, since a file that was never closed does not say it.
+        // The length is known only after the pass, since a file that was never closed does not say
+        // it.
         if range.start_ns > length || range.end_ns < 0 && last != i64::MIN {
             return Err(CutError::EmptyRange {
                 duration_s: length as f64 / 1e9,
@@ -233,8 +234,8 @@ impl Work<'_, '_> {
             .map(|facts| Chooser::new(&self.options.choice, facts));
         let mut failed = None;
         let mut ticker = Ticker::new(self.session, (0.5, 1.0), self.progress);
-        // One file is copied buffer by buffer, which keeps the order of its events. The filters need the
-        // order of time, because they follow which thread runs.
+        // One file is copied buffer by buffer, which keeps the order of its events. The filters
+        // need the order of time, because they follow which thread runs.
         let order = if is_one { Order::File } else { Order::Time };
         let pass = self.session.for_each(order, |event| {
             let fate = fate(event, &plan, verdict(chooser.as_mut(), event));

@@ -40,8 +40,8 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
         group::FILE => file_name::is_name(opcode),
         group::REGISTRY => registry::is_block(opcode),
         group::PERFINFO => sample::is_interval(opcode) || opcode == COUNTER_CONFIG,
-        // A handle may live through the part without an event in it. References are left out: each call has
-        // one.
+        // A handle may live through the part without an event in it. References are left out: each
+        // call has one.
         group::OBJECT => !matches!(
             opcode,
             object::opcode::REFERENCE | object::opcode::DEREFERENCE
@@ -50,8 +50,8 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
     }
 }
 
-/// Ids of the .NET runtime that report methods, modules, assemblies and domains that come and go, and of
-/// collections, which have an event for each of their steps.
+/// IDs of the .NET runtime that report methods, modules, assemblies and domains that come and go,
+/// and of collections, which have an event for each of their steps.
 const RUNTIME: [std::ops::RangeInclusive<u16>; 5] = [1..=4, 7..=9, 141..=145, 151..=158, 187..=190];
 
 fn is_describing_provider(event: &RawEvent<'_>) -> bool {

@@ -21,7 +21,7 @@ pub enum Fate {
     Outside,
     /// Dropped: it is of another process or provider.
     Other,
-    /// Dropped: its process is not known.
+    /// Dropped: its process is unknown.
     Unknown,
     /// Dropped: the header of a file that is merged, or the mark of an earlier cut.
     Replaced,

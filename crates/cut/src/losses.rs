@@ -25,8 +25,8 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Finds them by flags, by missing numbers and by damage: between buffers, and inside of buffers as a
-    /// pass found it.
+    /// Finds them by flags, by missing numbers and by damage: between buffers, and inside of
+    /// buffers as a pass found it.
     pub(crate) fn of(session: &Session, found: &[(usize, u64)]) -> Self {
         let mut losses = Self::default();
         let mut damaged: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
@@ -114,7 +114,8 @@ impl Losses {
 /// Finds the events around each gap: from the last event before it to the first event after it.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
-    /// The last event of the kernel logger of each processor of a file, and whether its buffer has losses.
+    /// The last event of the kernel logger of each processor of a file, and whether its buffer has
+    /// losses.
     last: FxHashMap<(u16, u16), (u32, Id, bool)>,
 }
 

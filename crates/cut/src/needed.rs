@@ -9,8 +9,8 @@ pub(crate) struct Id(u64, u32);
 
 impl Id {
     pub(crate) fn of(event: &RawEvent<'_>) -> Self {
-        // Time stamps do not distinguish events, and records are not numbered; the place in the files does,
-        // and is the same in both passes.
+        // Time stamps do not distinguish events, and records are not numbered; the place in the
+        // files does, and is the same in both passes.
         Self(
             u64::from(event.file) << 32 | u64::from(event.buffer),
             event.position,

@@ -200,8 +200,8 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<PairEvent> {
     }
     let read = Callback::parse(event.payload(), hook.opcode, event.pointer_size())?;
     let call = read.call;
-    // Three addresses distinguish calls. They have the same high bits, which turning moves away from each
-    // other.
+    // Three addresses distinguish calls. They have the same high bits, which turning moves away
+    // from each other.
     let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
     let key = (Kind::Callback, mixed ^ u64::from(call.is_post));
     Some(if read.step == Step::Start {

@@ -16,7 +16,8 @@ type Ready = (Id, Option<Id>);
 struct Thread {
     /// It was taken off.
     out: Option<Id>,
-    /// It was made ready: for the first and the last time before it was taken off, for the first time since.
+    /// It was made ready: for the first and the last time before it was taken off, for the first
+    /// time since.
     first: Option<Ready>,
     last: Option<Ready>,
     since: Option<Ready>,
@@ -87,7 +88,7 @@ impl Switches {
         if hook.group != group::THREAD
             || !matches!(hook.opcode, opcode::CONTEXT_SWITCH | opcode::READY_THREAD)
         {
-            // The thread that runs is the one that an event without ids is of.
+            // The thread that runs is the one that an event without IDs is of.
             if self.is_filtered
                 && is_wanted
                 && place == PartSide::Within
@@ -153,8 +154,8 @@ impl Switches {
         }
         if switch.old_tid != 0 {
             let thread = self.threads.entry(switch.old_tid).or_default();
-            // Ready events before the switch-out stay: the last of them may be the one that ended this wait
-            // before it was logged.
+            // Ready events before the switch-out stay: the last of them may be the one that ended
+            // this wait before it was logged.
             (thread.out, thread.since) = (Some(id), None);
         }
     }

@@ -32,7 +32,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The operation of an event id.
+    /// The operation of an event ID.
     const fn of(id: u16) -> Option<Self> {
         Some(match id {
             1000 => Self::Create,

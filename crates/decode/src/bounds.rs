@@ -49,7 +49,8 @@ pub fn cost(fields: &[Field]) -> usize {
 /// Number of event descriptions that could not be used, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Problems {
-    /// TraceLogging metadata that is broken: its events stay raw. Counted once for each distinct one.
+    /// TraceLogging metadata that is broken: its events stay raw. Counted once for each distinct
+    /// one.
     pub trace_logging: u64,
     /// Chunks of manifests that make no sense.
     pub manifest_chunks: u64,

@@ -14,7 +14,7 @@ pub const RUNTIME: Guid = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
 /// Microsoft-Windows-DotNETRuntimeRundown.
 pub const RUNDOWN: Guid = Guid::literal("a669021c-c450-4609-a035-5af59af4df18");
 
-/// Ids of [`RUNTIME`].
+/// IDs of [`RUNTIME`].
 pub mod id {
     /// A collection starts.
     pub const GC_START: u16 = 1;
@@ -126,9 +126,9 @@ pub fn origin(event: &RawEvent<'_>) -> Option<Origin> {
 /// `MethodLoadVerbose` and its kin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
-    /// Id in the runtime.
+    /// ID in the runtime.
     pub method_id: u64,
-    /// Id of the module.
+    /// ID of the module.
     pub module_id: u64,
     /// Start of the code.
     pub start: u64,
@@ -167,7 +167,7 @@ impl Method {
 /// `ModuleLoad` and its kin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
-    /// Id in the runtime.
+    /// ID in the runtime.
     pub module_id: u64,
     /// `ModuleFlags`.
     pub flags: u32,
@@ -202,7 +202,8 @@ impl Module {
         })
     }
 
-    /// Reads the payload of `DomainModuleLoad` and its kin, which name the domain and no symbol file.
+    /// Reads the payload of `DomainModuleLoad` and its kin, which name the domain and no symbol
+    /// file.
     #[must_use]
     pub fn parse_domain(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -228,7 +229,8 @@ pub struct GcStart {
     pub depth: Option<u32>,
     /// The reason.
     pub reason: u32,
-    /// 0 blocking, 1 in the background, 2 blocking while one runs in the background; `None` in version 0.
+    /// 0 blocking, 1 in the background, 2 blocking while one runs in the background; `None` in
+    /// version 0.
     pub kind: Option<u32>,
     /// Instance of the runtime in the process.
     pub clr_instance: u16,
@@ -352,7 +354,7 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    /// Reads the payload of event `id`; `None` for other IDs and short payloads.
     #[must_use]
     pub fn parse(id: u16, payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -411,8 +413,8 @@ pub fn is_stack(event: &RawEvent<'_>) -> bool {
 pub fn stack(payload: &[u8], pointer_size: usize) -> Vec<u64> {
     let mut c = Cursor::new(payload);
     let head = c.take(4).and_then(|_| c.u32()); // CLR instance and two reserved bytes, number of frames
-    // The count can only shorten the stack: where it claims more frames than the payload holds, those that
-    // are there are taken.
+    // The count can only shorten the stack: where it claims more frames than the payload holds,
+    // those that are there are taken.
     let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else {
         return Vec::new();
     };

@@ -1,4 +1,5 @@
-//! The mark of a trace that is a part of a larger one: an event that the command which cuts traces writes.
+//! The mark of a trace that is a part of a larger one: an event that the command which cuts traces
+//! writes.
 //!
 //! A cut trace holds more events than those in its time range: also events that describe them, and
 //! events that describe the state at its start. Readers that know the mark leave those out of their

@@ -43,8 +43,8 @@ impl Wrong {
         found: &str,
         hint: &'static str,
     ) -> Self {
-        // Counted in bytes: a reader of XML may report a place inside of a character, where text cannot be
-        // cut.
+        // Counted in bytes: a reader of XML may report a place inside of a character, where text
+        // cannot be cut.
         let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         Self::at(line, expected, found, hint)

@@ -14,7 +14,7 @@ use crate::{Decoder, socket};
 /// Microsoft-Windows-DNS-Client.
 pub const DNS_CLIENT: Guid = Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d");
 
-/// Ids of [`DNS_CLIENT`].
+/// IDs of [`DNS_CLIENT`].
 pub mod id {
     /// A server did not answer in time.
     pub const SERVER_TIMEOUT: u16 = 1015;

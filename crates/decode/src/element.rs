@@ -133,7 +133,8 @@ fn sid<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
 
 /// The SID of a kernel event; empty if a zero word replaces it.
 fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8]> {
-    // The kernel writes one word of zeros in place of the whole structure where a process has no user.
+    // The kernel writes one word of zeros in place of the whole structure where a process has no
+    // user.
     if cursor.rest().first_chunk::<4>()? == &[0; 4] {
         return cursor.take(4).map(|_| &[][..]);
     }

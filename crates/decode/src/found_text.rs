@@ -38,8 +38,9 @@ struct TextAt {
     text: String,
 }
 
-/// The texts in a payload in the order of their bytes: UTF-16 (little endian, at even and odd offsets) and
-/// ASCII. At most 16 of at most 256 characters each; in bytes that are both, UTF-16 wins.
+/// The texts in a payload in the order of their bytes: UTF-16 (little endian, at even and odd
+/// offsets) and ASCII. At most 16 of at most 256 characters each; in bytes that are both, UTF-16
+/// wins.
 #[must_use]
 pub fn of(payload: &[u8]) -> Vec<String> {
     // A text can start at an even or an odd offset. If both readings find text in the same bytes,

@@ -1,5 +1,5 @@
-//! Clicks and keys of the user, as the recording tool ETWController logs them (EventSource `HookEvents`), and
-//! the pictures of the screen that it takes then.
+//! Clicks and keys of the user, as the recording tool ETWController logs them (EventSource
+//! `HookEvents`), and the pictures of the screen that it takes then.
 //!
 //! The layouts come from its public source; no recorded trace with these events was available. If a
 //! trace contains their manifest, fields are read by their names, otherwise by the numbers of the

@@ -81,13 +81,14 @@ impl<const N: usize> NamedFields<N> {
         payload: &[u8],
         read: impl Fn(Values<'_, N>) -> Option<T>,
     ) -> Option<T> {
-        // Fields are looked up by name once for each plan, not for each event: network events come by the
-        // million.
+        // Fields are looked up by name once for each plan, not for each event: network events come
+        // by the million.
         let names = &self.names;
         let known = self.positions.entry(Arc::as_ptr(plan) as usize);
         let (plan, positions) =
             known.or_insert_with(|| (Arc::clone(plan), names.map(|name| plan.field(name))));
-        // A payload that is cut short, or of another version, would have other fields at these places.
+        // A payload that is cut short, or of another version, would have other fields at these
+        // places.
         if !plan.locate(payload, &mut self.spans) {
             return None;
         }

@@ -74,11 +74,11 @@ impl Plan {
         self.fixed.len() == self.schema.fields.len() + 1
     }
 
-    /// Finds the fields of a payload. Returns whether all of them are there; those that are can be read in
-    /// any case.
+    /// Finds the fields of a payload. Returns whether all of them are there; those that are can be
+    /// read in any case.
     pub fn locate(&self, payload: &[u8], spans: &mut Spans) -> bool {
-        // Offsets of fields at fixed places are only copied, without a look at their bytes: this is done for
-        // every event of a trace.
+        // Offsets of fields at fixed places are only copied, without a look at their bytes: this is
+        // done for every event of a trace.
         spans.spans.clear();
         for pair in self.fixed.windows(2) {
             let &[start, end] = pair else { break };
@@ -103,8 +103,8 @@ impl Plan {
         slots.resize(usize::from(self.schema.slots), 0);
         let mut context = Context::with_slots(self.pointer_size, slots);
         for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
-            // Fields of fixed size were located without being read, but their values may be lengths and
-            // counts of later ones.
+            // Fields of fixed size were located without being read, but their values may be lengths
+            // and counts of later ones.
             context.remember(
                 field,
                 payload
@@ -141,13 +141,14 @@ fn fixed_field_size(field: &Field, pointer_size: usize) -> Option<u32> {
         (None, crate::Length::Fixed(bytes), crate::Type::AnsiString | crate::Type::Binary) => bytes,
         _ => return None,
     };
-    // No payload is longer than 64 KiB. A field that claims far more is left to the walk, which ends at the
-    // payload.
+    // No payload is longer than 64 KiB. A field that claims far more is left to the walk, which
+    // ends at the payload.
     size.checked_mul(count).filter(|size| *size <= 1 << 20)
 }
 
 impl Spans {
-    /// The bytes of a field: all elements with their counts and terminators. `None` if it is not there.
+    /// The bytes of a field: all elements with their counts and terminators. `None` if it is not
+    /// there.
     #[must_use]
     pub fn bytes<'a>(&self, payload: &'a [u8], field: usize) -> Option<&'a [u8]> {
         let (start, end) = self.spans.get(field)?;

@@ -45,8 +45,8 @@ pub struct Renderer<'c> {
 }
 
 impl Renderer<'_> {
-    /// All fields of a payload as an object, in the order of the schema (a repeated name gets `#2`), and
-    /// whether the payload was long enough for all of them.
+    /// All fields of a payload as an object, in the order of the schema (a repeated name gets
+    /// `#2`), and whether the payload was long enough for all of them.
     ///
     /// Values with a name are shown by it, bits by the names of those that are set. Other numbers
     /// stay numbers (NaN and infinities become text). Addresses and hexadecimal types become
@@ -87,7 +87,8 @@ impl Renderer<'_> {
             return None;
         }
         context.step()?;
-        // An array of one element and a single value have the same bytes, but only the first is a list.
+        // An array of one element and a single value have the same bytes, but only the first is a
+        // list.
         let count = context.count(field, cursor)?;
         if field.count == Count::One {
             return self.element(field, cursor, context, depth);
@@ -287,8 +288,8 @@ fn free_name<'f>(
     if !object.contains_key(name) {
         return name.to_owned();
     }
-    // Counting from 2 each time would take the square of the number of fields, and a malicious file has
-    // arrays of structs with a thousand fields of one name.
+    // Counting from 2 each time would take the square of the number of fields, and a malicious file
+    // has arrays of structs with a thousand fields of one name.
     let number = next.entry(name).or_insert(2);
     loop {
         let candidate = format!("{name}#{number}");

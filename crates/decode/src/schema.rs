@@ -201,8 +201,8 @@ impl ValueMap {
     /// The name of a value. For bits, the names of all that are set, with the rest in hexadecimal.
     #[must_use]
     pub fn name(&self, value: u64) -> Option<String> {
-        // A whole match goes first also for bits: providers name combinations and zero (`None`), which would
-        // otherwise fall apart or have no name.
+        // A whole match goes first also for bits: providers name combinations and zero (`None`),
+        // which would otherwise fall apart or have no name.
         if let Some((_, name)) = self.entries.iter().find(|(v, _)| *v == value) {
             return Some(name.to_string());
         }
@@ -262,7 +262,8 @@ impl Field {
         }
     }
 
-    /// Type in the machine output of `etwkit info`: `uint32`, `uint8:boolean`, `uint16[]:string`, `guid[4]`.
+    /// Type in the machine output of `etwkit info`: `uint32`, `uint8:boolean`, `uint16[]:string`,
+    /// `guid[4]`.
     #[must_use]
     pub fn type_name(&self) -> String {
         let mut text = self.ty.name().to_owned();

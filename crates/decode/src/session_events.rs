@@ -11,29 +11,29 @@ pub const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3
 /// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A session writes to its file, and that failed (ids 0, 1 and 4).
+    /// A session writes to its file, and that failed (IDs 0, 1 and 4).
     WriteError,
-    /// A session could not start (id 2).
+    /// A session could not start (ID 2).
     StartError,
-    /// A session stopped because of an error (id 3).
+    /// A session stopped because of an error (ID 3).
     StopError,
-    /// A process registers a provider (id 8).
+    /// A process registers a provider (ID 8).
     Register,
-    /// A process takes a provider back (id 9).
+    /// A process takes a provider back (ID 9).
     Unregister,
-    /// A session starts (id 10).
+    /// A session starts (ID 10).
     Start,
-    /// A session stops (id 11).
+    /// A session stops (ID 11).
     Stop,
-    /// A provider is switched on for a session (id 14).
+    /// A provider is switched on for a session (ID 14).
     Enable,
-    /// A provider is switched off for a session (id 15).
+    /// A provider is switched off for a session (ID 15).
     Disable,
-    /// An event of a provider was lost (ids 19 and 31).
+    /// An event of a provider was lost (IDs 19 and 31).
     LostEvent,
-    /// A session that is there (id 20).
+    /// A session that is there (ID 20).
     Running,
-    /// An event of the kernel was lost (id 34).
+    /// An event of the kernel was lost (ID 34).
     LostSystemEvent,
 }
 
@@ -119,7 +119,7 @@ pub struct SessionFields {
     pub level: Option<u32>,
     /// `EVENT_ENABLE_PROPERTY_…` bits.
     pub enable_property: Option<u32>,
-    /// The lost event: its id, of the kernel its hook id.
+    /// The lost event: its ID, of the kernel its hook ID.
     pub event_id: Option<u32>,
     /// Name of the lost event.
     pub event_name: Option<String>,

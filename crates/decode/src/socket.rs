@@ -26,8 +26,8 @@ pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
 
 /// Reads one address, or a list of them in storages of fixed size.
 pub fn addresses(bytes: &[u8]) -> impl Iterator<Item = SocketAddr> + '_ {
-    // Chunks and not exact ones: a single address is shorter than a storage, and so may be the last of a
-    // list.
+    // Chunks and not exact ones: a single address is shorter than a storage, and so may be the last
+    // of a list.
     bytes.chunks(STORAGE_LEN).filter_map(address)
 }
 

@@ -1,5 +1,5 @@
-//! Connected standby (modern standby): when the machine goes into it and comes out again, reported by
-//! Microsoft-Windows-Kernel-Power.
+//! Connected standby (modern standby): when the machine goes into it and comes out again, reported
+//! by Microsoft-Windows-Kernel-Power.
 //!
 //! The entry (ID 506) is documented in its manifest. For the exit (ID 507), names and order of the
 //! first fields come from the Windows event log; later versions append more.
@@ -10,7 +10,7 @@ use crate::Decoder;
 use crate::kernel::power_setting::KERNEL_POWER;
 use crate::named::{NamedFields, Values};
 
-/// Ids of these events.
+/// IDs of these events.
 pub mod id {
     /// The machine goes into connected standby.
     pub const ENTER: u16 = 506;

@@ -58,7 +58,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of an id; posted and injected data have one id.
+    /// The kind of an ID; posted and injected data have one ID.
     #[must_use]
     pub const fn of(id: u16) -> Option<Self> {
         Some(match id {
@@ -124,8 +124,8 @@ pub struct TcpEvent {
     pub pid: Option<u32>,
     /// Bytes of data.
     pub bytes: Option<u32>,
-    /// Sequence number of the first byte; of retransmissions and keep-alives the first one that is not
-    /// acknowledged.
+    /// Sequence number of the first byte; of retransmissions and keep-alives the first one that is
+    /// not acknowledged.
     pub sequence: Option<u32>,
     /// Number of the template.
     pub template: Option<u32>,
@@ -163,7 +163,8 @@ pub struct Summary {
     pub segments_in: u64,
     /// All segments sent.
     pub segments_out: u64,
-    /// Round-trip times in microseconds: last, least, greatest. The older of the two events has none.
+    /// Round-trip times in microseconds: last, least, greatest. The older of the two events has
+    /// none.
     pub rtt_us: Option<(u32, u32, u32)>,
 }
 
@@ -337,8 +338,9 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
     })
 }
 
-/// The process that an event names in its payload, by the layout that these events have had in all versions.
-/// Without process events this is how a process becomes known that owns a connection and logs nothing itself.
+/// The process that an event names in its payload, by the layout that these events have had in all
+/// versions. Without process events this is how a process becomes known that owns a connection and
+/// logs nothing itself.
 #[must_use]
 pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     let has_tcb = match TcpReader::kind(event)? {

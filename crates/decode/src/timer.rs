@@ -7,7 +7,7 @@ use crate::Decoder;
 use crate::kernel::power_setting::KERNEL_POWER;
 use crate::named::{NamedFields, Values};
 
-/// Ids of these events.
+/// IDs of these events.
 pub mod id {
     /// A process asks for a resolution.
     pub const REQUEST: u16 = 63;

@@ -1,7 +1,7 @@
 //! Events that describe themselves: TraceLogging, and EventSource in its self-describing format.
 //!
-//! Each event carries its metadata as an extended item, and the name of its provider as another one. Both
-//! are the tables of `TraceLoggingProvider.h` of the Windows SDK.
+//! Each event carries its metadata as an extended item, and the name of its provider as another
+//! one. Both are the tables of `TraceLoggingProvider.h` of the Windows SDK.
 
 use std::sync::Arc;
 
@@ -62,8 +62,8 @@ pub fn traits(data: &[u8]) -> Option<Traits> {
     Some(Traits { name, group })
 }
 
-/// Reads event metadata; `None` if it is broken or names a type that does not exist, because nothing of the
-/// payload can be trusted then.
+/// Reads event metadata; `None` if it is broken or names a type that does not exist, because
+/// nothing of the payload can be trusted then.
 #[must_use]
 pub fn schema(provider: Guid, provider_name: Option<Arc<str>>, metadata: &[u8]) -> Option<Schema> {
     let mut cursor = sized(metadata)?;
@@ -131,7 +131,8 @@ impl Reader<'_> {
                 tags(&mut self.cursor)?;
             }
         }
-        // Read even where it is not needed: for the types of serializers it passes over their description.
+        // Read even where it is not needed: for the types of serializers it passes over their
+        // description.
         let count = self.count(kind)?;
         if kind & in_type::ARRAY == in_type::CUSTOM {
             // The payload holds a size and that many bytes of any meaning.
@@ -170,7 +171,8 @@ impl Reader<'_> {
     }
 }
 
-/// Type and form of an input and an output type. Output types that only format a number change nothing.
+/// Type and form of an input and an output type. Output types that only format a number change
+/// nothing.
 fn encoding(base: u8, out: u8) -> Option<(Type, Out)> {
     let ty = match base {
         // Unlike in manifests, a binary brings its own length.

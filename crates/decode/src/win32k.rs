@@ -31,8 +31,8 @@ impl Mode {
     }
 }
 
-/// A thread got the global lock. One acquisition may be reported by several events, which have the same
-/// token.
+/// A thread got the global lock. One acquisition may be reported by several events, which have the
+/// same token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acquired {
     /// ID of the event: a slow acquisition is reported by an event with another ID, after the
@@ -325,7 +325,8 @@ fn wait_cursor(c: &mut Cursor<'_>) -> Option<Delay> {
 
 fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     let flags = c.u32()?;
-    // Only a delay of messages reports its length. A delay of input lasts as long as the oldest input waits.
+    // Only a delay of messages reports its length. A delay of input lasts as long as the oldest
+    // input waits.
     let reported = if kind == DelayKind::Message {
         Some(c.u32()?)
     } else {

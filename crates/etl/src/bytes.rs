@@ -125,8 +125,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The 8-bit string up to the next NUL, which is skipped; a missing NUL means the end of the bytes
-    /// (a payload may leave out the last one).
+    /// The 8-bit string up to the next NUL, which is skipped; a missing NUL means the end of the
+    /// bytes (a payload may leave out the last one).
     pub fn ansi(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let len = rest.iter().position(|&b| b == 0).unwrap_or(rest.len());
@@ -134,8 +134,9 @@ impl<'a> Cursor<'a> {
         rest.get(..len).unwrap_or_default()
     }
 
-    /// The bytes of the UTF-16 string up to the next NUL character, which is skipped; a missing NUL means
-    /// the end of the bytes. The string may start at an odd offset; an odd last byte is left unread.
+    /// The bytes of the UTF-16 string up to the next NUL character, which is skipped; a missing NUL
+    /// means the end of the bytes. The string may start at an odd offset; an odd last byte is left
+    /// unread.
     pub fn utf16(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let (units, _) = rest.as_chunks::<2>();

@@ -57,13 +57,14 @@ pub struct Clock {
 impl Clock {
     /// The clock of a file: time zero is its header event, stamped `t0`.
     ///
-    /// CPU cycles count at `PerfFreq` where that is near the processor's speed (its exact value); older
-    /// systems store the frequency of the performance counter there, then the speed in MHz holds.
+    /// CPU cycles count at `PerfFreq` where that is near the processor's speed (its exact value);
+    /// older systems store the frequency of the performance counter there, then the speed in MHz
+    /// holds.
     #[must_use]
     pub fn new(header: &TraceHeader, t0: i64) -> Self {
         let kind = ClockType::from_raw(header.clock_type);
-        // The speed in MHz is rounded, so `PerfFreq` is the better number where it is plausible. The few MHz
-        // of a performance counter are far outside the tenth that is allowed here.
+        // The speed in MHz is rounded, so `PerfFreq` is the better number where it is plausible.
+        // The few MHz of a performance counter are far outside the tenth that is allowed here.
         let mhz = i64::from(header.cpu_mhz) * 1_000_000;
         let frequency = match kind {
             ClockType::System => FILETIME_PER_SECOND,
@@ -107,7 +108,8 @@ impl Clock {
     #[must_use]
     pub fn nanoseconds(&self, ticks: i64) -> i64 {
         let delta = i128::from(ticks) - i128::from(self.t0);
-        // The common case stays in 64 bits: a division of 128 bits costs more than reading the event.
+        // The common case stays in 64 bits: a division of 128 bits costs more than reading the
+        // event.
         if let Ok(small) = i64::try_from(delta)
             && let Some(scaled) = small.checked_mul(1_000_000_000)
         {
@@ -129,8 +131,8 @@ impl Clock {
         ticks as f64 / self.frequency as f64
     }
 
-    /// Nanoseconds since time zero, rounded down, of something that started `counter_ticks` ticks of the
-    /// performance counter before `ticks`.
+    /// Nanoseconds since time zero, rounded down, of something that started `counter_ticks` ticks
+    /// of the performance counter before `ticks`.
     #[must_use]
     pub fn nanoseconds_before(&self, ticks: i64, counter_ticks: u64) -> i64 {
         // Subtracting ticks before converting rounds once. Converting both and subtracting would
@@ -143,8 +145,8 @@ impl Clock {
         i64::try_from(i128::from(self.nanoseconds(ticks)) - ns).unwrap_or(i64::MIN)
     }
 
-    /// Ticks of a point in time given in nanoseconds since time zero, rounded up: the first tick that is
-    /// not before it.
+    /// Ticks of a point in time given in nanoseconds since time zero, rounded up: the first tick
+    /// that is not before it.
     #[must_use]
     pub fn ticks_at(&self, nanoseconds: i64) -> i64 {
         // Rounding up is the counterpart of `nanoseconds`, which rounds down: the first tick at or

@@ -119,8 +119,8 @@ impl Damage {
     /// Adds a place at which events are missing: in the buffer at that offset of its file, or
     /// between buffers.
     pub fn add_loss(&mut self, place: DamageAt, buffer: u64) {
-        // A place without lost bytes is odd but complete, such as a buffer whose size had to be corrected; it
-        // must not count as a gap in the events.
+        // A place without lost bytes is odd but complete, such as a buffer whose size had to be
+        // corrected; it must not count as a gap in the events.
         if place.bytes > 0 {
             self.losses.push((place.file, buffer));
         }

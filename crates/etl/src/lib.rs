@@ -1,7 +1,7 @@
 //! Event Trace Log (`.etl`) files: bytes → ordered raw events, and the writer of the same format.
 //!
-//! This crate knows buffers, headers and clocks. It knows nothing of providers, files on a disk or the
-//! threads of a process: bytes come from a [`source::ByteSource`], events go to a closure.
+//! This crate knows buffers, headers and clocks. It knows nothing of providers, files on a disk or
+//! the threads of a process: bytes come from a [`source::ByteSource`], events go to a closure.
 //!
 //! - [`wire`]: the documented structures, one file each, and the compression of buffers
 //! - [`clock`]: raw ticks to time

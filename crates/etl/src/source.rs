@@ -4,8 +4,8 @@ use std::io;
 
 /// Random access to the bytes of one file.
 ///
-/// A mapped file gives slices; a network file or one that still grows is read by position. Readers must
-/// tolerate a file that shrinks while they read.
+/// A mapped file gives slices; a network file or one that still grows is read by position. Readers
+/// must tolerate a file that shrinks while they read.
 pub trait ByteSource: Send + Sync {
     /// Length in bytes when the file was opened.
     fn size(&self) -> u64;
@@ -15,7 +15,8 @@ pub trait ByteSource: Send + Sync {
         None
     }
 
-    /// Fills `buf` from `offset`; returns how many bytes there were (fewer only at the end of the file).
+    /// Fills `buf` from `offset`; returns how many bytes there were (fewer only at the end of the
+    /// file).
     ///
     /// # Errors
     /// The error of the operating system.

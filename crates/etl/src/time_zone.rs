@@ -19,8 +19,8 @@ impl TimeZone {
         // Each change is given in the local time that ends with it.
         let begin = transition(&self.daylight_date, year, standard);
         let end = transition(&self.standard_date, year, daylight);
-        // A zone without daylight saving time has dates of zeros. Windows then applies neither of the two
-        // extra biases.
+        // A zone without daylight saving time has dates of zeros. Windows then applies neither of
+        // the two extra biases.
         let Some((begin, end)) = begin.zip(end) else {
             return self.bias;
         };
@@ -32,8 +32,8 @@ impl TimeZone {
     }
 }
 
-/// FILETIME of a change in a year, from a SYSTEMTIME whose year is 0: the n-th weekday of a month, 5 for the
-/// last. `None` if there is none.
+/// FILETIME of a change in a year, from a SYSTEMTIME whose year is 0: the n-th weekday of a month,
+/// 5 for the last. `None` if there is none.
 fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
     let field = |index: usize| u16_at(rule, 2 * index).map(i64::from);
     let (own_year, month, weekday, day) = (field(0)?, field(1)?, field(2)?, field(3)?);

@@ -1,4 +1,5 @@
-//! `method_hash`: numbers of methods that are equal in every trace, filled in when all names are known.
+//! `method_hash`: numbers of methods that are equal in every trace, filled in when all names are
+//! known.
 
 use std::sync::Arc;
 

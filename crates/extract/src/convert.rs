@@ -43,8 +43,8 @@ pub struct ConvertOptions<'a> {
     pub described: Option<&'a Described>,
     /// Labels of the extract, see [`Manifest::labels`].
     pub labels: Option<&'a BTreeMap<String, String>>,
-    /// Tables that the extract does without, see [`left_out`](crate::left_out); `None` leaves out the usual
-    /// ones.
+    /// Tables that the extract does without, see [`left_out`](crate::left_out); `None` leaves out
+    /// the usual ones.
     pub left_out: Option<&'a Names>,
 }
 
@@ -150,8 +150,8 @@ impl From<SinkError> for ConvertError {
     }
 }
 
-/// Extracts a trace into the folder `target`. `progress` is called every few thousand events and can stop the
-/// work.
+/// Extracts a trace into the folder `target`. `progress` is called every few thousand events and
+/// can stop the work.
 ///
 /// # Errors
 /// [`ConvertError`]; nothing is changed at the target then.
@@ -164,8 +164,8 @@ pub fn convert(
     convert_with_tags(input, target, options, &[TagSet::built_in()], progress)
 }
 
-/// As [`convert`], with the stack tags of these sets: [`TagSet::built_in`] is one of them only if it is
-/// named.
+/// As [`convert`], with the stack tags of these sets: [`TagSet::built_in`] is one of them only if
+/// it is named.
 ///
 /// # Errors
 /// The errors of [`convert`].
@@ -329,8 +329,8 @@ fn name(
     Ok(naming)
 }
 
-/// Names the native code of an existing extract, which is replaced when all is done. Nothing changes if
-/// neither symbols nor images that name them are found.
+/// Names the native code of an existing extract, which is replaced when all is done. Nothing
+/// changes if neither symbols nor images that name them are found.
 ///
 /// # Errors
 /// If the extract is damaged, packed or a summary, or cannot be written to.
@@ -392,8 +392,8 @@ fn base(extract: &crate::Extract) -> Sealed {
     Sealed(tables.collect())
 }
 
-/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only
-/// those had.
+/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks
+/// that only those had.
 fn summarise(
     sealed: &Sealed,
     sets: &[TagSet],
@@ -406,7 +406,8 @@ fn summarise(
     let stacks = sink.finish(sealed, &kept)?;
     for (table, rows) in kept.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
-        // Only some stacks are kept, under new numbers, so the rows that name them are written anew.
+        // Only some stacks are kept, under new numbers, so the rows that name them are written
+        // anew.
         rows.into_iter()
             .try_for_each(|rows| writer.write(table, rows))?;
     }
@@ -507,8 +508,9 @@ pub fn default_target(trace: &Path) -> PathBuf {
 
 /// Names of the tables that an extract omits.
 fn left_out_of(extract: &crate::reader::Extract) -> Names {
-    // Hashes of stacks are left out by default, and then the manifest does not list them. An extract that has
-    // them was made with them on purpose, and keeps them when its tables are computed anew.
+    // Hashes of stacks are left out by default, and then the manifest does not list them. An
+    // extract that has them was made with them on purpose, and keeps them when its tables are
+    // computed anew.
     let has_hashes = extract.table(StackHash::TABLE.name).is_some();
     let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
     extract

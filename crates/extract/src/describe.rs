@@ -127,14 +127,15 @@ impl Described {
         &self.descriptions
     }
 
-    /// 16 hexadecimal digits that distinguish sets of files by their contents; `None` without files.
+    /// 16 hexadecimal digits that distinguish sets of files by their contents; `None` without
+    /// files.
     #[must_use]
     pub fn hash(&self) -> Option<&str> {
         self.hash.as_deref()
     }
 
-    /// Distinguishes extracts of one trace that were made with different files; without files it is the hash
-    /// of the trace.
+    /// Distinguishes extracts of one trace that were made with different files; without files it is
+    /// the hash of the trace.
     #[must_use]
     pub fn with_source(&self, source_hash: &str) -> String {
         match &self.hash {

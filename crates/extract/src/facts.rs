@@ -48,7 +48,8 @@ struct Fact {
 }
 
 impl Facts {
-    /// Looks for the files of the parts of a trace. Files that cannot be read are reported and left out.
+    /// Looks for the files of the parts of a trace. Files that cannot be read are reported and left
+    /// out.
     pub(crate) fn beside(input: &Input) -> Self {
         let paths: BTreeSet<PathBuf> = input
             .parts()
@@ -69,8 +70,8 @@ impl Facts {
     }
 }
 
-/// The paths that the file can have: by the file that was named or by the trace in an archive, with or
-/// without their endings.
+/// The paths that the file can have: by the file that was named or by the trace in an archive, with
+/// or without their endings.
 fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
     let Some(folder) = path.parent() else {
         return Vec::new();

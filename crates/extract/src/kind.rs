@@ -16,8 +16,8 @@ pub(crate) enum Kind {
 /// Bytes that [`Kind::of`] looks at.
 pub(crate) const MAGIC_LEN: usize = 8;
 
-/// The record types at the start of zip files: a member, the end of an empty archive, a part of a spanned
-/// one.
+/// The record types at the start of zip files: a member, the end of an empty archive, a part of a
+/// spanned one.
 const ZIP: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"];
 const SEVEN_ZIP: &[u8] = b"7z\xBC\xAF\x27\x1C";
 /// Archives that people send, and that have to be unpacked by hand.

@@ -65,7 +65,8 @@ impl TryFrom<String> for Version {
     }
 }
 
-/// The manifest of an extract. [`Writer::finish`](crate::Writer::finish) fills `format`, versions and tables.
+/// The manifest of an extract. [`Writer::finish`](crate::Writer::finish) fills `format`, versions
+/// and tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT`].
@@ -82,8 +83,8 @@ pub struct Manifest {
     pub clock: Clock,
     /// The recorded machine.
     pub machine: Machine,
-    /// 16 hexadecimal digits that distinguish the files that described events (`--tmf`, `--manifest`) by
-    /// their content; missing if none were named.
+    /// 16 hexadecimal digits that distinguish the files that described events (`--tmf`,
+    /// `--manifest`) by their content; missing if none were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptions: Option<String>,
     /// The extract of another program that it was made of, instead of a trace.
@@ -105,7 +106,8 @@ pub struct Manifest {
     /// Their lack of rows proves nothing about the trace.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
-    /// Tables with rows, by name; derived ones have their own manifest. All others have files without rows.
+    /// Tables with rows, by name; derived ones have their own manifest. All others have files
+    /// without rows.
     pub tables: BTreeMap<String, TableEntry>,
 }
 
@@ -153,8 +155,8 @@ impl Manifest {
         })
     }
 
-    /// The command that makes the extract at `path` anew with all its tables, with the traces as the manifest
-    /// names them.
+    /// The command that makes the extract at `path` anew with all its tables, with the traces as
+    /// the manifest names them.
     #[must_use]
     pub fn command(&self, path: &Path) -> String {
         command(path, self.detail.name(), self.source.clone())
@@ -270,7 +272,7 @@ pub struct Topic {
     pub topic: String,
     /// True if the trace contains events of the topic.
     pub recorded: bool,
-    /// Events of it in the trace; `None` where that is not known.
+    /// Events of it in the trace; `None` where that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
     /// Advice on how to record the topic, if it was not recorded.
@@ -322,7 +324,8 @@ pub struct TableEntry {
     pub rows: u64,
     /// Bytes of its file.
     pub bytes: u64,
-    /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are not.
+    /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are
+    /// not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sorted_by: Vec<String>,
     /// Checksums of its file, by which damage is noticed when it is read.
@@ -383,8 +386,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
         name,
         expected,
     };
-    // The rest of another major version may have any form, so only this part is read before the version is
-    // judged.
+    // The rest of another major version may have any form, so only this part is read before the
+    // version is judged.
     let head: Head =
         serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
     if head.format != format {
@@ -423,7 +426,8 @@ struct Origin {
     source: TraceSource,
 }
 
-/// The command that makes an extract of another version anew, with the traces as its manifest names them.
+/// The command that makes an extract of another version anew, with the traces as its manifest names
+/// them.
 fn again(path: &Path, manifest: &[u8]) -> String {
     let Origin { detail, source } = serde_json::from_slice(manifest).unwrap_or_default();
     command(path, &detail, source)

@@ -53,12 +53,12 @@ impl OpenedFile {
     }
 }
 
-/// Opens a file, or unpacks the members of an archive that have the wanted ending. The limits of `options`
-/// hold as for traces.
+/// Opens a file, or unpacks the members of an archive that have the wanted ending. The limits of
+/// `options` hold as for traces.
 ///
 /// # Errors
-/// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if the archive
-/// holds nothing that is wanted.
+/// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if
+/// the archive holds nothing that is wanted.
 pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Opened> {
     let OpenedFile {
         path,

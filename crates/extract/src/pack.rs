@@ -15,10 +15,10 @@ use crate::store_error::{StoreError, StoreResult};
 const LARGE: u64 = u32::MAX as u64;
 
 impl Extract {
-    /// Writes the extract as one file that can be mailed and is read in place: `zip`, named `NAME.etwx.zip`
-    /// by custom. Members are stored as they are, since tables are compressed already, below the folder
-    /// `NAME.etwx`. The file appears when it is complete; an existing one is replaced if it is a packed
-    /// extract. The same extract gives the same bytes.
+    /// Writes the extract as one file that can be mailed and is read in place: `zip`, named
+    /// `NAME.etwx.zip` by custom. Members are stored as they are, since tables are compressed
+    /// already, below the folder `NAME.etwx`. The file appears when it is complete; an existing one
+    /// is replaced if it is a packed extract. The same extract gives the same bytes.
     ///
     /// # Errors
     /// If a file cannot be read or written, or another kind of file exists at `zip`.

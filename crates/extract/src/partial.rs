@@ -165,7 +165,8 @@ fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
             .tempdir_in(parent)?;
         let folder = made.keep();
         let path = folder.join(LOCK);
-        // A sweeper may see the folder before its lock is held; then it is gone, and another one is made.
+        // A sweeper may see the folder before its lock is held; then it is gone, and another one is
+        // made.
         let Ok(lock) = OpenOptions::new().write(true).create_new(true).open(&path) else {
             if folder.exists() {
                 fs::remove_dir(&folder)?;
@@ -204,7 +205,8 @@ fn sweep(parent: &Path) {
             Ok(lock) if lock.try_lock().is_ok() => {
                 let _ = remove(&folder);
             }
-            // Without a lock file: not ours, just made (then its maker makes another), or an empty remainder.
+            // Without a lock file: not ours, just made (then its maker makes another), or an empty
+            // remainder.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let _ = fs::remove_dir(&folder);
             }
@@ -238,7 +240,8 @@ fn sync_tree(folder: &Path) -> StoreResult<()> {
         if path.is_dir() {
             sync_tree(&path)?;
         } else {
-            // Windows flushes a file only through a handle that may write, so it is not opened for reading.
+            // Windows flushes a file only through a handle that may write, so it is not opened for
+            // reading.
             let synced = OpenOptions::new()
                 .write(true)
                 .open(&path)

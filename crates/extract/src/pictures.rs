@@ -83,7 +83,8 @@ impl Pictures {
     }
 }
 
-/// Names that a folder of pictures can have: of the file that was named, and of the trace in an archive.
+/// Names that a folder of pictures can have: of the file that was named, and of the trace in an
+/// archive.
 fn names(path: &Path, trace: &str) -> BTreeSet<String> {
     let file = path
         .file_name()

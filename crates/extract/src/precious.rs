@@ -30,8 +30,8 @@ pub fn precious(path: &Path) -> Option<&'static str> {
     let is_named_trace = path
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));
-    // The name alone counts as well, since a trace whose header is damaged is still a trace. An empty file
-    // has nothing to lose.
+    // The name alone counts as well, since a trace whose header is damaged is still a trace. An
+    // empty file has nothing to lose.
     if is_trace(head) || (is_named_trace && !head.is_empty()) {
         return Some("a trace");
     }
@@ -41,7 +41,8 @@ pub fn precious(path: &Path) -> Option<&'static str> {
         }
         Kind::Other(_) | Kind::Trace => {}
     }
-    // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.
+    // Tables, derived ones, symbol files of an extract: `derived/x.parquet`,
+    // `symbols/NAME/KEY/NAME`.
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     // The deepest file of an extract is three folders below it, and its own folder is one more.
     whole

@@ -13,15 +13,16 @@ pub(crate) struct Source(Arc<Bytes>);
 
 #[derive(Debug)]
 struct Bytes {
-    // Unmapped before the file is closed: a temporary file that Windows deletes on close must not be mapped.
+    // Unmapped before the file is closed: a temporary file that Windows deletes on close must not
+    // be mapped.
     map: Option<Mmap>,
     file: File,
     size: u64,
 }
 
 impl Source {
-    /// Takes over a file of `size` bytes. Where mapping fails (a 32-bit system and a large file), it is read
-    /// by position.
+    /// Takes over a file of `size` bytes. Where mapping fails (a 32-bit system and a large file),
+    /// it is read by position.
     pub(crate) fn new(file: File, size: u64, mmap: bool) -> Self {
         let map = if mmap && size > 0 {
             map(&file).ok()
@@ -51,8 +52,8 @@ impl ByteSource for Source {
         if offset >= self.0.size {
             return Ok(0);
         }
-        // A read may give fewer bytes than asked for, which readers of buffers would take for the end of the
-        // file.
+        // A read may give fewer bytes than asked for, which readers of buffers would take for the
+        // end of the file.
         let mut done = 0;
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match read_once(&self.0.file, rest, offset + done as u64) {

@@ -124,7 +124,8 @@ impl Spool {
             dir: self.dir.clone(),
             source,
         };
-        // One byte more than declared: shows a member that is longer, and lets the unpacker check the sum.
+        // One byte more than declared: shows a member that is longer, and lets the unpacker check
+        // the sum.
         let mut from = from.take(packed.size.saturating_add(1));
         // No larger than the member: an archive may hold many small ones.
         let mut chunk = vec![0; packed.size.saturating_add(1).min(1 << 18) as usize];

@@ -164,7 +164,8 @@ impl StoreError {
         }
     }
 
-    /// A copy of an error of a table, for callers that have only a reference: engines hand errors on so.
+    /// A copy of an error of a table, for callers that have only a reference: engines hand errors
+    /// on so.
     #[must_use]
     pub fn of_table_again(&self) -> Option<Self> {
         Some(match self {
@@ -268,8 +269,8 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn what_the_system_says_comes_with_what_to_do() {
-        // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ENOENT: numbers that Linux and macOS share, but for
-        // the quota.
+        // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ENOENT: numbers that Linux and macOS share,
+        // but for the quota.
         let quota = if cfg!(target_os = "linux") { 122 } else { 69 };
         for (number, advice) in [
             (28, "no space is left there"),

@@ -15,7 +15,8 @@ use crate::options::Limits;
 use crate::spool::Spool;
 use crate::{Error, Result};
 
-/// Symbol files that are unpacked at most: a program has hundreds of modules, a whole system some thousands.
+/// Symbol files that are unpacked at most: a program has hundreds of modules, a whole system some
+/// thousands.
 const MAX_KEPT: usize = 20_000;
 
 /// The outcome for one symbol file.
@@ -32,8 +33,8 @@ pub struct KeptSymbol {
 }
 
 impl Input {
-    /// Paths of the symbol files in zip archives that were opened, as the archives name them: escape them
-    /// before a terminal sees them.
+    /// Paths of the symbol files in zip archives that were opened, as the archives name them:
+    /// escape them before a terminal sees them.
     pub fn symbol_files(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().map(|symbol| symbol.entry.path.as_str())
     }

@@ -79,7 +79,8 @@ fn counter(
 // Windows gives no thread this ID, so it cannot collide with one that another section names.
 const NO_THREAD: i64 = -1;
 
-/// Reads the names of methods, and branches as `caller callee process count`, where methods are numbers.
+/// Reads the names of methods, and branches as `caller callee process count`, where methods are
+/// numbers.
 fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut methods, mut costs) = (Vec::new(), Vec::new());
     reader.object(|reader, name| {

@@ -264,8 +264,8 @@ fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> 
     })
 }
 
-/// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer is built
-/// on.
+/// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer
+/// is built on.
 fn file_system(text: String) -> String {
     const NAMES: [&str; 9] = [
         "NTFS", "RAW", "FAT", "FAT32", "exFAT", "CDFS", "UDF", "CSVFS", "ReFS",
@@ -278,7 +278,8 @@ fn file_system(text: String) -> String {
     }
 }
 
-/// The highest of a set of priorities, which has a bit for each; the lowest one and an empty set are both 0.
+/// The highest of a set of priorities, which has a bit for each; the lowest one and an empty set
+/// are both 0.
 const fn priority(bits: i64) -> i32 {
     match bits {
         16.. => 5,

@@ -1,4 +1,4 @@
-//! `CPUExtended`: speeds of processors, CPU of methods by kind of core, times ready as percentiles.
+//! `CPUExtended`: speeds of processors, CPU of methods by kind of core, ready times as percentiles.
 
 use std::sync::Arc;
 
@@ -192,8 +192,8 @@ fn usage(reader: &mut Reader, import: &mut Import<'_>) -> Result<Usage> {
     Ok(usage)
 }
 
-/// `version, count, min, max, p5, p25, p50, p90, p95, p99, sum` and in later files the sum of the longest
-/// ones; microseconds.
+/// `version, count, min, max, p5, p25, p50, p90, p95, p99, sum` and in later files the sum of the
+/// longest ones; microseconds.
 fn times(reader: &mut Reader) -> Result<Vec<f64>> {
     // A number's meaning is its position, so a missing number keeps its place.
     let times = reader.all(|reader| Ok(Some(reader.float()?.unwrap_or(0.0))))?;

@@ -198,8 +198,8 @@ fn listed(names: &[String]) -> String {
     format!("{}{tail}", names.get(..LISTED).unwrap_or(names).join(", "))
 }
 
-/// Name of the main file without its ending, and name of the part in lower case, which is empty for the main
-/// file.
+/// Name of the main file without its ending, and name of the part in lower case, which is empty for
+/// the main file.
 fn part_of(name: &str) -> Option<(&str, String)> {
     let stem = stem_of(name, ".json")?;
     let part = stem

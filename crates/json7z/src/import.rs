@@ -23,7 +23,7 @@ pub(crate) struct NamedProcess {
     pub(crate) name: Option<String>,
 }
 
-/// An import under way.
+/// An import in progress.
 pub(crate) struct Import<'w> {
     pub(crate) sink: &'w mut dyn Sink,
     pub(crate) zero: Zero,

@@ -1,10 +1,10 @@
 //! Extracts of ETWAnalyzer (`.json7z`, `.json`) become extracts of detail `summary`.
 //!
-//! The file is read from start to end in pieces (`reader`), first for recording, machine and processes
-//! (`head`), which all other sections refer to, then for the sections, each of which has a module.
-//! Information that the tables have no place for is counted, and so are unknown members: both become rows of
-//! `diagnostic`. The shapes of the JSON come from the data model that ETWAnalyzer documents for its extracts,
-//! and from published extracts.
+//! The file is read from start to end in pieces (`reader`), first for recording, machine and
+//! processes (`head`), which all other sections refer to, then for the sections, each of which has
+//! a module. Information that the tables have no place for is counted, and so are unknown members:
+//! both become rows of `diagnostic`. The shapes of the JSON come from the data model that
+//! ETWAnalyzer documents for its extracts, and from published extracts.
 
 #![forbid(unsafe_code)]
 
@@ -57,8 +57,8 @@ use rows::write_all;
 /// Makes the extract `target` of an extract of ETWAnalyzer, with these labels.
 ///
 /// # Errors
-/// The JSON is broken or has another shape than expected; the extract cannot be written. Nothing is changed
-/// at the target then.
+/// The JSON is broken or has another shape than expected; the extract cannot be written. Nothing is
+/// changed at the target then.
 pub fn import_json(
     input: &JsonInput,
     target: &Path,
@@ -273,8 +273,8 @@ impl Sections {
             "PMC" => counters::read(reader, import),
             "Network" => network::read(reader, import),
             "PowerConfiguration" => power::read(reader, import),
-            // A file that was written without parts has everything in it; one with parts may have empty
-            // members in their place.
+            // A file that was written without parts has everything in it; one with parts may have
+            // empty members in their place.
             "FileIO" if !self.has_files => file_io::read(reader, import),
             "Modules" if !self.has_modules => modules::read(reader, import),
             "FileIO" | "Modules" => reader.skip(),

@@ -11,7 +11,8 @@ const NO_TEXT: i64 = -2;
 
 /// A module before its texts are known.
 struct Stored {
-    /// Numbers of path, file, file version, product version, product, numeric file version, description.
+    /// Numbers of path, file, file version, product version, product, numeric file version,
+    /// description.
     texts: Vec<i64>,
     processes: Vec<i64>,
     pdb: Option<i64>,

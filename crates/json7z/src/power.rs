@@ -37,8 +37,8 @@ const SCHEMES: [&str; 5] = [
     "e9a42b02-d5df-448d-aa00-03f14749eb61",
 ];
 
-/// Members, and the GUIDs that Windows documents for these settings. Intervals that Windows counts in checks
-/// are written as if a check were a millisecond.
+/// Members, and the GUIDs that Windows documents for these settings. Intervals that Windows counts
+/// in checks are written as if a check were a millisecond.
 const SETTINGS: [(&str, &str, Form); 50] = [
     (
         "ActivePowerProfileGuid",

@@ -14,7 +14,7 @@ pub(crate) struct Listed {
     pid: i32,
     name: Option<String>,
     command_line: Option<String>,
-    /// In units of 100 ns since 1601; `None` where it is not known.
+    /// In units of 100 ns since 1601; `None` where it is unknown.
     start: Option<i64>,
     stop: Option<i64>,
     is_new: Option<bool>,
@@ -128,7 +128,7 @@ impl Processes {
         Some(self.with(pid as i32, start_of(start)?, Some(name)))
     }
 
-    /// Process id of a key.
+    /// Process ID of a key.
     pub(crate) fn pid(&self, key: Option<i32>) -> Option<i32> {
         self.listed(key).map(|listed| listed.pid)
     }
@@ -185,7 +185,7 @@ impl Processes {
         })
     }
 
-    /// The process with the id of the parent that started last before this one, if it still ran.
+    /// The process with the ID of the parent that started last before this one, if it still ran.
     fn parent(&self, key: i32, listed: &Listed) -> Option<i32> {
         // `by_pid` sorts unknown starts first, because `None` is less than any start. The binary
         // search below relies on this order.
@@ -260,7 +260,7 @@ mod tests {
             listed(8, start, None, 7),
         ]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
-        // Keys of old files have no start: the executable distinguishes two processes with one id.
+        // Keys of old files have no start: the executable distinguishes two processes with one ID.
         let named = |pid, name: &str, start| Listed {
             name: Some(name.to_owned()),
             ..listed(pid, start, None, 0)
@@ -287,7 +287,7 @@ mod tests {
             all.with_text("a.exe(7)2021-11-14T21:12:12.0576236+01:00"),
             Some(Some(1))
         );
-        // Another start, but the only one with that id.
+        // Another start, but the only one with that ID.
         assert_eq!(all.with_text("a.exe(8)"), Some(Some(2)));
         assert_eq!((all.with_text("a.exe(9)"), all.missing), (Some(None), 1));
         assert_eq!(

@@ -23,7 +23,8 @@ const CODE: [&str; 3] = [".dll", ".exe", ".sys"];
 impl<'t> Named<'t> {
     /// `ntdll.dll!RtlUserThreadStart`, or `ntdll.dll+0x1a2b` for code without a name.
     pub(crate) fn parse(text: &'t str) -> Self {
-        // A name with `!` in front and nothing before it has no module: the mark belongs to the name.
+        // A name with `!` in front and nothing before it has no module: the mark belongs to the
+        // name.
         if let Some((module, method)) = text
             .split_once('!')
             .filter(|(module, _)| !module.is_empty())
@@ -69,12 +70,13 @@ pub(crate) struct Modules {
 }
 
 impl Modules {
-    /// Adds a module of a process and numbers it. It takes the place of one that a stack named before.
+    /// Adds a module of a process and numbers it. It takes the place of one that a stack named
+    /// before.
     pub(crate) fn add(&mut self, mut row: Module) -> i32 {
         let name = row.name.to_lowercase();
         let only_in_stacks = self.only_in_stacks.remove(&name);
-        // The module was added without its path when a stack named it. It keeps its number now, which frames
-        // have already.
+        // The module was added without its path when a stack named it. It keeps its number now,
+        // which frames have already.
         if let Some(at) = only_in_stacks
             && let Some(named) = self.rows.get_mut(at)
         {
@@ -151,8 +153,8 @@ impl Stacks {
             .filter(|line| !line.is_empty() && *line != "No Stack");
         let lines: Vec<&str> = lines.collect();
         let mut parent_id = None;
-        // Backwards, since nodes of the tree are made from the outermost frame on, and texts have the
-        // innermost one first.
+        // Backwards, since nodes of the tree are made from the outermost frame on, and texts have
+        // the innermost one first.
         for (depth, line) in (0..).zip(lines.into_iter().rev()) {
             let frame_id = self.frame(line, process);
             let stack_id = *self.nodes.entry((parent_id, frame_id)).or_insert_with(|| {

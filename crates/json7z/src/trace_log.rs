@@ -132,7 +132,7 @@ impl Events {
     }
 }
 
-/// Id and name of a kind of event.
+/// ID and name of a kind of event.
 fn descriptor(reader: &mut Reader, id: &str) -> Result<(i32, Option<String>)> {
     let wrong = || reader.unexpected("the id of an event as name", format!("the name {id:?}"));
     let (id, mut name) = (id.parse().map_err(|_| wrong())?, None);

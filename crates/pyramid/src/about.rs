@@ -49,8 +49,8 @@ pub(crate) struct TableAbout {
 impl About {
     /// Reads the description of a folder if it is whole: all of its files exist in their sizes.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
-        // A folder of pages may come with an extract of a stranger: a link or a special file in it is not
-        // followed or read.
+        // A folder of pages may come with an extract from an unknown source: a link or a special
+        // file in it is not followed or read.
         let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
         let path = folder.join(FILE);
         if folder.symlink_metadata().ok()?.is_symlink() || !is_plain(&path) {

@@ -11,8 +11,8 @@ pub enum LaneKind {
     Thread,
 }
 
-/// Start and end in nanoseconds from the start of the trace; the end is excluded. Any two numbers may be
-/// asked for: a range outside of the trace is empty.
+/// Start and end in nanoseconds from the start of the trace; the end is excluded. Any two numbers
+/// may be asked for: a range outside of the trace is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// Its start.
@@ -76,8 +76,8 @@ pub struct TimelineRequest {
 pub struct Timeline {
     /// Facts about the whole timeline.
     pub header: TimelineHeader,
-    /// Name and values of each column: for each lane in the order that was asked for, one value for each
-    /// bucket. Of processes and threads [`THREAD_COLUMNS`], of processors [`CORE_COLUMNS`].
+    /// Name and values of each column: for each lane in the order that was asked for, one value for
+    /// each bucket. Of processes and threads [`THREAD_COLUMNS`], of processors [`CORE_COLUMNS`].
     pub columns: Vec<(&'static str, Vec<u8>)>,
     /// The source of the answer.
     pub source: Source,
@@ -100,9 +100,9 @@ pub struct TimelineHeader {
     pub switches: u64,
 }
 
-/// Columns of processes and threads. `running`, `ready` and `waiting` are shares of the bucket in 255ths,
-/// at least 1 for anything above nothing and 255 for sums of threads that are longer than the bucket;
-/// `reason` is a place in [`WAITS`]; `switches` are switch-ins, 255 for more.
+/// Columns of processes and threads. `running`, `ready` and `waiting` are shares of the bucket in
+/// 255ths, at least 1 for anything above nothing and 255 for sums of threads that are longer than
+/// the bucket; `reason` is a place in [`WAITS`]; `switches` are switch-ins, 255 for more.
 pub const THREAD_COLUMNS: [&str; 5] = ["running", "ready", "waiting", "reason", "switches"];
 
 /// Columns of processors: `running` and `dpc` are shares, `process` is a place in
@@ -244,8 +244,8 @@ pub struct MomentRequest {
     pub key: i32,
     /// The moment.
     pub at_ns: i64,
-    /// If the lane did nothing at that moment, the nearest slice within this many nanoseconds counts;
-    /// [`MAX_WITHIN_NS`] at most.
+    /// If the lane did nothing at that moment, the nearest slice within this many nanoseconds
+    /// counts; [`MAX_WITHIN_NS`] at most.
     pub within_ns: i64,
 }
 

@@ -55,8 +55,8 @@ impl BaseFile {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Gives these columns of the rows from `from` up to `to` in batches, each with the number of its first
-    /// row. Returns how many there were.
+    /// Gives these columns of the rows from `from` up to `to` in batches, each with the number of
+    /// its first row. Returns how many there were.
     pub(crate) fn read(
         &self,
         columns: Option<&[&str]>,

@@ -58,7 +58,8 @@ pub enum Error {
         /// True if the extract is a summary, which omits rows.
         is_summary: bool,
     },
-    /// Pages cannot be put anywhere: nothing can be added to the extract, and no other folder was given.
+    /// Pages cannot be put anywhere: nothing can be added to the extract, and no other folder was
+    /// given.
     #[error("there is no place for the pages of {}", path.display())]
     NoPlace {
         /// The extract.

@@ -49,7 +49,8 @@ pub(crate) fn find_or_make(
     ))
 }
 
-/// The folder inside of an extract; nothing where a link leads elsewhere, or nothing can be written.
+/// The folder inside of an extract; nothing where a link leads elsewhere, or nothing can be
+/// written.
 fn own(extract: &Path) -> Option<PathBuf> {
     let derived = extract.join("derived");
     if derived

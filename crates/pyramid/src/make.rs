@@ -1,4 +1,5 @@
-//! Making the pages of an extract: one scan of each table, one sort, and the levels from the finest up.
+//! Making the pages of an extract: one scan of each table, one sort, and the levels from the finest
+//! up.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -115,8 +116,8 @@ fn sum_up(
             |(dim, sorter)| scope.spawn(move || levels_of(dim, sorter, folder, bounds, stop));
         let threads: Vec<_> = sorters.into_iter().map(work).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
-            // The caller is asked from this thread only: the closure that hears of progress may not be shared
-            // between threads.
+            // The caller is asked from this thread only: the closure that hears of progress may not
+            // be shared between threads.
             if !go_on(0) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -145,7 +146,8 @@ fn levels_of(
     while let Some(record) = sorted.next().map_err(Error::io("read", folder))? {
         levels.push(&record)?;
         count += 1;
-        // The flag is looked at now and then, since looking for each record would cost more than the record.
+        // The flag is looked at now and then, since looking for each record would cost more than
+        // the record.
         if count.is_multiple_of(1 << 16) && stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }

@@ -51,7 +51,8 @@ pub(crate) struct PageWriter {
     writer: ArrowWriter<File>,
     schema: Arc<Schema>,
     columns: Vec<Vec<i64>>,
-    /// Bytes of the column `rest` that are not written yet, and how many values it has for each record.
+    /// Bytes of the column `rest` that are not written yet, and how many values it has for each
+    /// record.
     rest: (Vec<u8>, usize),
 }
 
@@ -81,8 +82,8 @@ impl PageWriter {
             .set_data_page_row_count_limit(PAGE_ROWS)
             .set_write_batch_size(PAGE_ROWS)
             .set_max_row_group_row_count(Some(GROUP_ROWS));
-        // Only the keys have bounds in the index of pages, since only they decide whether a page is read.
-        // They are sorted or nearly so, and their differences take few bits.
+        // Only the keys have bounds in the index of pages, since only they decide whether a page is
+        // read. They are sorted or nearly so, and their differences take few bits.
         for name in KEYS {
             properties = properties
                 .set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Page)
@@ -375,7 +376,8 @@ fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSele
     )
 }
 
-/// The pages of a file, as its index has them. One without a usable index is a page that has to be read.
+/// The pages of a file, as its index has them. One without a usable index is a page that has to be
+/// read.
 fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
     let mut all = Vec::new();
     for (group, about) in metadata.row_groups().iter().enumerate() {

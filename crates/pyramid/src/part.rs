@@ -16,7 +16,7 @@ pub(crate) const CORE_SWITCHES: usize = 1;
 /// A sum.
 pub(crate) type Values = [i64; SLOTS];
 
-/// A key of something that is not known.
+/// A key of something that is unknown.
 pub(crate) const UNKNOWN: i32 = -1;
 
 /// A dimension: the quantity that is summed up, and its key.
@@ -182,8 +182,8 @@ impl Parts {
 
     /// Ends a row; one without parts is none.
     pub(crate) fn end_row(&mut self) {
-        // Rows without parts (of the idle process, or without times) must not move the time up to which rows
-        // are over.
+        // Rows without parts (of the idle process, or without times) must not move the time up to
+        // which rows are over.
         let begin = self.rows.last().map_or(0, |(_, end)| *end);
         let of_row = self.all.get(begin..).unwrap_or_default();
         if let Some(end) = of_row.iter().map(|part| part.end).max() {

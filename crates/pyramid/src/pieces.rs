@@ -99,8 +99,8 @@ fn subtract(from: &mut Values, values: &Values) {
     }
 }
 
-/// Adds up runs of one key, which come in the order of their first buckets and may overlap, to runs that do
-/// not overlap.
+/// Adds up runs of one key, which come in the order of their first buckets and may overlap, to runs
+/// that do not overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep {
     /// Bucket up to which all was given.

@@ -40,7 +40,7 @@ struct State {
     open: Option<(i64, Values)>,
 }
 
-/// A scan under way.
+/// A scan in progress.
 pub(crate) struct Scan {
     folder: PathBuf,
     states: HashMap<(Dim, i32, i32), State>,

@@ -260,7 +260,7 @@ impl Bands {
             Some(series) => series,
             None => &mut self.others,
         };
-        // Saturating, since values in a file of a stranger may be any numbers.
+        // Saturating, since values in a file from an unknown source may be any numbers.
         if let Some(sum) = series.values.get_mut(bucket) {
             *sum = sum.saturating_add(value);
         }
@@ -274,8 +274,8 @@ impl Bands {
     }
 }
 
-/// Events are counted by whole seconds: a bucket has at least one, and a second belongs to the bucket in
-/// which it starts.
+/// Events are counted by whole seconds: a bucket has at least one, and a second belongs to the
+/// bucket in which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
     let Selection {

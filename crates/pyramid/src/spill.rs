@@ -55,8 +55,8 @@ impl Sorter {
     }
 
     fn spill(&mut self, folder: &Path) -> io::Result<()> {
-        // The sort need not be stable: records are compared with their values too, so equal ones are
-        // identical.
+        // The sort need not be stable: records are compared with their values too, so equal ones
+        // are identical.
         self.held.sort_unstable();
         let mut bytes = Vec::new();
         for record in self.held.drain(..) {
@@ -128,7 +128,8 @@ impl Sorted {
         };
         let place = least.0.1;
         let Reverse((record, _)) = match following {
-            // One step through the heap in place of two, since most records are replaced by one of their run.
+            // One step through the heap in place of two, since most records are replaced by one of
+            // their run.
             Some(following) => std::mem::replace(&mut *least, Reverse((following, place))),
             None => PeekMut::pop(least),
         };

@@ -262,7 +262,8 @@ impl Store {
         Ok(())
     }
 
-    /// Sums up to the end of a part of time less those up to its start, by key: the exact sums of that part.
+    /// Sums up to the end of a part of time less those up to its start, by key: the exact sums of
+    /// that part.
     pub(crate) fn sums(
         &self,
         dim: Dim,
@@ -279,8 +280,8 @@ impl Store {
             })?;
             Ok((sums, source.rows_read))
         };
-        // Reading up to each end costs at most one segment of rows however long the range is, where adding up
-        // the rows between would grow with it.
+        // Reading up to each end costs at most one segment of rows however long the range is, where
+        // adding up the rows between would grow with it.
         let (begun, ended) = both(|| of_end(from), || of_end(to));
         let ((begun, of_begun), (mut sums, of_ended)) = (begun?, ended?);
         source.rows_read += of_begun + of_ended;
@@ -404,8 +405,8 @@ impl Store {
             parts
                 .all
                 .iter()
-                // A row out of order is among the rows of some segment as well; it would count twice, since
-                // it is added by itself.
+                // A row out of order is among the rows of some segment as well; it would count
+                // twice, since it is added by itself.
                 .filter(|part| loose.is_empty() || !loose.contains(&part.row))
                 .for_each(&mut *on_part);
             Ok(())

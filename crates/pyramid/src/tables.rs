@@ -243,7 +243,8 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
     );
     let open = boolean(batch, "is_open_wait")?;
     for (row, number) in numbered(batch, first) {
-        // Idle threads are left out altogether: their switches would draw every processor as always busy.
+        // Idle threads are left out altogether: their switches would draw every processor as always
+        // busy.
         let of = process.get(row);
         if of.is_some() && of == facts.idle {
             continue;
@@ -352,8 +353,8 @@ fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
     let (end, service) = (int64(batch, "complete_ns")?, int64(batch, "service_ns")?);
     let size = int64(batch, "size_bytes")?;
     for (row, number) in numbered(batch, first) {
-        // The bytes count when the access is complete, and so does the service: the disk worked on it
-        // directly before.
+        // The bytes count when the access is complete, and so does the service: the disk worked on
+        // it directly before.
         let (Some(disk), Some(end)) = (disk.get(row), end.get(row)) else {
             continue;
         };

@@ -187,8 +187,8 @@ fn threads(
         })
     };
     if let Some(level) = grid.level {
-        // Sums by thread are found by the keys of threads. Where lanes are processes, the sums of the
-        // selected threads are read, and the process of each decides on its lane.
+        // Sums by thread are found by the keys of threads. Where lanes are processes, the sums of
+        // the selected threads are read, and the process of each decides on its lane.
         let slots: Vec<usize> = (0..SLOTS).collect();
         let keys = if kind == LaneKind::Process && dim == Dim::Thread {
             threads.clone().unwrap_or_default()
@@ -357,7 +357,8 @@ impl ByProcess {
         }
     }
 
-    /// The processes that ran most in some cell, those with most time first; and their places there by cell.
+    /// The processes that ran most in some cell, those with most time first; and their places there
+    /// by cell.
     fn palette(mut self) -> (Vec<i32>, HashMap<usize, u8>) {
         self.0.sort_unstable();
         let mut most: HashMap<usize, (i64, i32)> = HashMap::new();
@@ -372,8 +373,8 @@ impl ByProcess {
                 .iter()
                 .fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
             let best = most.entry(*cell).or_insert((time, *process));
-            // Of processes that ran equally long the one with the smallest key is shown, since the list is
-            // sorted by it.
+            // Of processes that ran equally long the one with the smallest key is shown, since the
+            // list is sorted by it.
             if time > best.0 {
                 *best = (time, *process);
             }

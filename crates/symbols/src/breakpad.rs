@@ -18,8 +18,8 @@ use crate::{Error, Result};
 /// First bytes of the file.
 pub const MAGIC: &[u8] = b"MODULE ";
 
-/// Frames that may be written for each byte of text. Real files need far fewer: a line has more characters
-/// than calls around it.
+/// Frames that may be written for each byte of text. Real files need far fewer: a line has more
+/// characters than calls around it.
 const FRAMES_PER_BYTE: usize = 4;
 /// Maximum length of a line in bytes. A longer line is ignored.
 const MAX_LINE: u64 = 1 << 20;
@@ -228,8 +228,8 @@ impl Reader {
                 .iter()
                 .map_while(|call| call.filter(|call| at < call.end));
             let frames = self.frames(calls, line.filter(|line| at < line.end));
-            // Rows times depth grows faster than the text that describes them; the budget keeps the table in
-            // proportion to the file.
+            // Rows times depth grows faster than the text that describes them; the budget keeps the
+            // table in proportion to the file.
             let Some(budget) = self.budget.checked_sub(frames.len()) else {
                 break;
             };
@@ -242,8 +242,8 @@ impl Reader {
         self.functions.push(function);
     }
 
-    /// From the outside in: each frame has the place where the next one was called, the last one the line
-    /// itself.
+    /// From the outside in: each frame has the place where the next one was called, the last one
+    /// the line itself.
     fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&LineRange>) -> Vec<Frame> {
         let file = |number: u32| self.files.get(&number).copied();
         let (mut frames, mut name) = (Vec::new(), 0);

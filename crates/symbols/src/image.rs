@@ -57,8 +57,8 @@ impl ImageIdentity {
         &self.name
     }
 
-    /// Folder of a symbol store: the time stamp as eight upper-case hexadecimal digits, then the size as
-    /// lower-case ones without leading zeros.
+    /// Folder of a symbol store: the time stamp as eight upper-case hexadecimal digits, then the
+    /// size as lower-case ones without leading zeros.
     #[must_use]
     pub fn key(&self) -> String {
         key(self.time_date_stamp, self.size)

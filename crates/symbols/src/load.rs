@@ -24,7 +24,8 @@ pub struct Options {
     pub limits: Limits,
     /// True if existing tables are to be rebuilt.
     pub is_refresh: bool,
-    /// Bytes from which on only the needed parts of a PDB file are read, and no table of it is kept.
+    /// Bytes from which on only the needed parts of a PDB file are read, and no table of it is
+    /// kept.
     pub whole_bytes: u64,
 }
 
@@ -86,8 +87,8 @@ enum Content {
     Portable(Portable),
 }
 
-/// Names in files of strangers can nest deeply, and the demanglers recurse into them. This is more than
-/// enough for names of the length that they take.
+/// Names in files from unknown sources can nest deeply, and the demanglers recurse into them. This
+/// is more than enough for names of the length that they take.
 const STACK: usize = 64 << 20;
 
 impl Symbols {
@@ -244,8 +245,8 @@ impl Symbols {
             Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
         };
         if let Some(folder) = &self.options.tables
-            // A full disk or a folder that cannot be written costs the next run some time, but not this one
-            // its symbols.
+            // A full disk or a folder that cannot be written costs the next run some time, but not
+            // this one its symbols.
             && let Err(error) = keep(&table_path(folder, identity), &table)
         {
             tried.push(Attempt {
@@ -313,8 +314,8 @@ fn open(path: &Path) -> Result<Pdb<'static>> {
     Pdb::open(File::open(path)?)
 }
 
-/// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name ends the
-/// thread, which is an error of the file.
+/// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name
+/// ends the thread, which is an error of the file.
 fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

@@ -11,8 +11,8 @@
 //! | `cache*FOLDER` | a store in front of all elements behind it |
 //! | `MS`, `Google`, `NtSymbolPath` | short for Microsoft's server, Chromium's server, `_NT_SYMBOL_PATH` |
 //!
-//! An empty store means the cache of the user. The files of a chain that starts with a server are kept
-//! there as well.
+//! An empty store means the cache of the user. The files of a chain that starts with a server are
+//! kept there as well.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,8 @@ pub enum Store {
 pub enum Element {
     /// A folder with symbol files, or a symbol store.
     Folder(PathBuf),
-    /// A folder that came with a trace or an extract: neither a link nor a `file.ptr` in it is followed.
+    /// A folder that came with a trace or an extract: neither a link nor a `file.ptr` in it is
+    /// followed.
     Beside(PathBuf),
     /// Stores from the nearest to the farthest.
     Chain(Vec<Store>),

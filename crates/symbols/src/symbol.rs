@@ -3,9 +3,11 @@
 /// The symbol of a module at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Name with namespaces and type, without parameters and return type: `std::vector<int>::push_back`.
+    /// Name with namespaces and type, without parameters and return type:
+    /// `std::vector<int>::push_back`.
     pub name: String,
-    /// The name that the linker knows, if the symbol file has it: `?push_back@?$vector@H@std@@QEAAXH@Z`.
+    /// The name that the linker knows, if the symbol file has it:
+    /// `?push_back@?$vector@H@std@@QEAAXH@Z`.
     pub decorated: Option<String>,
     /// Start of the function, in bytes from the base of the module.
     pub start_rva: u32,

@@ -11,8 +11,8 @@ use msvc_demangler::DemangleFlags;
 
 /// Longer names stay as they are; a compiler replaces names of more than 4 096 bytes by a hash.
 const MAX_LEN: usize = 4096;
-/// Bytes of a name that is written out: the first of these, and not more than the second for each byte of the
-/// name and the third. Those that grow more, by references, stay as they are.
+/// Bytes of a name that is written out: the first of these, and not more than the second for each
+/// byte of the name and the third. Those that grow more, by references, stay as they are.
 const MAX_TEXT: (usize, usize, usize) = (1 << 14, 8, 512);
 /// Prefix of functions that a profile found to be rarely run.
 const COLD: &str = "[COLD] ";
@@ -31,8 +31,8 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     let text = text.strip_prefix(COLD).unwrap_or(text);
     let bare = text.strip_prefix("__imp_").unwrap_or(text);
     let undecorated = match bare.as_bytes() {
-        // Without `class` in template arguments, as private symbols have them: a function has one name,
-        // whichever file it is.
+        // Without `class` in template arguments, as private symbols have them: a function has one
+        // name, whichever file it is.
         [b'?', ..] => microsoft(
             bare,
             DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE,
@@ -262,7 +262,8 @@ mod tests {
         assert_eq!(signature("main"), None);
     }
 
-    /// Function types in function types, each of which refers back to all before: 9 levels of 300 references.
+    /// Function types in function types, each of which refers back to all before: 9 levels of 300
+    /// references.
     #[test]
     fn names_that_grow_without_bound_stay_as_they_are() {
         let mut bomb = "?f@@YAXP6AXPEAH@Z".to_owned();

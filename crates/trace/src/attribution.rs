@@ -10,12 +10,12 @@ use etwkit_decode::{Plan, Spans};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-/// Process id and thread id, as far as they are known.
+/// Process ID and thread ID, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ids {
-    /// Process id.
+    /// Process ID.
     pub pid: Option<u32>,
-    /// Thread id.
+    /// Thread ID.
     pub tid: Option<u32>,
 }
 
@@ -63,7 +63,7 @@ impl Attributor {
         }
     }
 
-    /// The ids of an event, given the plan that decodes it.
+    /// The IDs of an event, given the plan that decodes it.
     ///
     /// For kernel events, the IDs in the payload, because the header of process and thread events
     /// names the creator; otherwise the IDs in the header; otherwise the thread that runs on the
@@ -77,17 +77,17 @@ impl Attributor {
             return header;
         };
         if (hook.group, hook.opcode) == (group::THREAD, scheduler::opcode::CONTEXT_SWITCH) {
-            // A switch belongs to the thread that it switches in. Its payload has thread ids only, so the
-            // process stays unknown here.
+            // A switch belongs to the thread that it switches in. Its payload has thread IDs only,
+            // so the process stays unknown here.
             let tid = thread::switch(event.payload()).map(|(new, _)| new);
             self.running.extend(tid.map(|tid| (event.cpu, tid)));
             return Ids { pid: None, tid };
         }
-        // Scheduler events name a thread that something is done to; the one that does it runs on the
-        // processor.
+        // Scheduler events name a thread that something is done to; the one that does it runs on
+        // the processor.
         let own = hook.group != group::THREAD || thread::is_lifetime(hook.opcode);
-        // Payload before header: the start of a process or thread is logged by its creator, whose ids the
-        // header has.
+        // Payload before header: the start of a process or thread is logged by its creator, whose
+        // IDs the header has.
         let payload = plan
             .filter(|_| own)
             .map(|plan| self.payload_ids(event, plan))
@@ -124,7 +124,8 @@ impl Attributor {
         plan.locate(payload, &mut self.spans);
         let id = |field: Option<usize>| {
             let value = self.spans.unsigned(payload, field?)?;
-            // Some fields are wider than an id, and all bits set is how events say that there is none.
+            // Some fields are wider than an ID, and all bits set is how events say that there is
+            // none.
             u32::try_from(value).ok().filter(|id| *id != u32::MAX)
         };
         Ids {

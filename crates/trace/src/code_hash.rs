@@ -57,7 +57,8 @@ pub fn of_stack(caller: i64, code: i64) -> i64 {
         .value()
 }
 
-/// The hashes of stacks by number, from the caller, which has a smaller number, and the code of each.
+/// The hashes of stacks by number, from the caller, which has a smaller number, and the code of
+/// each.
 #[must_use]
 pub fn of_stacks(nodes: impl Iterator<Item = (Option<i32>, i64)>) -> Vec<i64> {
     let mut hashes: Vec<i64> = Vec::with_capacity(nodes.size_hint().0);

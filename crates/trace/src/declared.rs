@@ -12,7 +12,7 @@ pub(crate) enum Events {
     Kernel(u8, &'static [u8]),
     /// Kernel events of a group, with all types from the first to the last one.
     KernelBetween(u8, u8, u8),
-    /// Events of a provider, with one of these ids; all of them if none is given.
+    /// Events of a provider, with one of these IDs; all of them if none is given.
     Provider(Guid, &'static [u16]),
     /// Classic events of a class that is none of the kernel's.
     Class(Guid),
@@ -73,8 +73,8 @@ impl Wanted {
         reason = "done when this is compiled: what is outside does not compile"
     )]
     pub(crate) const fn of(mut by: &[&[Events]]) -> Self {
-        // Loops over shrinking slices, here and in `includes_type`: iterators cannot run while constants are
-        // evaluated.
+        // Loops over shrinking slices, here and in `includes_type`: iterators cannot run while
+        // constants are evaluated.
         let (mut kinds, mut bit) = ([0; KINDS], 1u8);
         while let [first, rest @ ..] = by {
             let mut left = *first;
@@ -152,8 +152,8 @@ pub struct Topic {
     pub recorded_by: &'static str,
     /// The events that say that it was recorded.
     pub(crate) events: &'static [Events],
-    /// The tables, computed ones included, that are empty unless this topic, or another that names them, was
-    /// recorded. Columns that it adds to tables of others do not count.
+    /// The tables, computed ones included, that are empty unless this topic, or another that names
+    /// them, was recorded. Columns that it adds to tables of others do not count.
     pub(crate) tables: &'static [&'static Table],
 }
 

@@ -77,8 +77,8 @@ pub struct Directory {
     /// Raw time of the first event of each processor, session headers excluded. In a circular file
     /// that is long after the start.
     pub first_events: FxHashMap<u16, i64>,
-    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of
-    /// programs may have begun earlier and ended later.
+    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none.
+    /// Sessions of programs may have begun earlier and ended later.
     pub kernel_times: Option<(i64, i64)>,
     /// Gaps in the events of processors, sorted by start; see [`Directory::find_gaps`].
     pub gaps: Vec<Gap>,
@@ -101,20 +101,21 @@ impl Directory {
         self.gaps = gaps::find(session, &self.buffer_times, &losses);
     }
 
-    /// The process instance of a process id at a raw time.
+    /// The process instance of a process ID at a raw time.
     #[must_use]
     pub fn process_at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
         self.processes.at(pid, timestamp)
     }
 
-    /// The process instance that a thread id belongs to at a raw time.
+    /// The process instance that a thread ID belongs to at a raw time.
     #[must_use]
     pub fn process_of_thread(&self, tid: u32, timestamp: i64) -> Option<ProcessKey> {
         self.processes
             .at(self.threads.process_of(tid, timestamp)?, timestamp)
     }
 
-    /// The image that holds an address in a process at a raw time, with its position in [`Self::images`].
+    /// The image that holds an address in a process at a raw time, with its position in
+    /// [`Self::images`].
     #[must_use]
     pub fn image_at(
         &self,
@@ -172,12 +173,12 @@ struct Seen {
     images: bool,
 }
 
-/// Definitions of stack keys, and frames in them, that are kept for any trace: 200 MiB each. A small file
-/// that defines more is malicious.
+/// Definitions of stack keys, and frames in them, that are kept for any trace: 200 MiB each. A
+/// small file that defines more is malicious.
 const MAX_DEFINITIONS: u64 = 1 << 24;
 
-/// Bytes of a file for each definition that is kept beyond that. Scenario traces have one definition in 1400
-/// bytes.
+/// Bytes of a file for each definition that is kept beyond that. Scenario traces have one
+/// definition in 1400 bytes.
 const BYTES_FOR_DEFINITION: u64 = 512;
 
 impl DirectoryBuilder {
@@ -317,7 +318,7 @@ impl DirectoryBuilder {
     }
 
     fn add_image(&mut self, op: u8, timestamp: i64, header_pid: Option<u32>, image: &Image) {
-        // Old versions of the event have no process id in the payload.
+        // Old versions of the event have no process ID in the payload.
         let pid = image.pid.or(header_pid).unwrap_or_default();
         self.mentioned.insert(pid);
         self.images.add(op, timestamp, pid, image);
@@ -335,8 +336,8 @@ impl DirectoryBuilder {
             return;
         };
         let most = self.most_definitions.max(MAX_DEFINITIONS);
-        // A dropped definition costs one stack and is counted; memory for all of them could be made to exceed
-        // any machine.
+        // A dropped definition costs one stack and is counted; memory for all of them could be made
+        // to exceed any machine.
         if self.stacks.len() as u64 >= most || self.stack_keys.len() >= most {
             self.dropped_definitions += 1;
             return;
@@ -399,8 +400,8 @@ impl DirectoryBuilder {
     /// Combines the collected data. `pointer_size` is the machine's.
     #[must_use]
     pub fn finish(mut self, pointer_size: usize) -> Directory {
-        // Events of the kernel logger are preferred: the provider describes the same starts and ends again,
-        // and both together would make two instances of each process.
+        // Events of the kernel logger are preferred: the provider describes the same starts and
+        // ends again, and both together would make two instances of each process.
         let process_source = self.use_provider_events();
         let mut mentioned: Vec<u32> = self
             .mentioned
@@ -410,8 +411,8 @@ impl DirectoryBuilder {
             .collect();
         mentioned.sort_unstable();
         mentioned.dedup();
-        // Instances are numbered in the order in which they are made. The ids come out of hash sets, and
-        // sorting them gives the same keys in every run.
+        // Instances are numbered in the order in which they are made. The IDs come out of hash
+        // sets, and sorting them gives the same keys in every run.
         for pid in mentioned {
             self.processes.mention(pid);
         }
@@ -423,8 +424,8 @@ impl DirectoryBuilder {
         } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
-        // The owner is looked up at the first event and not at the load, because images that were mapped
-        // before the trace have none.
+        // The owner is looked up at the first event and not at the load, because images that were
+        // mapped before the trace have none.
         let owner_of =
             |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
         let image_index = ImageIndex::new(

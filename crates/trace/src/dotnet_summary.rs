@@ -1,4 +1,5 @@
-//! Section `dotnet`: exceptions, collections, compiled methods, modules and runtimes of .NET programs.
+//! Section `dotnet`: exceptions, collections, compiled methods, modules and runtimes of .NET
+//! programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -95,7 +96,7 @@ impl DotnetSummary {
         let Some(origin) = clr::origin(event) else {
             return;
         };
-        // Events of providers always have both ids in the header, so the defaults never show.
+        // Events of providers always have both IDs in the header, so the defaults never show.
         let (pid, tid) = (
             event.process_id().unwrap_or(u32::MAX),
             event.thread_id().unwrap_or(u32::MAX),
@@ -168,8 +169,8 @@ impl DotnetSummary {
             }
         }
         let unloads = origin == Origin::Runtime && id == id::METHOD_UNLOAD_VERBOSE;
-        // A rundown or unload repeats a method that was loaded in the trace; a method that is not known yet
-        // was compiled before the trace.
+        // A rundown or unload repeats a method that was loaded in the trace; a method that is
+        // unknown yet was compiled before the trace.
         if begin != i64::MIN || !self.methods.is_known(pid, m.start, m.method_id) {
             let method = self.tracked(&m, begin);
             self.methods.add(pid, method);

@@ -1,5 +1,5 @@
-//! The events that a trace describes itself, with their fields and the first values: the section `events`
-//! of the machine output.
+//! The events that a trace describes itself, with their fields and the first values: the section
+//! `events` of the machine output.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +60,8 @@ impl EventsSummary {
             return;
         };
         let self_described = plan.schema().source == Source::TraceLogging;
-        // Events that describe themselves are keyed by name and fields, in which the opcode plays no part.
+        // Events that describe themselves are keyed by name and fields, in which the opcode plays
+        // no part.
         let opcode = if self_described { 0 } else { event.opcode() };
         let seen = (Arc::as_ptr(plan) as usize, opcode);
         let index = match self.seen.get(&seen) {
@@ -123,8 +124,8 @@ impl EventsSummary {
         Some(self.kinds.len() - 1)
     }
 
-    /// The key of a kind. Events that describe themselves are distinguished by their fields: the second
-    /// layout of a name is `name#2`. `None` if a name has too many layouts.
+    /// The key of a kind. Events that describe themselves are distinguished by their fields: the
+    /// second layout of a name is `name#2`. `None` if a name has too many layouts.
     fn key(&mut self, provider: Guid, descriptor: Descriptor, schema: &Schema) -> Option<String> {
         if schema.source != Source::TraceLogging {
             let Descriptor {
@@ -174,7 +175,7 @@ impl Kind {
         let (values, complete) = renderer.object(&plan, event.payload());
         self.first.push(json!({
             "time_s": clock.seconds(event.timestamp),
-            // Events of providers always have both ids in the header, so the defaults never show.
+            // Events of providers always have both IDs in the header, so the defaults never show.
             "pid": event.process_id().unwrap_or(u32::MAX),
             "tid": event.thread_id().unwrap_or(u32::MAX),
             "values": complete.then_some(Value::Object(values)),

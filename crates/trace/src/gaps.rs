@@ -131,7 +131,8 @@ impl<'s> File<'s> {
         let is_cut = buffers
             .last()
             .is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
-        // A circular file has written more buffers than it holds, although none is missing at its end.
+        // A circular file has written more buffers than it holds, although none is missing at its
+        // end.
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
         let numbers = if is_numbered {
             numbers(buffers)

@@ -6,8 +6,9 @@ use etwkit_etl::session::{BufferCounts, TraceFile};
 
 use crate::table::Diagnostic;
 
-/// Kinds of diagnostics after which no number of a trace is complete, and the words that follow their count
-/// in a short sentence; where these are empty, the message of the diagnostic is short enough.
+/// Kinds of diagnostics after which no number of a trace is complete, and the words that follow
+/// their count in a short sentence; where these are empty, the message of the diagnostic is short
+/// enough.
 pub const INCOMPLETE: [(&str, &str); 13] = [
     ("lost_events", "events lost while recording"),
     ("lost_buffers", "buffers lost while recording"),

@@ -1,8 +1,8 @@
 //! The thread that issued a disk access.
 //!
-//! From version 3 on (Windows 8) the completion names the thread in its payload. Before, only headers do: the
-//! start of the access is logged by the thread that issues it, and the kernel puts the same thread into the
-//! header of the completion.
+//! From version 3 on (Windows 8) the completion names the thread in its payload. Before, only
+//! headers do: the start of the access is logged by the thread that issues it, and the kernel puts
+//! the same thread into the header of the completion.
 
 use etwkit_decode::kernel::disk::DiskIo;
 use etwkit_etl::RawEvent;
@@ -18,9 +18,9 @@ const MAX_OPEN: usize = 1 << 18;
 /// The thread that issued an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Issuer {
-    /// Thread id.
+    /// Thread ID.
     pub(crate) tid: u32,
-    /// Process id, if a header names it.
+    /// Process ID, if a header names it.
     pid: Option<u32>,
     /// Raw time at which both held.
     time: i64,
@@ -43,7 +43,7 @@ impl Issuer {
             .or_else(by_header)
     }
 
-    /// Raw time at which the ids held.
+    /// Raw time at which the IDs held.
     pub(crate) const fn time(self) -> i64 {
         self.time
     }
@@ -74,8 +74,8 @@ impl Issuers {
         }
         match issuer {
             Some(issuer) => _ = self.open.insert(irp, issuer),
-            // Addresses of packets are reused: without this the completion would be given to the issuer of an
-            // earlier access.
+            // Addresses of packets are reused: without this the completion would be given to the
+            // issuer of an earlier access.
             None => _ = self.open.remove(&irp),
         }
         issuer

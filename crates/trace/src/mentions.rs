@@ -75,8 +75,8 @@ impl Mentions {
             group::THREAD if hook.opcode == scheduler::opcode::CONTEXT_SWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
                     self.idle |= new == 0 || old == 0;
-                    // The thread that the first switch takes off has run since recording of the processor
-                    // started.
+                    // The thread that the first switch takes off has run since recording of the
+                    // processor started.
                     self.first_threads.add(event, old);
                 }
             }

@@ -3,10 +3,12 @@
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, Row};
 
-/// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are encoded.
+/// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are
+/// encoded.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// Bytes of the texts of a batch. A few hundred wide ones would take more memory than all numbers of a trace.
+/// Bytes of the texts of a batch. A few hundred wide ones would take more memory than all numbers
+/// of a trace.
 const BATCH_TEXT: usize = 4 << 20;
 
 /// The rows of one table that are not handed on yet.

@@ -1,12 +1,13 @@
 //! Running, waiting and ready times: scheduling slices of threads.
 //!
-//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
-//! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
-//! preempted (it was ready when it was taken off) did not wait; it was ready from T0 on. Without T0 nothing
-//! is known; without T1 waiting and ready time cannot be separated.
+//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time
+//! after that at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2.
+//! A thread that was preempted (it was ready when it was taken off) did not wait; it was ready from
+//! T0 on. Without T0 nothing is known; without T1 waiting and ready time cannot be separated.
 //!
-//! A thread starts to wait some time before its switch-out is logged, and another processor may make it ready
-//! in between. So the last ready event of a thread that runs counts at T0, unless another one follows T0.
+//! A thread starts to wait some time before its switch-out is logged, and another processor may
+//! make it ready in between. So the last ready event of a thread that runs counts at T0, unless
+//! another one follows T0.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, state};
 use etwkit_etl::Session;
@@ -31,8 +32,8 @@ pub const fn was_waiting(state: u8) -> bool {
     )
 }
 
-/// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at T2, each
-/// as far as it is known.
+/// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at
+/// T2, each as far as it is known.
 #[must_use]
 pub fn wait_and_ready(
     out: i64,
@@ -60,7 +61,8 @@ pub struct SwitchIn {
     pub time: i64,
     /// T0: its last switch-out.
     pub last_out: Option<i64>,
-    /// T1: when it was made ready, never before T0; without T0 the first time at which it was made ready.
+    /// T1: when it was made ready, never before T0; without T0 the first time at which it was made
+    /// ready.
     pub readied: Option<i64>,
     /// Its state at T0.
     pub previous_state: u8,
@@ -85,13 +87,13 @@ impl SwitchIn {
         was_preempted(self.previous_state)
     }
 
-    /// T1 − T0, 0 for a preempted thread; `None` where it is not known.
+    /// T1 − T0, 0 for a preempted thread; `None` where it is unknown.
     #[must_use]
     pub fn wait(&self) -> Option<i64> {
         self.wait_and_ready()?.0
     }
 
-    /// T2 − T1, or T2 − T0 for a preempted thread; `None` where it is not known.
+    /// T2 − T1, or T2 − T0 for a preempted thread; `None` where it is unknown.
     #[must_use]
     pub fn ready(&self) -> Option<i64> {
         self.wait_and_ready()?.1
@@ -125,7 +127,8 @@ pub struct Run {
     pub tid: u32,
     /// Processor.
     pub cpu: u16,
-    /// Since when it is known to have run; `None` where switches are missing although no gap is known.
+    /// Since when it is known to have run; `None` where switches are missing although no gap is
+    /// known.
     pub since: Option<i64>,
     /// True if `since` is its switch-in. Otherwise it was running when the processor started to be
     /// recorded, or after a gap.
@@ -145,7 +148,8 @@ struct Readied {
     event: Option<u64>,
 }
 
-/// Ready events of a thread that is not known to be off the processors: it runs, or was not seen before.
+/// Ready events of a thread that is unknown to be off the processors: it runs, or was not seen
+/// before.
 #[derive(Debug, Clone, Copy)]
 struct Early {
     first: Readied,
@@ -182,7 +186,7 @@ impl Out {
 /// From when on each processor is recorded, in raw ticks.
 #[derive(Debug, Clone, Default)]
 pub struct Starts {
-    /// Of all processors; `None` if it is not known.
+    /// Of all processors; `None` if it is unknown.
     pub all: Option<i64>,
     /// Of those that differ.
     pub of: FxHashMap<u16, i64>,
@@ -314,8 +318,8 @@ impl Schedule {
         self.open_gaps == 0 && tid != 0 && self.out.get(&tid).is_none_or(counts)
     }
 
-    /// Takes a ready event, logged on `cpu`. `number` is given back by [`SwitchIn::ready_event`], or by
-    /// [`Schedule::released`].
+    /// Takes a ready event, logged on `cpu`. `number` is given back by [`SwitchIn::ready_event`],
+    /// or by [`Schedule::released`].
     pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread, number: Option<u64>) {
         if !self.wants_ready(event.tid) {
             self.released.extend(number);
@@ -356,7 +360,8 @@ impl Schedule {
         self.released.drain(..)
     }
 
-    /// The threads that are off the processors, as a switch-in at `time` would report them, by thread id.
+    /// The threads that are off the processors, as a switch-in at `time` would report them, by
+    /// thread ID.
     #[must_use]
     pub fn off(&self, time: i64) -> Vec<SwitchIn> {
         let mut rows: Vec<SwitchIn> = self
@@ -437,12 +442,13 @@ impl Schedule {
     }
 }
 
-/// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are kept.
+/// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are
+/// kept.
 const KEEPS_LATEST: u32 = 0x2 | 0x400;
 
-/// From when on each processor is recorded: from the first event of the kernel logger, which may have been
-/// started later than the session. Where only the latest events were kept, from the first one of each
-/// processor.
+/// From when on each processor is recorded: from the first event of the kernel logger, which may
+/// have been started later than the session. Where only the latest events were kept, from the first
+/// one of each processor.
 #[must_use]
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
     // In these files the oldest buffers of a busy processor are overwritten first, so processors

@@ -35,8 +35,8 @@ pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Opti
     walk.places
         .push((cursor.position(), payload.len(), Deed::Clear));
     for (start, end, deed) in walk.places {
-        // Nothing is changed before all fields are found: lengths and counts in the payload must not be
-        // replaced while they are still needed.
+        // Nothing is changed before all fields are found: lengths and counts in the payload must
+        // not be replaced while they are still needed.
         let bytes = payload.get_mut(start..end)?;
         match deed {
             Deed::Wide => names.wide(bytes),

@@ -68,8 +68,8 @@ impl Blobs {
         let bytes =
             256 + metadata.len() + schema.as_ref().map_or(0, |schema| 2 * cost(&schema.fields));
         if bucket.len() >= MAX_COLLISIONS || self.budget.take(bytes).is_none() {
-            // Without memory for it not even an empty place is kept: a malicious file can have different
-            // metadata on each of its events.
+            // Without memory for it not even an empty place is kept: a malicious file can have
+            // different metadata on each of its events.
             if bucket.is_empty() {
                 self.known.remove(&key);
             }

@@ -56,7 +56,7 @@ struct Observed {
 /// the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Key {
-    /// Provider, id, version.
+    /// Provider, ID, version.
     Manifest(Guid, u16, u8),
     /// Class, opcode, version.
     Classic(Guid, u8, u16),
@@ -194,7 +194,7 @@ impl Decoder {
         }
     }
 
-    /// Compiles the observed descriptions. Descriptions observed later are not known to
+    /// Compiles the observed descriptions. Descriptions observed later are unknown to
     /// [`Decoder::plan`] until this is called again.
     pub fn finish_observing(&mut self) {
         let observed = std::mem::take(&mut self.observed);
@@ -207,7 +207,8 @@ impl Decoder {
                     .or_insert_with(|| Arc::clone(name));
             }
         }
-        // Both are kept in one map, in which later entries win: manifests of the providers come last.
+        // Both are kept in one map, in which later entries win: manifests of the providers come
+        // last.
         self.add_records(observed.records);
         self.add_manifests(manifests);
         self.blobs.compile(&self.names);
@@ -293,8 +294,9 @@ impl Decoder {
         Some(self.described.get(&Key::of(event.identity())?)?.plan(event))
     }
 
-    /// The plan of an event of the modern kind that the trace itself describes: by its own metadata, the
-    /// manifest of its provider, or EventInfo made from a manifest. Chunks of manifests have none.
+    /// The plan of an event of the modern kind that the trace itself describes: by its own
+    /// metadata, the manifest of its provider, or EventInfo made from a manifest. Chunks of
+    /// manifests have none.
     ///
     /// One kind of event always gives the same plan for the same pointer size, so the address of a
     /// plan can be used as its key.

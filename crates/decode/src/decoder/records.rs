@@ -63,8 +63,8 @@ impl Records {
             problems.event_infos += 1;
             return;
         };
-        // Events that describe themselves need no fields from a record, but it may be the only place with the
-        // name of their provider.
+        // Events that describe themselves need no fields from a record, but it may be the only
+        // place with the name of their provider.
         let Some(key) = key_of(&head) else {
             if !self.named.contains_key(&head.provider) && self.budget.take(info.len()).is_some() {
                 self.named.insert(head.provider, info.into());

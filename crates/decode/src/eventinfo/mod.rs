@@ -1,5 +1,5 @@
-//! Descriptions of events that the merge step wrote into the trace: `TRACE_EVENT_INFO` and `EVENT_MAP_INFO`
-//! of the Windows SDK (`tdh.h`), in records of the class [`CLASS`].
+//! Descriptions of events that the merge step wrote into the trace: `TRACE_EVENT_INFO` and
+//! `EVENT_MAP_INFO` of the Windows SDK (`tdh.h`), in records of the class [`CLASS`].
 
 mod map;
 mod properties;
@@ -44,7 +44,7 @@ pub struct Head {
     pub provider: Guid,
     /// Class of a classic event, GUID of a WPP message.
     pub class: Guid,
-    /// Event id.
+    /// Event ID.
     pub id: u16,
     /// Version of the layout.
     pub version: u8,
@@ -91,8 +91,9 @@ pub fn message(info: &[u8]) -> Option<String> {
 
 /// Reads the whole record; `None` if it is broken. `map` finds the value map of that name.
 ///
-/// Property lists that a hostile file makes refer to themselves end at [`crate::bounds::MAX_FIELDS`], names
-/// that many properties share at a multiple of the size of the record.
+/// Property lists that a hostile file makes refer to themselves end at
+/// [`crate::bounds::MAX_FIELDS`], names that many properties share at a multiple of the size of the
+/// record.
 #[must_use]
 pub fn schema(
     info: &[u8],

@@ -95,7 +95,8 @@ impl Raw {
 
 /// Gives a slot to each property that another one refers to; `None` if one refers to nothing.
 fn slots(raw: &[Raw]) -> Option<(Vec<Option<u16>>, u16)> {
-    // Only values that something refers to are kept while a payload is read; for most events there are none.
+    // Only values that something refers to are kept while a payload is read; for most events there
+    // are none.
     let mut slot_of = vec![None; raw.len()];
     let mut slots = 0;
     for property in raw {

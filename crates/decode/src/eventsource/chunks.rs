@@ -6,7 +6,7 @@ use etwkit_etl::bytes::{u8_at, u16_at};
 use etwkit_etl::{Guid, RawEvent};
 use rustc_hash::FxHashMap;
 
-/// Event id of chunks.
+/// Event ID of chunks.
 pub const CHUNK_ID: u16 = 0xFFFE;
 /// Opcode of the event.
 pub const CHUNK_OPCODE: u8 = 0xFE;
@@ -120,8 +120,8 @@ impl Assembler {
             self.pending.remove(&writer);
             return Err(Refused::TooMuch);
         }
-        // Counted and not compared by number: chunks may be observed in the order of the file, in which the
-        // last one need not come last.
+        // Counted and not compared by number: chunks may be observed in the order of the file, in
+        // which the last one need not come last.
         if pending.chunks.len() < usize::from(pending.total) {
             self.bytes += pending.bytes;
             return Ok(None);
@@ -142,8 +142,8 @@ impl Assembler {
 }
 
 impl Pending {
-    /// A chunk that is there already but differs belongs to the next manifest of that thread, whose former
-    /// one lost its end: that one's chunks from here on are dropped.
+    /// A chunk that is there already but differs belongs to the next manifest of that thread, whose
+    /// former one lost its end: that one's chunks from here on are dropped.
     fn add(&mut self, chunk: Chunk<'_>, cost: usize, time: i64) {
         if self.total != chunk.total {
             *self = Self {

@@ -53,7 +53,7 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Takes an event with the id [`CHUNK_ID`]; others that happen to have it are left alone.
+    /// Takes an event with the ID [`CHUNK_ID`]; others that happen to have it are left alone.
     pub fn observe(&mut self, event: &RawEvent<'_>, problems: &mut Problems) {
         let Some(chunk) = Chunk::of(event) else {
             return;
@@ -72,8 +72,8 @@ impl Collector {
     }
 
     fn add(&mut self, provider: Guid, bytes: &[u8], written: i64, problems: &mut Problems) {
-        // Every process that has the provider writes the same manifest, and again for each session that
-        // enables it.
+        // Every process that has the provider writes the same manifest, and again for each session
+        // that enables it.
         let mut hasher = FxHasher::default();
         hasher.write(bytes);
         let key = (provider, hasher.finish(), bytes.len());

@@ -70,7 +70,8 @@ impl Cpu {
     }
 }
 
-/// Bit mask of the logical processors that share their core with another one, from `SystemConfig_CPU`.
+/// Bit mask of the logical processors that share their core with another one, from
+/// `SystemConfig_CPU`.
 #[must_use]
 pub fn hyper_threads(payload: &[u8], version: u8, pointer_size: usize) -> Option<u64> {
     // From version 2 on the name of the domain has two characters more.

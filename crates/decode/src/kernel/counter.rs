@@ -1,4 +1,5 @@
-//! Performance counters of the processor: which ones events carry, samples of them, and branch records.
+//! Performance counters of the processor: which ones events carry, samples of them, and branch
+//! records.
 
 use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, u16_at, u32_at, utf16_text};
 
@@ -23,7 +24,8 @@ pub mod opcode {
 /// Counters that an event can carry: their number has three bits in the header.
 pub const MAX_COUNTERS: usize = 7;
 
-/// Names of the counters of `PmcCounterConfig`, in the order of the values; at most [`MAX_COUNTERS`].
+/// Names of the counters of `PmcCounterConfig`, in the order of the values; at most
+/// [`MAX_COUNTERS`].
 #[must_use]
 pub fn names(payload: &[u8]) -> Vec<String> {
     let mut c = Cursor::new(payload);
@@ -104,7 +106,7 @@ pub fn interval_source_name(payload: &[u8], version: u8) -> Option<String> {
 pub struct BranchOwner {
     /// Raw time stamp of that event.
     pub timestamp: i64,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
     /// Thread that ran.
     pub tid: u32,
@@ -130,9 +132,9 @@ impl BranchOwner {
 /// Branches of a record that are read at most; processors remember 32.
 const MAX_BRANCHES: usize = 64;
 
-/// From where and to where the processor jumped, the latest jump first. A record that does not end with a
-/// whole entry has another layout: then there are none. Entries that the processor had not filled yet are
-/// left out.
+/// From where and to where the processor jumped, the latest jump first. A record that does not end
+/// with a whole entry has another layout: then there are none. Entries that the processor had not
+/// filled yet are left out.
 #[must_use]
 pub fn branches(payload: &[u8], pointer_size: usize) -> Vec<(u64, u64)> {
     // Entries start at a multiple of the pointer size after the owner, which has 20 bytes.

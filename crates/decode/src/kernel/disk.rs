@@ -74,7 +74,8 @@ impl DiskIo {
     }
 }
 
-/// The start of a read, write or flush: request packet and, from version 3 on, the thread that issues it.
+/// The start of a read, write or flush: request packet and, from version 3 on, the thread that
+/// issues it.
 #[must_use]
 pub fn parse_init(payload: &[u8], version: u8, pointer_size: usize) -> Option<(u64, Option<u32>)> {
     let mut c = Cursor::new(payload);

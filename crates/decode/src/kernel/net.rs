@@ -161,7 +161,7 @@ pub const fn is_provider_v6(id: u16) -> bool {
     matches!(id, 26..=41 | 58..=73)
 }
 
-/// The operation of an event id of [`KERNEL_NETWORK`], which has TCP and UDP in one number space.
+/// The operation of an event ID of [`KERNEL_NETWORK`], which has TCP and UDP in one number space.
 #[must_use]
 pub const fn provider_operation(id: u16) -> Option<Operation> {
     match id {

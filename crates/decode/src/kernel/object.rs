@@ -130,8 +130,8 @@ impl Rundown {
     }
 }
 
-/// Number and name of a type, from a payload of [`opcode::TYPE_START`] or [`opcode::TYPE_END`]. Numbers
-/// differ between systems.
+/// Number and name of a type, from a payload of [`opcode::TYPE_START`] or [`opcode::TYPE_END`].
+/// Numbers differ between systems.
 #[must_use]
 pub fn type_name(payload: &[u8]) -> Option<(u16, String)> {
     let mut c = Cursor::new(payload);

@@ -9,7 +9,7 @@ use super::processor_power::PROCESSOR_POWER;
 /// Microsoft-Windows-Kernel-Power.
 pub const KERNEL_POWER: Guid = Guid::literal("331c3b3a-2005-44c2-ac5e-77220c37d6b4");
 
-/// Ids of these events.
+/// IDs of these events.
 pub mod id {
     use super::super::processor_power;
 
@@ -63,7 +63,8 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads the payload of an event of one of the two providers; `None` for other ids and short payloads.
+    /// Reads the payload of an event of one of the two providers; `None` for other IDs and short
+    /// payloads.
     #[must_use]
     pub fn parse(provider: Guid, id: u16, version: u8, payload: &'a [u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);

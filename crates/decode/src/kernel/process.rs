@@ -63,9 +63,9 @@ pub struct Process {
     /// Address of the kernel object (version 2 and later, otherwise 0): unique while the object
     /// exists.
     pub unique_key: u64,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
-    /// Process id of the parent; `None` where the layout has none.
+    /// Process ID of the parent; `None` where the layout has none.
     pub parent_pid: Option<u32>,
     /// Terminal session, -1 for none; `None` in version 0.
     pub session_id: Option<i32>,
@@ -73,7 +73,7 @@ pub struct Process {
     pub exit_status: u32,
     /// Bits of [`flag`], from version 4 on.
     pub flags: Option<u32>,
-    /// Security id of the user.
+    /// Security ID of the user.
     pub sid: Option<String>,
     /// File name of the image.
     pub name: String,
@@ -81,7 +81,7 @@ pub struct Process {
     pub command_line: String,
     /// Full name of the app package.
     pub package: String,
-    /// Application id within the package.
+    /// Application ID within the package.
     pub app_id: String,
 }
 

@@ -6,7 +6,7 @@ use etwkit_etl::bytes::Cursor;
 /// Microsoft-Windows-Kernel-Processor-Power.
 pub const PROCESSOR_POWER: Guid = Guid::literal("0f67e49f-fe51-4e9f-b490-6f2948cc6027");
 
-/// Ids of [`PROCESSOR_POWER`].
+/// IDs of [`PROCESSOR_POWER`].
 pub mod id {
     /// Windows asks for a speed.
     pub const REQUESTED: u16 = 10;
@@ -40,7 +40,7 @@ pub mod id {
     pub const FORCED_PARK: u16 = 204;
 }
 
-/// Ids that [`Event::parse`] knows.
+/// IDs that [`Event::parse`] knows.
 pub const IDS: &[u16] = &[
     id::REQUESTED,
     id::PARK,
@@ -137,7 +137,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    /// Reads the payload of event `id`; `None` for other IDs and short payloads.
     #[must_use]
     pub fn parse(id: u16, version: u8, payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -209,7 +209,7 @@ impl Event {
     }
 }
 
-/// A number that is not known as 0.
+/// A number that is unknown as 0.
 fn some(number: u32) -> Option<u32> {
     Some(number).filter(|number| *number != 0)
 }

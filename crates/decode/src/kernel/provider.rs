@@ -1,5 +1,5 @@
-//! The provider Microsoft-Windows-Kernel-Process: the same facts as the kernel logger's process, thread and
-//! image events, for sessions that had no kernel logger.
+//! The provider Microsoft-Windows-Kernel-Process: the same facts as the kernel logger's process,
+//! thread and image events, for sessions that had no kernel logger.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, utf16_text};
@@ -12,7 +12,7 @@ use super::{image, process, thread};
 /// Microsoft-Windows-Kernel-Process.
 pub const KERNEL_PROCESS: Guid = Guid::literal("22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716");
 
-/// Ids of [`KERNEL_PROCESS`].
+/// IDs of [`KERNEL_PROCESS`].
 pub mod id {
     /// A process starts.
     pub const PROCESS_START: u16 = 1;
@@ -47,7 +47,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    /// Reads the payload of event `id`; `None` for other IDs and short payloads.
     #[must_use]
     pub fn parse(id: u16, version: u8, payload: &[u8], pointer_size: usize) -> Option<Self> {
         let ids = || Thread::parse(payload, 1);

@@ -30,8 +30,8 @@ pub mod opcode {
             SET_INFORMATION = 20, "SetInformation";
             /// A key is flushed to disk.
             FLUSH = 21, "Flush";
-            /// A key gets a control block. In version 1 a control block that is there when the session
-            /// starts.
+            /// A key gets a control block. In version 1 a control block that is there when the
+            /// session starts.
             BLOCK_CREATE = 22, "KCBCreate";
             /// A control block goes away.
             BLOCK_DELETE = 23, "KCBDelete";
@@ -162,7 +162,8 @@ impl Operation {
                 name: utf16_text(c.utf16()),
             });
         }
-        // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in any case.
+        // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in
+        // any case.
         let (status, block) = (c.pointer(pointer_size)? as u32, c.pointer(pointer_size)?);
         let begin = Begin::Elapsed(c.u64()? as i64);
         let index = if version == 1 { Some(c.u32()?) } else { None };

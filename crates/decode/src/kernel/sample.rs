@@ -92,7 +92,7 @@ pub struct Interval {
     pub source: u32,
     /// Interval in force: for time in units of 100 ns, otherwise in counts.
     pub new: u32,
-    /// Interval before; 0 where it is not known.
+    /// Interval before; 0 where it is unknown.
     pub old: u32,
 }
 

@@ -27,7 +27,7 @@ pub mod opcode {
 pub struct Owner {
     /// Raw time stamp of that event.
     pub timestamp: i64,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
     /// Thread that ran when it was logged.
     pub tid: u32,

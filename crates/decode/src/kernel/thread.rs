@@ -37,14 +37,14 @@ pub const fn is_lifetime(op: u8) -> bool {
 /// The identity in a thread event. The IDs of the header are the creator's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thread {
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
-    /// Thread id.
+    /// Thread ID.
     pub tid: u32,
 }
 
 impl Thread {
-    /// Reads a payload; version 0 has the two ids in the other order.
+    /// Reads a payload; version 0 has the two IDs in the other order.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let (first, second) = (u32_at(payload, 0)?, u32_at(payload, 4)?);
@@ -65,8 +65,8 @@ impl Thread {
 /// The other fields of events of types 1 to 4.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Processors that it may run on: a bit for each processor of its group, which these events do not name.
-    /// From version 3 on.
+    /// Processors that it may run on: a bit for each processor of its group, which these events do
+    /// not name. From version 3 on.
     pub affinity: Option<u64>,
     /// First instruction of the program's own code (`Win32StartAddr`).
     pub start_address: Option<u64>,
@@ -78,12 +78,12 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// Reads a payload (`Thread_TypeGroup1`); `None` where its version has none of these fields or it is cut
-    /// short.
+    /// Reads a payload (`Thread_TypeGroup1`); `None` where its version has none of these fields or
+    /// it is cut short.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
-        // Both ids, four limits of stacks, then an address or the affinity, the start address, the TEB and
-        // the service tag.
+        // Both IDs, four limits of stacks, then an address or the affinity, the start address, the
+        // TEB and the service tag.
         let fifth = 8 + 4 * pointer_size;
         let start_address =
             pointer_at(payload, fifth + pointer_size, pointer_size).filter(|_| version > 0)?;
@@ -111,7 +111,7 @@ impl Traits {
 /// A thread may run on other processors from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Affinity {
-    /// Thread id.
+    /// Thread ID.
     pub tid: u32,
     /// Processor group.
     pub group: u16,
@@ -132,7 +132,7 @@ impl Affinity {
     }
 }
 
-/// New and old thread id of a context switch.
+/// New and old thread ID of a context switch.
 #[inline]
 #[must_use]
 pub fn switch(payload: &[u8]) -> Option<(u32, u32)> {

@@ -1,5 +1,5 @@
-//! Virtual memory of processes (group 2, types 98 and 99), and files that are mapped into it (group 4, types
-//! 37 to 40).
+//! Virtual memory of processes (group 2, types 98 and 99), and files that are mapped into it (group
+//! 4, types 37 to 40).
 
 use etwkit_etl::bytes::Cursor;
 

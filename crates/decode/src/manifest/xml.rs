@@ -97,7 +97,8 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
                 depth = depth.saturating_sub(1);
                 builder.close(element.local_name().as_ref());
             }
-            // Declarations of entities could make a small manifest a large one; no provider writes them.
+            // Declarations of entities could make a small manifest a large one; no provider writes
+            // them.
             Event::DocType(_) => {
                 return Err(Broken {
                     at,

@@ -45,7 +45,8 @@ pub enum Piece {
 /// The syntax of formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// In manifests: `%n` is the end of a line, `%t` a tab, `%b` a blank; numbers have up to two digits.
+    /// In manifests: `%n` is the end of a line, `%t` a tab, `%b` a blank; numbers have up to two
+    /// digits.
     Manifest,
     /// In trace message format files: nothing but `%%`, numbers and names.
     Wpp,
@@ -84,8 +85,8 @@ impl Template {
                 Piece::Text(own) => text.push_str(own),
                 other => text.push_str(&value(other)),
             }
-            // Looked at after each piece: a format of many inserts would otherwise build gigabytes before it
-            // is cut.
+            // Looked at after each piece: a format of many inserts would otherwise build gigabytes
+            // before it is cut.
             if text.len() > MAX_TEXT {
                 let end = text.floor_char_boundary(MAX_TEXT);
                 text.truncate(end);

@@ -150,12 +150,13 @@ impl Spec {
         matches!(self.conversion, 's' | 'S' | 'Z')
     }
 
-    /// The text of a value. A value that is none of those that the format is for has its natural text.
+    /// The text of a value. A value that is none of those that the format is for has its natural
+    /// text.
     #[must_use]
     pub fn format(&self, value: &Argument, pointer_size: usize) -> String {
         match (self.conversion, value) {
-            // The format decides about the sign, not the type of the value, as it does in C: `%u` of -1 is a
-            // large number, of as many bytes as the value has.
+            // The format decides about the sign, not the type of the value, as it does in C: `%u`
+            // of -1 is a large number, of as many bytes as the value has.
             ('d' | 'i', Argument::Integer { bits, bytes, .. }) => {
                 let value = extend(*bits, *bytes);
                 self.number(value < 0, &value.unsigned_abs().to_string(), "")
@@ -247,7 +248,8 @@ impl Spec {
         )
     }
 
-    /// Fills up to the width, by hand: widths in formats of Rust end the program where they are too large.
+    /// Fills up to the width, by hand: widths in formats of Rust end the program where they are too
+    /// large.
     fn padded(&self, front: &str, text: &str, may_have_zeros: bool) -> String {
         let missing = self
             .width
@@ -306,7 +308,8 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     if !size.is_finite() {
         return value.to_string().to_lowercase();
     }
-    // The exponent is taken after rounding: 9.9999999 becomes 10 with few digits, which may change the form.
+    // The exponent is taken after rounding: 9.9999999 becomes 10 with few digits, which may change
+    // the form.
     let text = scientific(size, precision - 1);
     let exponent = text
         .rsplit_once('e')

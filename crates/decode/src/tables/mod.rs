@@ -16,7 +16,8 @@
 //! bin(Field)` and `rest` (to the end). The suffix `[n]`, `[Field]` or `[*]` makes a type an array.
 //! `?` ends a layout early in traces that lack the fields from there on.
 //!
-//! Several rows for one event and version are variants: the first one that ends where the payload ends holds.
+//! Several rows for one event and version are variants: the first one that ends where the payload
+//! ends holds.
 //!
 //! Of many more events only the names are known: [`names`].
 
@@ -53,7 +54,7 @@ const PROVIDERS: [&str; 15] = data!("providers":
 const IMAGE_CLASS: Guid = Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");
 const IMAGE_LOAD: u8 = kernel::image::opcode::LOAD;
 
-/// Class or provider, type or id, version, pointer size.
+/// Class or provider, type or ID, version, pointer size.
 type Key = (Guid, u16, u16, usize);
 
 /// All tables; parsed block by block when an event asks for one.
@@ -98,7 +99,8 @@ impl Tables {
 
     /// The plan of an event, or `None` if no table knows it.
     ///
-    /// A version that no table has is read like the highest known one below it: newer versions append fields.
+    /// A version that no table has is read like the highest known one below it: newer versions
+    /// append fields.
     pub fn plan(
         &mut self,
         identity: Identity,
@@ -109,14 +111,14 @@ impl Tables {
         if !self.plans.contains_key(&key) {
             let block = self.blocks.get(&key.0)?;
             let (guid, id, version, _) = key;
-            // Versions that are read alike share their plans: a malicious file has each event in all
-            // versions, and plans of their own would take many times the memory of the file.
+            // Versions that are read alike share their plans: a malicious file has each event in
+            // all versions, and plans of their own would take many times the memory of the file.
             let known = (guid, id, block.known_version(id, version), pointer_size);
             let shared = self.plans.entry(known).or_insert_with(|| {
                 let mut plans = block.plans(id, known.2, pointer_size);
                 if block.may_be_replayed(id) {
-                    // Kernel events that a 32-bit program replayed keep the layout of the kernel that logged
-                    // them.
+                    // Kernel events that a 32-bit program replayed keep the layout of the kernel
+                    // that logged them.
                     plans.extend(block.plans(id, known.2, 12 - pointer_size));
                 }
                 plans
@@ -180,8 +182,8 @@ impl Tables {
             .or_else(|| names::provider(guid))
     }
 
-    /// Everything that the tables know: class or provider, type or id, version (`None`: any), name of the
-    /// event, and whether there is more than its name.
+    /// Everything that the tables know: class or provider, type or ID, version (`None`: any), name
+    /// of the event, and whether there is more than its name.
     pub fn rows(&self) -> Vec<KnownEvent> {
         let mut rows: Vec<KnownEvent> = self.blocks.values().flat_map(Block::known).collect();
         rows.sort_by(|a, b| {
@@ -204,7 +206,7 @@ pub struct KnownEvent {
     pub class: &'static str,
     /// GUID of class or provider.
     pub guid: Guid,
-    /// Type or id.
+    /// Type or ID.
     pub id: u16,
     /// Version; `None` if the layout holds for any.
     pub version: Option<u8>,
@@ -256,7 +258,8 @@ mod tests {
         assert!(lines > 900 && plans > 3000, "{lines} lines, {plans} plans");
     }
 
-    /// Fixed sizes as they are documented: group, type, version, bytes with 32- and 64-bit pointers.
+    /// Fixed sizes as they are documented: group, type, version, bytes with 32- and 64-bit
+    /// pointers.
     #[test]
     fn fixed_parts_have_their_documented_size() {
         let tables = Tables::new();

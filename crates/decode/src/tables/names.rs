@@ -78,14 +78,14 @@ fn read(files: &[&'static str]) -> FxHashMap<Guid, Provider> {
     providers
 }
 
-/// The events of a line: ids and names.
+/// The events of a line: IDs and names.
 fn of_line(line: &'static str) -> impl Iterator<Item = (u16, Box<str>)> {
     let mut words = line.split(' ');
     let task = words.next().filter(|task| *task != "-");
     words.filter_map(move |word| of_word(task, word)).flatten()
 }
 
-/// Ids that have one name: `1`, `1-3`, `1=Start`, `1-3=Start`.
+/// IDs that have one name: `1`, `1-3`, `1=Start`, `1-3=Start`.
 fn of_word(task: Option<&str>, word: &str) -> Option<impl Iterator<Item = (u16, Box<str>)>> {
     let (ids, opcode) = word
         .split_once('=')

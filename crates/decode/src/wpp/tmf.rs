@@ -324,7 +324,8 @@ fn argument(line: &str) -> Option<(&str, &str, u16)> {
 /// Decimal or, with `0x`, hexadecimal; enumerations of C may have negative values.
 fn integer(text: &str) -> Option<u64> {
     let value = crate::manifest::integer(text)?;
-    // Values are compared with arguments of 32 bits, and a negative one is sign-extended here but not there.
+    // Values are compared with arguments of 32 bits, and a negative one is sign-extended here but
+    // not there.
     Some(value & u64::from(u32::MAX))
 }
 
@@ -333,7 +334,8 @@ impl Raw<'_> {
         Wrong::at(self.line, expected, found, HINT)
     }
 
-    /// Bytes of memory that the message will take, roughly: its fields twice, for both sizes of pointers.
+    /// Bytes of memory that the message will take, roughly: its fields twice, for both sizes of
+    /// pointers.
     fn cost(&self) -> usize {
         let names = |word: &str| ENTRY_COST * (1 + word.matches(',').count()) + word.len();
         let fields = self

@@ -89,8 +89,8 @@ impl Scan<'_> {
                 .header_at(position)?
                 .filter(BufferHeader::is_plausible)
             {
-                // The size leads to the next buffer: one that is wrong would lose every buffer between here
-                // and the place where the scan finds its way back.
+                // The size leads to the next buffer: one that is wrong would lose every buffer
+                // between here and the place where the scan finds its way back.
                 let size = self.probe.trusted_size(position, &header)?;
                 if size != header.buffer_size {
                     self.damage(Kind::BufferSize, position, 0);
@@ -203,8 +203,8 @@ impl Scan<'_> {
 /// Time of the first record, if it is an event whose header contains a time.
 fn peek_time(buffer: &[u8]) -> Option<i64> {
     let record = buffer.get(HEADER_LEN..)?;
-    // Messages of WPP have another marker and may have no time at all; they and skipped records make the
-    // caller cut the whole buffer.
+    // Messages of WPP have another marker and may have no time at all; they and skipped records
+    // make the caller cut the whole buffer.
     let kind = HeaderKind::from_byte(*record.get(2)?).filter(|_| record.get(3) == Some(&0xC0))?;
     i64_at(record, kind.time_stamp_at()?)
 }
@@ -301,8 +301,8 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
         if room == 0 || has(mode::COMPRESSED) || header.buffer_size == 0 {
             return None;
         }
-        // Buffers that were overwritten were counted when they were written. Where exactly the file wraps
-        // differs by one buffer between versions of Windows.
+        // Buffers that were overwritten were counted when they were written. Where exactly the file
+        // wraps differs by one buffer between versions of Windows.
         let room = room / u64::from(header.buffer_size);
         return Some(if written > room {
             room.saturating_sub(1)
@@ -317,7 +317,8 @@ fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 
     if log_file_mode & mode::RELOG != 0 {
         return 0;
     }
-    // The header buffer has number 0; in a circular file that wrapped the next ones were overwritten.
+    // The header buffer has number 0; in a circular file that wrapped the next ones were
+    // overwritten.
     let mut numbers: Vec<i64> = buffers
         .iter()
         .skip(1)

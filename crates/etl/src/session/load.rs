@@ -113,8 +113,8 @@ impl<'s> Loaded<'s> {
     }
 }
 
-/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in them; damage goes to
-/// `damage`.
+/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in them; damage
+/// goes to `damage`.
 #[inline]
 pub(super) fn cut<'s>(
     trace: &'s TraceFile,
@@ -180,7 +180,8 @@ fn valid_end(entry: &BufferEntry, len: usize) -> usize {
         entry.header.offset as usize,
         entry.header.saved_offset as usize,
     );
-    // A buffer that was never flushed properly has no end: cut until the filler or an invalid header.
+    // A buffer that was never flushed properly has no end: cut until the filler or an invalid
+    // header.
     [offset, saved]
         .into_iter()
         .find(|end| *end >= HEADER_LEN)
@@ -206,8 +207,8 @@ pub(super) fn decompress(
 /// table of 256 bytes in format 4, then more than a header stored as literals would take.
 pub(super) const PREFIX_LEN: usize = HEADER_LEN + 256 + 128;
 
-/// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes of its
-/// stored form; `None` if `head` is too short for that.
+/// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes
+/// of its stored form; `None` if `head` is too short for that.
 pub(super) fn decompress_prefix(head: &[u8], format: u16, end: usize) -> Option<Vec<u8>> {
     let mut out = head.get(..HEADER_LEN)?.to_vec();
     decompress(head.get(HEADER_LEN..)?, format, &mut out, end).ok()?;

@@ -101,8 +101,8 @@ struct Ready<'s> {
     damage: Damage,
 }
 
-/// Loads a buffer, shows each of its events to `ahead` and keeps those that it wants. `None` if it holds no
-/// events.
+/// Loads a buffer, shows each of its events to `ahead` and keeps those that it wants. `None` if it
+/// holds no events.
 fn load<'s>(
     session: &'s Session,
     key: Key,
@@ -131,8 +131,8 @@ fn load<'s>(
         previous = cut.timestamp;
         cuts.push(cut);
     })?;
-    // Sorting only where it is needed keeps the usual buffer, which is in order, free of it. The sort is
-    // stable: equal stamps keep their positions.
+    // Sorting only where it is needed keeps the usual buffer, which is in order, free of it. The
+    // sort is stable: equal stamps keep their positions.
     if !ordered {
         cuts.sort_by_key(|cut| cut.timestamp);
     }
@@ -159,7 +159,8 @@ const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
 /// Buffers that are loaded ahead, by the largest one of the session.
 fn buffers_ahead(session: &Session) -> usize {
-    // Of a compressed buffer the decompressed size is held in memory, of any other one the stored size.
+    // Of a compressed buffer the decompressed size is held in memory, of any other one the stored
+    // size.
     let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
     let largest = session
         .files
@@ -219,8 +220,8 @@ pub(super) fn run(
     let mut order: Vec<Key> = session.files.iter().zip(0u16..).flat_map(keys).collect();
     order.sort_unstable();
     let order = order.as_slice();
-    // Starting a thread costs more than it saves for a handful of buffers, and with one core the two threads
-    // would only take turns.
+    // Starting a thread costs more than it saves for a handful of buffers, and with one core the
+    // two threads would only take turns.
     let few = order.len() < *AHEAD.end() / 4
         || available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let pass = if few {
@@ -241,8 +242,8 @@ fn run_ahead(
 ) -> Option<Result<Pass>> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(buffers_ahead(session));
-        // The channel is bounded, so the reader stops when it is that far ahead. When the merge ends early it
-        // drops its receiver, sending fails, and the thread ends.
+        // The channel is bounded, so the reader stops when it is that far ahead. When the merge
+        // ends early it drops its receiver, sending fails, and the thread ends.
         let send = move |key: &Key| sender.send(load(session, *key, ahead)).map_err(drop);
         let read = move || order.iter().try_for_each(send);
         thread::Builder::new()
@@ -308,8 +309,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     #[inline]
     fn open_due(&mut self) -> Result<()> {
         while let Some(key) = self.waiting() {
-            // Only times are compared. A buffer that starts at the very time of the earliest event is opened
-            // as well, since its number may put it in front.
+            // Only times are compared. A buffer that starts at the very time of the earliest event
+            // is opened as well, since its number may put it in front.
             if self
                 .heads
                 .peek()

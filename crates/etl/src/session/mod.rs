@@ -93,8 +93,8 @@ impl Session {
     /// Reads the headers of all files and the directory of their buffers.
     ///
     /// # Errors
-    /// [`Error::NotATrace`] if a file does not start like an event trace, [`Error::NotOneSession`] if the
-    /// files have different clocks, [`Error::Io`] if the system cannot read one.
+    /// [`Error::NotATrace`] if a file does not start like an event trace, [`Error::NotOneSession`]
+    /// if the files have different clocks, [`Error::Io`] if the system cannot read one.
     pub fn open(sources: Vec<Box<dyn ByteSource>>) -> Result<Self> {
         let mut damage = Damage::default();
         let mut files = Vec::with_capacity(sources.len());
@@ -136,8 +136,8 @@ impl Session {
         self.files.iter().any(|file| file.buffer_counts().is_cut)
     }
 
-    /// The file that started first: its header describes the machine and the start. If several started
-    /// together, the one that was named first.
+    /// The file that started first: its header describes the machine and the start. If several
+    /// started together, the one that was named first.
     #[must_use]
     pub fn earliest(&self) -> Option<&TraceFile> {
         self.files.iter().min_by_key(|file| file.t0)

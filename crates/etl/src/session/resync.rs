@@ -11,7 +11,7 @@ use crate::wire::trace_header::{TraceHeader, mode};
 /// Maximum number of candidate buffers decompressed per file. Real damage takes a few tries.
 const DECOMPRESSIONS: u32 = 1 << 18;
 
-/// Sessions that are distinguished in one file; appended ones have ids of their own.
+/// Sessions that are distinguished in one file; appended ones have IDs of their own.
 const LOGGER_IDS: usize = 16;
 
 /// Looks at positions of a file that may or may not hold a buffer.
@@ -51,8 +51,8 @@ impl<'s> Probe<'s> {
         if self.logger_ids.len() < LOGGER_IDS && !self.logger_ids.contains(&header.logger_id) {
             self.logger_ids.push(header.logger_id);
         }
-        // The mode in the trace header is not relied on alone: a single compressed buffer proves that the
-        // next one may start anywhere.
+        // The mode in the trace header is not relied on alone: a single compressed buffer proves
+        // that the next one may start anywhere.
         if header.is_compressed() {
             self.grain = 1;
         }
@@ -89,8 +89,8 @@ impl<'s> Probe<'s> {
         } else if self.continues_at(claimed)? {
             return Ok(size);
         }
-        // Neither size leads anywhere. If a buffer starts inside the claimed range, this one ended there;
-        // otherwise its header is all there is to go by.
+        // Neither size leads anywhere. If a buffer starts inside the claimed range, this one ended
+        // there; otherwise its header is all there is to go by.
         let inside = self.scan(position + HEADER_LEN as u64, claimed.min(self.end))?;
         Ok(inside
             .and_then(|found| u32::try_from(found - position).ok())
@@ -121,7 +121,8 @@ impl<'s> Probe<'s> {
         let mut at = from;
         while at < self.end {
             let got = read(self.source, at, &mut chunk)?;
-            // The file became shorter while it was read, which a reader of a running recording has to expect.
+            // The file became shorter while it was read, which a reader of a running recording has
+            // to expect.
             if got == 0 {
                 return Ok(true);
             }
@@ -202,8 +203,8 @@ impl<'s> Probe<'s> {
         if !header.is_compressed() {
             return starts_with_marker(head);
         }
-        // Any four bytes can look like a size, and each attempt decompresses some hundred bytes: without an
-        // allowance a file made for it would keep the scan busy for hours.
+        // Any four bytes can look like a size, and each attempt decompresses some hundred bytes:
+        // without an allowance a file made for it would keep the scan busy for hours.
         self.decompressions = self.decompressions.saturating_sub(1);
         let stored = head
             .get(..(header.buffer_size as usize).min(head.len()))

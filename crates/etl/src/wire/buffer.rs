@@ -66,7 +66,7 @@ pub struct BufferHeader {
     pub clock: u64,
     /// Processor word, see [`BufferHeader::cpu`].
     pub processor: u16,
-    /// Session id.
+    /// Session ID.
     pub logger_id: u16,
     /// State; its low half is the compression format in the header buffer of a compressed file.
     pub state: u32,

@@ -213,7 +213,7 @@ pub enum Identity {
     Manifest {
         /// Provider.
         provider: Guid,
-        /// Event id.
+        /// Event ID.
         id: u16,
         /// Version of the layout.
         version: u8,
@@ -232,7 +232,7 @@ pub enum Identity {
 /// `EVENT_DESCRIPTOR` of a manifest event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    /// Event id.
+    /// Event ID.
     pub id: u16,
     /// Version of the layout.
     pub version: u8,
@@ -344,8 +344,8 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Provider of a manifest event, class of a classic one, message GUID of a message; zero for kernel
-    /// events.
+    /// Provider of a manifest event, class of a classic one, message GUID of a message; zero for
+    /// kernel events.
     #[inline]
     #[must_use]
     pub fn provider(&self) -> Guid {
@@ -401,7 +401,7 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Activity id of a manifest event, unless it is zero.
+    /// Activity ID of a manifest event, unless it is zero.
     #[must_use]
     pub fn activity_id(&self) -> Option<Guid> {
         Some(self.guid(64)).filter(|id| self.kind.is_manifest() && *id != Guid::ZERO)

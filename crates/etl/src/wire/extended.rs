@@ -8,13 +8,13 @@ pub mod kind {
     pub const RELATED_ACTIVITY_ID: u16 = 1;
     /// SID of the user.
     pub const SID: u16 = 2;
-    /// Terminal session id, u32.
+    /// Terminal session ID, u32.
     pub const TERMINAL_SESSION_ID: u16 = 3;
-    /// Instance id, parent instance id (u32 each), parent GUID.
+    /// Instance ID, parent instance ID (u32 each), parent GUID.
     pub const INSTANCE_INFO: u16 = 4;
-    /// Match id (u64), then 32-bit addresses.
+    /// Match ID (u64), then 32-bit addresses.
     pub const STACK_TRACE_32: u16 = 5;
-    /// Match id (u64), then 64-bit addresses.
+    /// Match ID (u64), then 64-bit addresses.
     pub const STACK_TRACE_64: u16 = 6;
     /// PEBS index, u64.
     pub const PEBS_INDEX: u16 = 7;
@@ -34,7 +34,7 @@ pub mod kind {
     pub const CONTROL_GUID: u16 = 14;
     /// QPC delta, i64.
     pub const QPC_DELTA: u16 = 15;
-    /// Container id, GUID.
+    /// Container ID, GUID.
     pub const CONTAINER_ID: u16 = 16;
 }
 

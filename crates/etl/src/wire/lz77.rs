@@ -55,7 +55,8 @@ fn block(
             let literals = literals.min(end - out.len());
             let there = literals.min(input.bytes.len().saturating_sub(input.at));
             out.extend_from_slice(input.take(there)?);
-            // Literals that the input still has are copied first: every byte of a truncated buffer counts.
+            // Literals that the input still has are copied first: every byte of a truncated buffer
+            // counts.
             if there < literals {
                 return None;
             }

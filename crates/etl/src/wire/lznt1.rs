@@ -87,8 +87,8 @@ fn compressed_chunk(data: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> 
     Some(())
 }
 
-/// Bits of the distance of a match that starts `position` bytes into its chunk: enough to reach the start
-/// of the chunk, but never fewer than 4.
+/// Bits of the distance of a match that starts `position` bytes into its chunk: enough to reach the
+/// start of the chunk, but never fewer than 4.
 fn distance_bits(position: usize) -> u32 {
     let reach = position.saturating_sub(1);
     (usize::BITS - reach.leading_zeros()).clamp(4, 12)

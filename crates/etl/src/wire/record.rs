@@ -33,7 +33,8 @@ impl Cut {
         }
     }
 
-    /// The event, from the bytes of its buffer: the processor of the buffer, and its file and number.
+    /// The event, from the bytes of its buffer: the processor of the buffer, and its file and
+    /// number.
     #[inline]
     #[must_use]
     pub fn event(self, buffer: &[u8], cpu: u16, (file, number): (u16, u32)) -> RawEvent<'_> {
@@ -64,8 +65,8 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     // Kernel headers start with the version word and have the size after the marker; all others
     // start with the size.
     let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
-    // The check of the least length keeps the promise of `RawEvent` that a record is at least as long as its
-    // header, and makes sure that the loop moves on.
+    // The check of the least length keeps the promise of `RawEvent` that a record is at least as
+    // long as its header, and makes sure that the loop moves on.
     if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
         return None;
     }
@@ -90,8 +91,8 @@ enum Rare {
     Broken,
 }
 
-/// Looks at everything but the common structured headers. `previous` stamps WPP messages that carry no time
-/// of their own.
+/// Looks at everything but the common structured headers. `previous` stamps WPP messages that carry
+/// no time of their own.
 #[cold]
 fn rare(bytes: &[u8], previous: i64) -> Rare {
     let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else {
@@ -142,8 +143,8 @@ fn message(bytes: &[u8], previous: i64) -> Rare {
         return Rare::Broken;
     };
     let parts = MessageParts::parse(record);
-    // Flags that announce more than the record holds are damage. Reading on would give the message times and
-    // ids out of the next record.
+    // Flags that announce more than the record holds are damage. Reading on would give the message
+    // times and IDs out of the next record.
     if parts.end > record.len() {
         return Rare::Broken;
     }

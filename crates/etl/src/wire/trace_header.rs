@@ -95,8 +95,8 @@ pub struct TimeZone {
 }
 
 impl TraceHeader {
-    /// Reads the payload of the header event, whose pointers have `pointer_size` bytes. `None` if the
-    /// fixed part is not complete.
+    /// Reads the payload of the header event, whose pointers have `pointer_size` bytes. `None` if
+    /// the fixed part is not complete.
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);

@@ -1,4 +1,5 @@
-//! The compression of buffers in format 4: LZ77 with Huffman codes, documented as [MS-XCA] §2.1 and §2.2.
+//! The compression of buffers in format 4: LZ77 with Huffman codes, documented as [MS-XCA] §2.1 and
+//! §2.2.
 //!
 //! The stream is a sequence of blocks, each of which decompresses to 64 KiB. A block starts with
 //! the lengths of its 512 codes, 4 bits each. After them, two kinds of data are interleaved: codes
@@ -45,7 +46,8 @@ pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Bro
     Ok(())
 }
 
-/// Decompresses the symbols of a block until `out` reaches `limit`; the last match may reach to `end`.
+/// Decompresses the symbols of a block until `out` reaches `limit`; the last match may reach to
+/// `end`.
 fn block_body(
     codes: &Codes,
     bits: &mut Bits<'_>,
@@ -154,9 +156,9 @@ impl<'a> Bits<'a> {
     #[inline]
     fn skip(&mut self, count: u32) -> Option<()> {
         self.word <<= count;
-        // The next word is fetched as soon as fewer than 16 bits are left, and not when they are needed:
-        // bytes of long lengths are read from where the words end, so the moment of the fetch is part of the
-        // format.
+        // The next word is fetched as soon as fewer than 16 bits are left, and not when they are
+        // needed: bytes of long lengths are read from where the words end, so the moment of the
+        // fetch is part of the format.
         if count > self.extra {
             let shift = count - self.extra;
             self.word |= self.next_word() << shift;
@@ -238,7 +240,8 @@ mod tests {
         let lengths = [(48, 0x30), (49, 0x23), (128, 0x02), (143, 0x20)];
         let abc = example(&lengths, &[0xa8, 0xdc, 0, 0, 0xff, 0x26, 1]);
         assert_eq!(check(&abc, 300), Ok(b"abc".repeat(100)));
-        // The last match may have the symbol that otherwise ends the stream: a, then three times the same.
+        // The last match may have the symbol that otherwise ends the stream: a, then three times
+        // the same.
         let run = example(&[(48, 0x10), (128, 0x01)], &[0, 0x40, 0, 0]);
         assert_eq!(check(&run, 4), Ok(b"aaaa".to_vec()));
         // A cut inside the second word: the byte that is left of it must not pass for a length.

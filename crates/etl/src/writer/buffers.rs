@@ -1,4 +1,5 @@
-//! The buffers that are being filled, one for each processor, and how a full one gets into the file.
+//! The buffers that are being filled, one for each processor, and how a full one gets into the
+//! file.
 
 use std::io::{self, Write};
 

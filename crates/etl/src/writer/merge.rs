@@ -1,4 +1,5 @@
-//! Records that a merge step adds: identities of images, names of volumes and paths, event metadata.
+//! Records that a merge step adds: identities of images, names of volumes and paths, event
+//! metadata.
 //!
 //! All are classic events. Events of images carry the time of the image event that they describe.
 
@@ -51,8 +52,8 @@ pub enum MergeRecord<'a> {
         image_size: u32,
         /// Link time of the image.
         time_date_stamp: u32,
-        /// Original file name, description, version as text, version as four numbers, language, product
-        /// name, company name, product version, file id, program id.
+        /// Original file name, description, version as text, version as four numbers, language,
+        /// product name, company name, product version, file ID, program ID.
         strings: [&'a str; 10],
     },
     /// Build of Windows.
@@ -78,7 +79,7 @@ pub enum MergeRecord<'a> {
         /// `C:\`.
         dos_path: &'a str,
     },
-    /// A serialised `TRACE_EVENT_INFO`.
+    /// A serialized `TRACE_EVENT_INFO`.
     EventInfo(&'a [u8]),
 }
 

@@ -135,8 +135,9 @@ impl<W: Write + Seek> TraceWriter<W> {
     ///
     /// # Errors
     /// [`WriteError::RecordTooLong`], [`WriteError::RecordLargerThanBuffer`] and
-    /// [`WriteError::TooManyCounters`] if the format has no room for the record, [`WriteError::Processor`] if
-    /// it has none for the processor. Nothing is written then. [`WriteError::Io`] if the sink fails.
+    /// [`WriteError::TooManyCounters`] if the format has no room for the record,
+    /// [`WriteError::Processor`] if it has none for the processor. Nothing is written then.
+    /// [`WriteError::Io`] if the sink fails.
     pub fn write<'a>(&mut self, cpu: u16, record: impl Into<Record<'a>>) -> Result<()> {
         let record = record.into();
         let len = record.stored_len()?;
@@ -194,8 +195,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Marks the current buffer of a processor as one that was recorded with losses ([`flag::EVENTS_LOST`],
-    /// [`flag::BUFFER_LOST`]), which are counted elsewhere.
+    /// Marks the current buffer of a processor as one that was recorded with losses
+    /// ([`flag::EVENTS_LOST`], [`flag::BUFFER_LOST`]), which are counted elsewhere.
     ///
     /// # Errors
     /// [`WriteError::Processor`] if the format has no room for the processor.

@@ -50,7 +50,8 @@ pub enum Record<'a> {
     Stored(StoredEvent<'a>),
 }
 
-/// A record in its stored form, with the length in its header: one that was read from another trace.
+/// A record in its stored form, with the length in its header: one that was read from another
+/// trace.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredEvent<'a> {
     /// Kind of its header.
@@ -153,9 +154,9 @@ pub struct ClassicEvent<'a> {
 /// The instance that a classic event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Instance {
-    /// Its id.
+    /// Its ID.
     pub id: u32,
-    /// Id of its parent.
+    /// ID of its parent.
     pub parent_id: u32,
     /// Class of its parent.
     pub parent_class: Guid,
@@ -170,7 +171,7 @@ pub struct ManifestEvent<'a> {
     pub timestamp: i64,
     /// Provider.
     pub provider: Guid,
-    /// Id, version, level, keyword and so on.
+    /// ID, version, level, keyword and so on.
     pub descriptor: Descriptor,
     /// `EventProperty`.
     pub property: u16,
@@ -196,7 +197,7 @@ pub enum MessageSource {
     None,
     /// Message GUID.
     Guid(Guid),
-    /// Component id.
+    /// Component ID.
     Component(u32),
 }
 

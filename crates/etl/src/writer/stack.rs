@@ -210,9 +210,9 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.stacks.counts
     }
 
-    /// Writes a reference to one part of a stack, innermost frame first, into an event that is stamped
-    /// `now`. The frames follow when the key is used for another stack, or at the end. A stack without
-    /// frames, and one that is stamped earlier than a key allows, is written whole.
+    /// Writes a reference to one part of a stack, innermost frame first, into an event that is
+    /// stamped `now`. The frames follow when the key is used for another stack, or at the end. A
+    /// stack without frames, and one that is stamped earlier than a key allows, is written whole.
     ///
     /// # Errors
     /// The errors of [`TraceWriter::write`].

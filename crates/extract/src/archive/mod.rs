@@ -32,7 +32,8 @@ pub(crate) struct Archive {
     pub(crate) wanted: Wanted,
 }
 
-/// A symbol file in an archive. It is unpacked only by [`Input::keep_symbols`](crate::Input::keep_symbols).
+/// A symbol file in an archive. It is unpacked only by
+/// [`Input::keep_symbols`](crate::Input::keep_symbols).
 pub(crate) struct Symbol {
     /// The archive; shared by all of its members.
     pub(crate) archive: Arc<Archive>,
@@ -230,7 +231,8 @@ fn damaged(
 
 /// The last component of a member's path. Both separators count.
 fn base_name(path: &str) -> &str {
-    // Archives made on Windows can have backslashes in paths. A colon would name a drive or a stream there.
+    // Archives made on Windows can have backslashes in paths. A colon would name a drive or a
+    // stream there.
     let name = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
     if name.is_empty() { path } else { name }
 }

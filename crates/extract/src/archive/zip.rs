@@ -44,8 +44,8 @@ pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
         .collect())
 }
 
-/// An archive whose members are unpacked one by one. Its directory is read once as long as members of another
-/// archive do not come in between: it may be long.
+/// An archive whose members are unpacked one by one. Its directory is read once as long as members
+/// of another archive do not come in between: it may be long.
 #[derive(Default)]
 pub(crate) struct OpenZip {
     last: Option<(Arc<Archive>, Zip)>,
@@ -72,8 +72,8 @@ impl OpenZip {
     }
 }
 
-/// Refuses an archive with several members of one path, if one of `chosen` has it: the library keeps only the
-/// last of them.
+/// Refuses an archive with several members of one path, if one of `chosen` has it: the library
+/// keeps only the last of them.
 fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> {
     if !zip.has_duplicate_names() {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Symbol files are found and read by several threads, since most of the time goes to servers and disks.
+//! Symbol files are found and read by several threads, since most of the time goes to servers and
+//! disks.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -63,7 +64,8 @@ pub(super) fn load(
         work();
     });
     let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Threads answer in any order; the tables that are written from the answers must not depend on it.
+    // Threads answer in any order; the tables that are written from the answers must not depend on
+    // it.
     answers.sort_unstable_by_key(|(index, ..)| *index);
     let mut answers = answers.into_iter().peekable();
     let nothing = |file: &Wanted| (report(file), Answer::default());
@@ -89,8 +91,8 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     };
     report.tried.extend(module.tried.iter().cloned());
     match module.resolve_sorted(&file.rvas) {
-        // Asked were also the bytes before the addresses of callers; only the addresses themselves count as
-        // named.
+        // Asked were also the bytes before the addresses of callers; only the addresses themselves
+        // count as named.
         Ok(found) => {
             let is_named = |rva: &&u32| {
                 let place = file.rvas.binary_search(rva).ok();

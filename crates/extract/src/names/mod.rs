@@ -65,12 +65,12 @@ impl std::fmt::Debug for NameFrom<'_> {
 pub struct Naming {
     /// One for each symbol file, those with the most addresses first. Their identity is known.
     pub files: Vec<NamedFile>,
-    /// Modules whose symbol file is not known, those with the most addresses first.
+    /// Modules whose symbol file is unknown, those with the most addresses first.
     pub unknown: Vec<UnknownFile>,
 }
 
-/// A module whose symbol file neither the trace nor its image names, or whose trace names one that cannot be
-/// a file.
+/// A module whose symbol file neither the trace nor its image names, or whose trace names one that
+/// cannot be a file.
 #[derive(Debug)]
 pub struct UnknownFile {
     /// File name of the module.
@@ -88,7 +88,7 @@ pub struct UnknownFile {
 /// The outcome for one symbol file.
 #[derive(Debug)]
 pub struct NamedFile {
-    /// The file that is wanted; `None` while it is not known.
+    /// The file that is wanted; `None` while it is unknown.
     pub identity: Option<Identity>,
     /// The image that names the symbol file, where the trace does not.
     pub image: Option<ImageIdentity>,

@@ -197,8 +197,8 @@ impl AllWanted {
         match (file, rva.and_then(|rva| u32::try_from(rva).ok())) {
             (Some(file), Some(rva)) => {
                 file.frames.push(rva);
-                // Both are asked: the address names the function, and the byte before it, where the call
-                // ends, its line.
+                // Both are asked: the address names the function, and the byte before it, where the
+                // call ends, its line.
                 file.rvas.extend([rva, rva.saturating_sub(before)]);
             }
             (Some(_), None) => {}
@@ -210,7 +210,8 @@ impl AllWanted {
         }
     }
 
-    /// Symbol file and offset that name a frame; `None` for .NET code and where the symbol file is not known.
+    /// Symbol file and offset that name a frame; `None` for .NET code and where the symbol file is
+    /// unknown.
     pub(super) fn place(
         &self,
         module: Option<i32>,

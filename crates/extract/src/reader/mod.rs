@@ -43,8 +43,8 @@ impl Extract {
     /// Damage in derived tables is not an error, because they can be computed again; see
     /// [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
-        // An extract is replaced as a whole, by exchanging folders, but it is opened file by file. The
-        // manifest before and after shows whether all files are of one extract.
+        // An extract is replaced as a whole, by exchanging folders, but it is opened file by file.
+        // The manifest before and after shows whether all files are of one extract.
         let mut before = read_manifest(path)?;
         for _ in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);
@@ -97,8 +97,8 @@ impl Extract {
         Self::same_source_as(path, hash, detail, None)
     }
 
-    /// The complete extract of that trace at `path`, if there is one with that detail for which files with
-    /// this content described events (see [`Described::hash`](crate::Described::hash)).
+    /// The complete extract of that trace at `path`, if there is one with that detail for which
+    /// files with this content described events (see [`Described::hash`](crate::Described::hash)).
     #[must_use]
     pub fn same_source_as(
         path: &Path,
@@ -142,8 +142,8 @@ impl Extract {
         &self.place
     }
 
-    /// Distinguishes extracts by their contents: 16 hexadecimal digits, made of the manifest with its
-    /// checksums.
+    /// Distinguishes extracts by their contents: 16 hexadecimal digits, made of the manifest with
+    /// its checksums.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -156,8 +156,8 @@ impl Extract {
     /// If there are none in that folder, or they are damaged.
     pub fn with_derived(mut self, folder: &Path) -> StoreResult<Self> {
         let derived = derived_in(folder)?;
-        // Derived tables of the extract itself are forgotten: mixing tables of two versions would give sums
-        // that do not agree.
+        // Derived tables of the extract itself are forgotten: mixing tables of two versions would
+        // give sums that do not agree.
         self.tables.retain(|_, table| !table.derived);
         for (name, mut file) in
             table_files(folder, &Container::Folder, &derived.tables, (false, None))?
@@ -199,7 +199,8 @@ impl Extract {
         self.tables.get(name)
     }
 
-    /// All tables with rows, by name, derived ones included; those about the extract itself are its manifest.
+    /// All tables with rows, by name, derived ones included; those about the extract itself are its
+    /// manifest.
     pub fn tables(&self) -> impl Iterator<Item = &TableFile> {
         self.tables.values()
     }

@@ -11,8 +11,8 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::slice::Slice;
 
-/// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows, and a row
-/// can hold the payload of an event, 64 KiB, as a text of twice that.
+/// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows,
+/// and a row can hold the payload of an event, 64 KiB, as a text of twice that.
 const MAX_PAGE: i64 = 256 << 20;
 
 /// Rows that decoders give at once.
@@ -21,8 +21,8 @@ const BATCH_ROWS: i64 = 8192;
 /// Maximum number of bytes of text in a batch of rows. Texts of a payload are 128 KiB at most.
 const MAX_BATCH: i64 = 1 << 30;
 
-/// Bytes of a page header at most. It holds the smallest and the largest value of the page, which can be
-/// texts.
+/// Bytes of a page header at most. It holds the smallest and the largest value of the page, which
+/// can be texts.
 const MAX_HEADER: usize = 1 << 20;
 
 /// Bytes that are enough for nearly all headers.
@@ -122,7 +122,8 @@ fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHead
         let wanted = usize::try_from(end - position)
             .unwrap_or(usize::MAX)
             .min(room);
-        // Nearly all headers are short, and reading a MiB for each page would cost more than the pages.
+        // Nearly all headers are short, and reading a MiB for each page would cost more than the
+        // pages.
         let mut bytes = vec![0; wanted];
         let read = slice.read_at(position, &mut bytes)?;
         bytes.truncate(read);
@@ -143,9 +144,9 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
             (1, kind::I32) => page = thrift.number()?,
             (2, kind::I32) => uncompressed = Some(thrift.number()?),
             (3, kind::I32) => compressed = Some(thrift.number()?),
-            // Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page of the second
-            // version. In each the number of values is field 1; the encoding is field 2, in the second
-            // version field 4.
+            // Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page of the
+            // second version. In each the number of values is field 1; the encoding is field 2, in
+            // the second version field 4.
             (5 | 7, kind::STRUCT) => (values, encoding) = thrift.values(2)?,
             (8, kind::STRUCT) => (values, encoding) = thrift.values(4)?,
             _ => thrift.skip(kind, 0)?,
@@ -259,9 +260,8 @@ impl Thrift<'_> {
                 } else {
                     u64::from(head >> 4)
                 };
-                // Every element has a byte at least, booleans included.
-                // In lists a boolean takes a byte, while one that is a field has its value in its type and
-                // takes none.
+                // Every element has a byte at least, booleans included. In lists a boolean takes a
+                // byte, while one that is a field has its value in its type and takes none.
                 (0..count).try_for_each(|_| match head & 0x0F {
                     kind::TRUE | kind::FALSE => self.advance(1),
                     kind => self.skip(kind, depth + 1),

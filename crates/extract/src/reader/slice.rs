@@ -25,8 +25,8 @@ use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 use crate::writer::order::Order;
 
-/// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look
-/// at its pages.
+/// Bytes of a file that is read at once when it is opened: one read takes less time than the many
+/// that look at its pages.
 const MAX_IN_MEMORY: u64 = 256 << 10;
 
 /// Bytes that are compared with their checksums at a time: whole blocks.
@@ -81,8 +81,8 @@ impl TableFile {
                 checks,
             });
         }
-        // The file is closed: with hundreds of extracts there would be more open ones than many systems
-        // allow.
+        // The file is closed: with hundreds of extracts there would be more open ones than many
+        // systems allow.
         let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
         let read = source
             .read_at(self.offset, &mut all)
@@ -115,8 +115,8 @@ impl TableFile {
             .map_err(|e| self.damaged(e))
     }
 
-    /// Reads rows: those columns, or all that the table declares with `None`, which `run_id` is not. Unknown
-    /// columns are left out.
+    /// Reads rows: those columns, or all that the table declares with `None`, which `run_id` is
+    /// not. Unknown columns are left out.
     ///
     /// # Errors
     /// If the file is damaged; the iterator gives errors where pages are.
@@ -399,8 +399,8 @@ impl Slice {
         guarded(|| pages::check(self, metadata))
     }
 
-    /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not compared
-    /// with checksums.
+    /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not
+    /// compared with checksums.
     ///
     /// # Errors
     /// The error of the operating system.
@@ -465,7 +465,8 @@ impl ChunkReader for Slice {
 }
 
 impl Slice {
-    /// Reads bytes, and around them whole blocks where those have checksums that were not looked at yet.
+    /// Reads bytes, and around them whole blocks where those have checksums that were not looked at
+    /// yet.
     fn read_checked(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let (end, block) = (start.saturating_add(length as u64), BLOCK_BYTES);
         let checks = self
@@ -517,7 +518,8 @@ impl Read for Cursor {
             return Ok(read);
         }
         if self.block.is_empty() && self.position < self.slice.length {
-            // Up to the end of the block only: decoders ask for a stream to read a few bytes of a header.
+            // Up to the end of the block only: decoders ask for a stream to read a few bytes of a
+            // header.
             let end = (self.position / BLOCK_BYTES + 1)
                 .saturating_mul(BLOCK_BYTES)
                 .min(self.slice.length);

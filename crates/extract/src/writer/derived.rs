@@ -67,7 +67,8 @@ impl DerivedWriter {
         Ok(())
     }
 
-    /// Completes the files and puts them in place. `depends_on` is kept in [`DerivedManifest::depends_on`].
+    /// Completes the files and puts them in place. `depends_on` is kept in
+    /// [`DerivedManifest::depends_on`].
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed then.

@@ -15,8 +15,8 @@ use crate::manifest;
 /// Rows of a row group, the unit that a reader reads or skips.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
-/// Measured with `cargo run -p etwkit-extract --example table_size -- compare`: level 3 makes numbers one per
-/// cent smaller, JSON texts nine per cent larger, and is slower.
+/// Measured with `cargo run -p etwkit-extract --example table_size -- compare`: level 3 makes
+/// numbers one per cent smaller, JSON texts nine per cent larger, and is slower.
 const ZSTD_LEVEL: i32 = 1;
 
 /// Rows of a table that is called small.
@@ -44,8 +44,8 @@ impl Amount {
         }
     }
 
-    /// Statistics let readers skip row groups and pages. A few rows are one page, and its statistics would
-    /// take more bytes than the rows.
+    /// Statistics let readers skip row groups and pages. A few rows are one page, and its
+    /// statistics would take more bytes than the rows.
     fn statistics(self) -> EnabledStatistics {
         match self {
             Self::None | Self::Few => EnabledStatistics::None,
@@ -120,7 +120,7 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
 /// The encoding of the values of a column before compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Storage {
-    /// Differences of neighbours, in as few bits as they need.
+    /// Differences of neighbors, in as few bits as they need.
     Differences,
     /// As they are.
     Plain,
@@ -143,8 +143,8 @@ fn storage(table: &Table, column: &Column) -> Storage {
     } else if is_integer
         && (is_tree_key("stack_id") || is_tree_key("frame_id") && table.name == Stack::TABLE.name)
     {
-        // Numbers that are too many for a dictionary, and come again near to where they came before. Frames
-        // of other tables are few.
+        // Numbers that are too many for a dictionary, and come again near to where they came
+        // before. Frames of other tables are few.
         Storage::Plain
     } else {
         Storage::Dictionary

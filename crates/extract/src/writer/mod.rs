@@ -29,8 +29,8 @@ use background::Background;
 pub use derived::DerivedWriter;
 use table::TableWriter;
 
-/// Bytes of encoded rows that all tables together hold back for their row groups. Above it the largest one is
-/// written out.
+/// Bytes of encoded rows that all tables together hold back for their row groups. Above it the
+/// largest one is written out.
 const HELD_BYTES: usize = 256 << 20;
 
 /// Folder in an extract with the symbol files that came with the trace.
@@ -39,8 +39,8 @@ pub(crate) const SYMBOLS: &str = "symbols";
 /// Options for writing an extract.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// Keep a complete extract of the same trace that exists when this one is finished. Callers that want to
-    /// save the work ask [`Extract::same_source`] before they start.
+    /// Keep a complete extract of the same trace that exists when this one is finished. Callers
+    /// that want to save the work ask [`Extract::same_source`] before they start.
     pub no_overwrite: bool,
     /// The number in the first column of all rows, see [`run_id`]. It belongs to the source in the
     /// manifest that finishes the extract.
@@ -153,8 +153,8 @@ impl Writer {
         self.depends_on = Some(depends_on);
     }
 
-    /// Takes rows of a table. They are encoded on another thread and go to the file when their row group is
-    /// full.
+    /// Takes rows of a table. They are encoded on another thread and go to the file when their row
+    /// group is full.
     ///
     /// # Errors
     /// If the rows do not match the table, or rows passed earlier could not be written. The extract
@@ -217,8 +217,8 @@ impl Writer {
         let Some(file) = sealed.0.get(table.name) else {
             return Ok(());
         };
-        // A hidden name in the same folder: the new file gets the name of the table while the old one is
-        // read.
+        // A hidden name in the same folder: the new file gets the name of the table while the old
+        // one is read.
         let aside = self
             .partial
             .content()
@@ -233,11 +233,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the files and puts the extract in its place. Fills the format, the versions and the tables
-    /// of `manifest`.
+    /// Completes the files and puts the extract in its place. Fills the format, the versions and
+    /// the tables of `manifest`.
     ///
     /// # Errors
-    /// If something cannot be written, or could not be written before. Nothing is changed at the target then.
+    /// If something cannot be written, or could not be written before. Nothing is changed at the
+    /// target then.
     pub fn finish(self, mut manifest: Manifest) -> StoreResult<Written> {
         let Self {
             tables,
@@ -274,7 +275,8 @@ impl Writer {
         // After all tables, whose sizes and checksums it has.
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
-        // Asked at the very end: another program may have made the same extract while this one worked.
+        // Asked at the very end: another program may have made the same extract while this one
+        // worked.
         if options.no_overwrite
             && Extract::same_source_without(
                 &target,
@@ -431,8 +433,8 @@ impl Folders {
         };
         tables.write(table, rows)?;
         while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
-            // The largest is written out, whichever folder it is in: row groups stay as large as the common
-            // bound allows.
+            // The largest is written out, whichever folder it is in: row groups stay as large as
+            // the common bound allows.
             let larger = if tables.held_bytes() > others.held_bytes() {
                 &mut *tables
             } else {

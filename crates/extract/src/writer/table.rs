@@ -33,7 +33,8 @@ pub(super) struct TableWriter {
 
 #[derive(Debug)]
 enum State {
-    /// Not more than [`FEW_ROWS`]: how they are stored is decided when there are more, or when all have come.
+    /// Not more than [`FEW_ROWS`]: how they are stored is decided when there are more, or when all
+    /// have come.
     Held(File, Vec<RecordBatch>),
     /// Rows are encoded as they come.
     Encoding(Box<ArrowWriter<Output>>),
@@ -100,8 +101,8 @@ impl TableWriter {
 
     /// Completes the file.
     pub(super) fn close(mut self) -> StoreResult<TableEntry> {
-        // `Few` has an effect only if the rows were not encoded yet: the amount counts when the writer is
-        // made.
+        // `Few` has an effect only if the rows were not encoded yet: the amount counts when the
+        // writer is made.
         self.encode(Amount::Few, ArrowWriter::finish)?;
         let bytes = self.encode(Amount::Few, |writer| {
             let output = writer.inner_mut();
@@ -119,8 +120,8 @@ impl TableWriter {
         })
     }
 
-    /// Runs a step with the writer, after it got the rows that were held. `amount` counts only if the writer
-    /// is made now.
+    /// Runs a step with the writer, after it got the rows that were held. `amount` counts only if
+    /// the writer is made now.
     fn encode<T>(
         &mut self,
         amount: Amount,

@@ -1,8 +1,8 @@
 //! A pull reader for JSON: the caller names the value that it expects next, and only this value is
 //! kept in memory.
 //!
-//! A value of another type than the caller reads is an error with the path of the member, line and column.
-//! Members that the caller does not know are skipped and counted.
+//! A value of another type than the caller reads is an error with the path of the member, line and
+//! column. Members that the caller does not know are skipped and counted.
 
 mod values;
 
@@ -199,7 +199,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads an object; `each` takes the value of each member. Returns whether there was one: null is none.
+    /// Reads an object; `each` takes the value of each member. Returns whether there was one: null
+    /// is none.
     pub(crate) fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, &str) -> Result<()>,

@@ -3,8 +3,8 @@
 use super::{Reader, SHOWN, found, shortened};
 use crate::error::{END, Result};
 
-/// Bytes of a text at most. The longest ones are stacks and messages of some KiB; an archive of a few bytes
-/// can unpack to gigabytes.
+/// Bytes of a text at most. The longest ones are stacks and messages of some KiB; an archive of a
+/// few bytes can unpack to gigabytes.
 const MAX_TEXT: usize = 16 << 20;
 
 impl Reader {
@@ -110,7 +110,8 @@ impl Reader {
         Ok(self.significant()? == Some(b'"'))
     }
 
-    /// A text, number or flag as text; null and empty texts are missing, lists and objects are skipped.
+    /// A text, number or flag as text; null and empty texts are missing, lists and objects are
+    /// skipped.
     pub(crate) fn simple(&mut self) -> Result<Option<String>> {
         match self.significant()? {
             Some(b'"' | b'n') => self.filled_text(),
@@ -127,8 +128,8 @@ impl Reader {
         loop {
             self.peek()?;
             let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
-            // Everything up to the next byte that means something is taken at once, without a look at each
-            // byte.
+            // Everything up to the next byte that means something is taken at once, without a look
+            // at each byte.
             let plain = rest
                 .iter()
                 .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))

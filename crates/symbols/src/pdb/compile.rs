@@ -34,7 +34,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         publics: Vec::new(),
         writer: Writer::default(),
     };
-    // Public symbols come first: functions take their decorated names from those at the same address.
+    // Public symbols come first: functions take their decorated names from those at the same
+    // address.
     publics(&mut pdb.msf, &dbi, &mut found)?;
     let types = Names::open(&mut pdb.msf)?;
     let mut reader = Reader {
@@ -45,7 +46,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         exports: FxHashMap::default(),
         by_name: None,
     };
-    // Every compiland has a stream of its own; one that is read for thousands of them would take for ever.
+    // Every compiland has a stream of its own; one that is read for thousands of them would take
+    // for ever.
     let mut seen = BTreeSet::new();
     let needed = wanted.map(|rvas| needed(&dbi, rvas));
     for (number, compiland) in dbi.compilands.iter().enumerate() {
@@ -134,7 +136,7 @@ struct Reader<'d> {
     found: CompilandSymbols,
     /// Number of a string by offset in the string table of the PDB.
     files: FxHashMap<u32, u32>,
-    /// Ids that a compiland lends to others, by its number.
+    /// IDs that a compiland lends to others, by its number.
     exports: FxHashMap<usize, HashMap<u32, u32>>,
     /// Numbers of compilands by their names in lower case.
     by_name: Option<HashMap<String, usize>>,
@@ -201,10 +203,10 @@ struct Inlinees<'a, 'd, 'f> {
     msf: &'a mut Streams<'f>,
     reader: &'a mut Reader<'d>,
     lines: &'a Lines<'a>,
-    /// Names of inlined functions by id.
+    /// Names of inlined functions by ID.
     known: FxHashMap<u32, u32>,
-    /// Lines and frames that may still be used: functions that overlap would repeat all lines for each of
-    /// them.
+    /// Lines and frames that may still be used: functions that overlap would repeat all lines for
+    /// each of them.
     budget: usize,
 }
 
@@ -373,7 +375,7 @@ impl Naming for Inlinees<'_, '_, '_> {
     }
 }
 
-/// Set in ids that belong to another compiland, as whole-program optimisation writes them.
+/// Set in IDs that belong to another compiland, as whole-program optimization writes them.
 const FOREIGN: u32 = 0x8000_0000;
 
 impl Inlinees<'_, '_, '_> {
@@ -387,8 +389,8 @@ impl Inlinees<'_, '_, '_> {
         Some(undecorate::name(&name, Decorated { is_x86: false }).into_owned())
     }
 
-    /// Number in the id stream of an id of another compiland: eleven bits say which one, twenty which of the
-    /// ids used of it.
+    /// Number in the ID stream of an ID of another compiland: eleven bits say which one, twenty
+    /// which of the IDs used of it.
     fn foreign(&mut self, id: u32) -> Option<u32> {
         let (module, nth) = (id >> 20 & 0x7FF, id & 0xF_FFFF);
         let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
@@ -427,8 +429,8 @@ impl Inlinees<'_, '_, '_> {
     }
 }
 
-/// All names as one list, at addresses of the image. Until here addresses are those from before the image was
-/// rearranged.
+/// All names as one list, at addresses of the image. Until here addresses are those from before the
+/// image was rearranged.
 fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     let limit = |named: &Named| {
         let section_end = dbi.section_end(named.start)?;

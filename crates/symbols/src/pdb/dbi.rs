@@ -1,8 +1,8 @@
 //! The description of a PDB in the file itself: identity, string table, sections, compilands and
 //! their contributions.
 //!
-//! Layout: streams 1 (PDB information) and 3 (debug information), as in Microsoft's published sources and the
-//! LLVM documentation.
+//! Layout: streams 1 (PDB information) and 3 (debug information), as in Microsoft's published
+//! sources and the LLVM documentation.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
@@ -106,8 +106,8 @@ impl Dbi {
         let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
-        // Symbols of a rearranged image still count from the sections that it had before, which are kept in
-        // another stream.
+        // Symbols of a rearranged image still count from the sections that it had before, which are
+        // kept in another stream.
         let is_rearranged = !omap_to_source.is_empty();
         let mut sections =
             sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
@@ -339,8 +339,8 @@ fn names(msf: &mut Streams<'_>) -> Result<Vec<u8>> {
         .to_vec())
 }
 
-/// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits, then
-/// (name, stream).
+/// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits,
+/// then (name, stream).
 fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     let mut cursor = Cursor::new(bytes);
     let len = cursor.u32()?;

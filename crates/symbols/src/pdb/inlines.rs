@@ -13,7 +13,7 @@ use super::lines::{FileLine, Lines};
 pub(super) struct Site {
     /// The enclosing site, as its position in the list.
     pub(super) parent: Option<u32>,
-    /// Id of the function.
+    /// ID of the function.
     pub(super) inlinee: u32,
     /// Calls inlined around it.
     pub(super) depth: u16,

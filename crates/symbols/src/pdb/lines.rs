@@ -1,8 +1,8 @@
 //! Lines of a compiland: the source file and line of the code at an offset, and the first lines of
 //! inlined functions.
 //!
-//! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published sources and
-//! the LLVM documentation have them.
+//! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published
+//! sources and the LLVM documentation have them.
 
 use std::collections::HashMap;
 
@@ -36,13 +36,13 @@ pub(super) struct FileLine {
 pub(super) struct Lines<'a> {
     /// Sorted by section and offset.
     pub(super) lines: Vec<LineRecord>,
-    /// First line of each inlined function, by its id.
+    /// First line of each inlined function, by its ID.
     pub(super) inlinees: FxHashMap<u32, FileLine>,
     files: &'a [u8],
     /// Names of other compilands, as offsets in the string table, with those of their IDs that are
     /// used here.
     pub(super) imports: Vec<(u32, Vec<u32>)>,
-    /// Ids that others use, to the number that they have in the id stream.
+    /// IDs that others use, to the number that they have in the ID stream.
     pub(super) exports: HashMap<u32, u32>,
 }
 

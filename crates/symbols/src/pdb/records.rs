@@ -15,8 +15,8 @@ const S_SEPARATED_CODE: u16 = 0x1132;
 const S_INLINE_SITE: u16 = 0x114D;
 const S_INLINE_SITE_2: u16 = 0x115D;
 const S_PUBLIC: u16 = 0x110E;
-/// Local and global functions, with the type in the type and in the id stream, and those that a debugger may
-/// patch.
+/// Local and global functions, with the type in the type and in the ID stream, and those that a
+/// debugger may patch.
 const S_FUNCTIONS: [u16; 6] = [0x110F, 0x1110, 0x1146, 0x1147, 0x1155, 0x1156];
 /// Managed code that was compiled ahead of time, global and local.
 const S_MANAGED: [u16; 2] = [0x112A, 0x112B];

@@ -12,8 +12,8 @@ pub(super) trait Naming {
     fn inlinee(&mut self, id: u32) -> u32;
 }
 
-/// Calls `row` for each offset at which the frames change, with the frames from the outermost to the
-/// innermost.
+/// Calls `row` for each offset at which the frames change, with the frames from the outermost to
+/// the innermost.
 ///
 /// Of several ranges at one depth, the one that started last applies. Compilers omit from the
 /// ranges of a site the code that a site inside of it covers; the caller of that site is still a

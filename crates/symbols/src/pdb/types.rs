@@ -1,8 +1,8 @@
-//! Names of inlined functions, which only the streams of ids and types have.
+//! Names of inlined functions, which only the streams of IDs and types have.
 //!
-//! Both streams are lists of records numbered from a first index. To find one, a skip list in the hash stream
-//! has the position of every few hundredth; only the pieces that are needed are read. Kinds and layouts:
-//! `cvinfo.h` and `tpi.h` of Microsoft's published sources.
+//! Both streams are lists of records numbered from a first index. To find one, a skip list in the
+//! hash stream has the position of every few hundredth; only the pieces that are needed are read.
+//! Kinds and layouts: `cvinfo.h` and `tpi.h` of Microsoft's published sources.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Names {
         })
     }
 
-    /// Name of the function with that id, as `Scope::name`.
+    /// Name of the function with that ID, as `Scope::name`.
     pub(super) fn function(&mut self, msf: &mut Streams<'_>, id: u32) -> Result<Option<String>> {
         self.of_id(msf, id, DEEPEST)
     }

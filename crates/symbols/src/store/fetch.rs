@@ -1,9 +1,9 @@
 //! Symbol servers.
 //!
-//! A server is asked with `GET` only. Certificates are checked against those that the system trusts, not
-//! against a list that this program brings: servers inside of companies have certificates of their own, and
-//! proxies of companies put theirs in front. Proxies are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`
-//! and `NO_PROXY`.
+//! A server is asked with `GET` only. Certificates are checked against those that the system
+//! trusts, not against a list that this program brings: servers inside of companies have
+//! certificates of their own, and proxies of companies put theirs in front. Proxies are taken from
+//! `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -119,7 +119,8 @@ impl Client {
         is_there
     }
 
-    /// Writes a file of a server into `out`. `received` learns how many bytes came and how many will.
+    /// Writes a file of a server into `out`. `received` learns how many bytes came and how many
+    /// will.
     pub(super) fn get(
         &self,
         server: &str,
@@ -186,7 +187,8 @@ impl Client {
         match response.status().as_u16() {
             200 => Ok(response),
             404 | 410 => Err((Refusal::Missing, false)),
-            // Errors of the server itself often pass; those that blame the request would come again.
+            // Errors of the server itself often pass; those that blame the request would come
+            // again.
             status => Err((
                 Refusal::Failed(format!("the server answers {status}")),
                 status >= 500,
@@ -229,7 +231,8 @@ impl Client {
             let elapsed = begin.elapsed();
             let is_slow = elapsed > self.limits.silence
                 && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
-            // If the last piece has come, a complete file need not be thrown away for having been slow.
+            // If the last piece has come, a complete file need not be thrown away for having been
+            // slow.
             if is_slow && total != Some(len) {
                 let seconds = elapsed.as_secs();
                 return Err(Refusal::Down(format!(

@@ -156,14 +156,16 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
             .to_string_lossy()
             .eq_ignore_ascii_case(name)
     });
-    // File systems list folders in any order; the smallest name makes the choice the same everywhere.
+    // File systems list folders in any order; the smallest name makes the choice the same
+    // everywhere.
     match same.map(|entry| entry.path()).min() {
         Some(path) => origin.path(path),
         None => Ok(None),
     }
 }
 
-/// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that much.
+/// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that
+/// much.
 fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf, Kind)> {
     let mut text = String::new();
     fs::File::open(pointer)?
@@ -299,7 +301,8 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
         if size > limit {
             return Err(Error::TooLarge { size, limit });
         }
-        // The header may claim less than comes out, so the limit is applied while data is unpacked as well.
+        // The header may claim less than comes out, so the limit is applied while data is unpacked
+        // as well.
         let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
         if copied == size {
             Ok(())

@@ -109,8 +109,8 @@ impl Search<'_> {
                             ..bring_nearer(path, kind, &nearer, sought, tried)
                         });
                     }
-                    // A cache that does not have the file yet is not reported: only the last store of a chain
-                    // is.
+                    // A cache that does not have the file yet is not reported: only the last store
+                    // of a chain is.
                     if tried.len() == before && far + 1 == stores.len() {
                         tried.push(missing_in(folder));
                     }
@@ -279,8 +279,8 @@ fn remove_empty_folders(innermost: &Path, store: &Path) {
     }
 }
 
-/// Copies a file into all nearer stores, from far to near. The nearest copy is used; if none can be made, the
-/// file itself.
+/// Copies a file into all nearer stores, from far to near. The nearest copy is used; if none can be
+/// made, the file itself.
 fn bring_nearer(
     path: PathBuf,
     kind: Kind,

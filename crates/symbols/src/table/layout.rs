@@ -23,7 +23,8 @@ pub(crate) fn lay_out(
     publics: &[Named],
     limit: impl Fn(&Named) -> Option<u32>,
 ) -> Vec<Function> {
-    // `false` sorts first: the preferred one of several at an address is kept by `dedup_by_key` below.
+    // `false` sorts first: the preferred one of several at an address is kept by `dedup_by_key`
+    // below.
     functions.sort_by_key(|named| (named.start, !named.is_preferred));
     functions.dedup_by_key(|named| named.start);
     let mut all = Vec::with_capacity(functions.len() + publics.len());

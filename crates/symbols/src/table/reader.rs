@@ -125,8 +125,8 @@ impl Table {
         rvas.iter().map(|rva| one(*rva)).collect()
     }
 
-    /// All functions and public symbols, in the order of their addresses, each as if asked for its first
-    /// byte.
+    /// All functions and public symbols, in the order of their addresses, each as if asked for its
+    /// first byte.
     pub fn functions(&self) -> impl Iterator<Item = Symbol> {
         (0..self.functions)
             .filter_map(|nth| self.entry(nth))
@@ -187,7 +187,8 @@ impl Table {
                 })
             })
             .collect();
-        // Rows are stored from the outermost frame on; answers give inlined functions innermost first.
+        // Rows are stored from the outermost frame on; answers give inlined functions innermost
+        // first.
         inlined.reverse();
         let is_public = entry.flags & PUBLIC != 0;
         Some(Symbol {

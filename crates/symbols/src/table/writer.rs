@@ -73,7 +73,8 @@ impl Writer {
                 continue;
             }
             is_first = false;
-            // Neighbouring rows mostly share their outer frames, so only the frames that differ are written.
+            // Neighbouring rows mostly share their outer frames, so only the frames that differ are
+            // written.
             let same = self
                 .last
                 .iter()

@@ -23,7 +23,7 @@ pub(super) struct Sum {
     speed: f64,
     nominal: f64,
     normalized: f64,
-    /// Time whose speed, or whose nominal speed, is not known.
+    /// Time whose speed, or whose nominal speed, is unknown.
     has_unknown_speed: bool,
     has_unknown_nominal: bool,
     cores: BTreeSet<i32>,
@@ -132,8 +132,8 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         );
     })?;
     let has_samples = !sums.is_empty();
-    // Idle times of all processors have to be known before the first slice is compared with them, hence a
-    // scan of its own.
+    // Idle times of all processors have to be known before the first slice is compared with them,
+    // hence a scan of its own.
     let times = idle_times(source, idle, &cores, &busy, &mut states)?;
     states.events(source)?;
     states.write(sink)?;
@@ -243,7 +243,8 @@ pub(super) fn switched(
         // Rows without a processor are threads that were off the processors throughout.
         for row in (0..batch.num_rows()).filter(|row| cpu.get(*row).is_some()) {
             let process = process.get(row);
-            // Without an idle process `idle` is `None`, as is the process of rows whose process is not known.
+            // Without an idle process `idle` is `None`, as is the process of rows whose process is
+            // unknown.
             if process == idle && idle.is_some() {
                 continue;
             }
@@ -267,8 +268,8 @@ pub(super) fn switched(
 /// Start and end of a slice of a known length.
 fn interval(in_ns: Option<i64>, out_ns: Option<i64>, run: Option<i64>) -> Option<(i64, i64)> {
     let run = run?;
-    // A thread that already ran when the trace or a gap started or ended has no switch-in; its start follows
-    // from its end.
+    // A thread that already ran when the trace or a gap started or ended has no switch-in; its
+    // start follows from its end.
     let start = in_ns.or(out_ns.map(|out| out.saturating_sub(run)))?;
     Some((start, start.saturating_add(run)))
 }
@@ -304,7 +305,8 @@ impl IdleTimes {
     }
 }
 
-/// Times in which processors of each class, of a higher one, or any were idle, while they are collected.
+/// Times in which processors of each class, of a higher one, or any were idle, while they are
+/// collected.
 struct IdleSpans {
     classes: Vec<Option<i32>>,
     own: BTreeMap<Option<i32>, Spans>,
@@ -355,9 +357,9 @@ impl IdleSpans {
 
 /// Reads the slices of idle threads: when each kind of core was idle, and in which states.
 ///
-/// A processor that never switched while others did was idle from the first to the last moment that switches
-/// of others reach over, unless a sample found it busy, or events were lost, among which its switches may
-/// have been.
+/// A processor that never switched while others did was idle from the first to the last moment that
+/// switches of others reach over, unless a sample found it busy, or events were lost, among which
+/// its switches may have been.
 fn idle_times(
     source: &dyn TableSource,
     idle: Option<i32>,

@@ -261,8 +261,8 @@ fn switches(
                 continue;
             }
             let (wait, ready) = (wait.get(row), ready.get(row));
-            // A thread that was off the processors throughout and of which nothing is known adds nothing to
-            // any sum.
+            // A thread that was off the processors throughout and of which nothing is known adds
+            // nothing to any sum.
             if cpu.get(row).is_none() && wait.is_none() && ready.is_none() {
                 continue;
             }
@@ -306,7 +306,8 @@ fn switches(
             let state = state.get(row).and_then(|state| u8::try_from(state).ok());
             sum.preemptions += i64::from(state.is_some_and(was_preempted));
             if let Some((priority, run)) = priority.get(row).zip(run) {
-                // A priority counts as long as it was in force; samples have that weight by themselves.
+                // A priority counts as long as it was in force; samples have that weight by
+                // themselves.
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;
             }
@@ -326,8 +327,8 @@ fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
     let mut chunks: Vec<Vec<Option<i32>>> = Vec::new();
     let mut room = 0;
     for (process, sum) in sums {
-        // A process is never divided, since the union of its intervals needs all of them. One that has more
-        // rows than there is room for gets a chunk of its own.
+        // A process is never divided, since the union of its intervals needs all of them. One that
+        // has more rows than there is room for gets a chunk of its own.
         if room < sum.rows || chunks.is_empty() {
             chunks.push(Vec::new());
             room = HELD_ROWS;
@@ -340,7 +341,7 @@ fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
     chunks
 }
 
-/// Reads the waits and times ready of some processes.
+/// Reads the waits and ready times of some processes.
 fn intervals(
     source: &dyn TableSource,
     idle: Option<i32>,

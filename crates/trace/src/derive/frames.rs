@@ -240,8 +240,8 @@ impl<'s> Expander<'s> {
         self.stacks
     }
 
-    /// The methods of a stack, each once, with the number of frames between its first occurrence and the
-    /// innermost frame; innermost first.
+    /// The methods of a stack, each once, with the number of frames between its first occurrence
+    /// and the innermost frame; innermost first.
     pub(super) fn expand(&mut self, stack: i32) -> Arc<[(MethodId, u32)]> {
         if let Some(known) = self.expanded.get(&stack) {
             return Arc::clone(known);
@@ -267,8 +267,8 @@ impl<'s> Expander<'s> {
             at = *parent;
             depth += 1;
         }
-        // All are forgotten at once: keeping track of which one was used last would cost more than expanding
-        // a few again.
+        // All are forgotten at once: keeping track of which one was used last would cost more than
+        // expanding a few again.
         self.expanded_methods += list.len();
         if self.expanded_methods > MAX_EXPANDED {
             self.expanded.clear();

@@ -65,8 +65,8 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                 ),
                 _ => (
                     &mut sum.flushes,
-                    // A flush moves no bytes: adding 0 to another sum fills the place that reads and writes
-                    // have for them.
+                    // A flush moves no bytes: adding 0 to another sum fills the place that reads
+                    // and writes have for them.
                     [
                         (&mut sum.max_io_ns, 0),
                         (&mut sum.flush_service_ns, service),
@@ -101,8 +101,8 @@ struct Operations {
     statuses: BTreeSet<i32>,
 }
 
-/// Distinct statuses that are listed. Operations of one kind on one file fail in few ways; a malicious file
-/// can claim any number.
+/// Distinct statuses that are listed. Operations of one kind on one file fail in few ways; a
+/// malicious file can claim any number.
 const MAX_STATUSES: usize = 64;
 
 fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {

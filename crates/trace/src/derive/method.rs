@@ -112,7 +112,8 @@ struct Sum {
     wait: Union,
     ready: Union,
     readies: Counts,
-    /// A hash of the stacks that have times ready: methods of the same stacks have the same percentiles.
+    /// A hash of the stacks that have ready times: methods of the same stacks have the same
+    /// percentiles.
     stacks: u64,
 }
 
@@ -135,13 +136,13 @@ pub(super) struct Methods<'s> {
     places: Vec<u32>,
     sums: Sums,
     touched: Vec<MethodId>,
-    /// Lengths and positions of the times ready of a process, the shortest first.
+    /// Lengths and positions of the ready times of a process, the shortest first.
     by_length: Vec<(i64, u32)>,
     /// Percentiles of the process, then of those methods that were ready often enough.
     ranked: Vec<Ranked>,
     of_process: usize,
-    /// Positions of the percentiles of a method in `ranked`, by kind; of several methods that always come
-    /// together only the first one has any.
+    /// Positions of the percentiles of a method in `ranked`, by kind; of several methods that
+    /// always come together only the first one has any.
     ranks: Vec<[u32; 2]>,
     first_alike: Vec<MethodId>,
     mixer: Mixer,
@@ -230,7 +231,8 @@ impl<'s> Methods<'s> {
                 *count += 1;
             }
         });
-        // Ranking needs the number of values beforehand, which is why all of them are counted first.
+        // Ranking needs the number of values beforehand, which is why all of them are counted
+        // first.
         self.rank(of.readies);
         self.rows(of, sink)
     }
@@ -277,7 +279,7 @@ impl<'s> Methods<'s> {
         self.by_length = by_length;
     }
 
-    /// Ranks the times ready of the process: the first percentiles, of kinds that it has.
+    /// Ranks the ready times of the process: the first percentiles, of kinds that it has.
     fn rank_process<'i>(
         &mut self,
         readies: &[Interval],
@@ -331,8 +333,8 @@ impl<'s> Methods<'s> {
                     .for_each(|first| *first = NONE);
                 continue;
             }
-            // Whole call chains share the same times ready, mostly the outer frames of a thread. One of them
-            // is ranked, and the others take its percentiles.
+            // Whole call chains share the same ready times, mostly the outer frames of a thread.
+            // One of them is ranked, and the others take its percentiles.
             let first = *alike.entry((sum.stacks, sum.readies)).or_insert(*method);
             self.first_alike
                 .get_mut(index)

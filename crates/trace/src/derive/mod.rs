@@ -1,8 +1,8 @@
-//! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag;
-//! disk and file I/O by file; known drivers; CPU by kind of core, counters by thread; registry by key, system
-//! calls by function, handles by type, virtual memory by process; the lock and the objects of the window
-//! manager; minifilter drivers, page faults, messages of ALPC and blocks of heaps by process,
-//! memory of the kernel by tag.
+//! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and
+//! stack tag; disk and file I/O by file; known drivers; CPU by kind of core, counters by thread;
+//! registry by key, system calls by function, handles by type, virtual memory by process; the lock
+//! and the objects of the window manager; minifilter drivers, page faults, messages of ALPC and
+//! blocks of heaps by process, memory of the kernel by tag.
 //!
 //! They are computed from the written rows, not while events are read: unions of intervals need
 //! them in the order of their starts, and symbols can be loaded later. Rows of one group of
@@ -55,8 +55,8 @@ pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
 
 /// A source of the rows of tables.
 pub trait TableSource: Sync {
-    /// Calls `on_batch` with the batches of a table, in their order; never for a table without rows. Only the
-    /// columns of that name are needed.
+    /// Calls `on_batch` with the batches of a table, in their order; never for a table without
+    /// rows. Only the columns of that name are needed.
     ///
     /// # Errors
     /// Errors of reading, and the first error of `on_batch`.
@@ -81,8 +81,8 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
     }
 }
 
-/// Computes all derived tables but `stack_hash`, for which there is [`stack_hashes`], with the stack tags of
-/// each of `sets`, and hands them to `sink`.
+/// Computes all derived tables but `stack_hash`, for which there is [`stack_hashes`], with the
+/// stack tags of each of `sets`, and hands them to `sink`.
 ///
 /// # Errors
 /// The errors of the source and the sink.
@@ -108,8 +108,8 @@ pub fn derive(
         win32k::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)
     };
-    // Only one thread may drive the sink. The rows of these tables are sums and few, so they are held until
-    // the other thread is done.
+    // Only one thread may drive the sink. The rows of these tables are sums and few, so they are
+    // held until the other thread is done.
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));
     cpu?;
     io?.into_iter()

@@ -50,8 +50,8 @@ impl<T> Shared<T> {
     /// Takes a job.
     fn take(&self) -> Option<usize> {
         let mut state = self.lock();
-        // Jobs are given out in order, so the first one that is not finished always belongs to some thread,
-        // and waiting for it ends.
+        // Jobs are given out in order, so the first one that is not finished always belongs to some
+        // thread, and waiting for it ends.
         let job = state.next;
         state.next += 1;
         (!state.is_over && job < state.finished.len()).then_some(job)
@@ -95,8 +95,8 @@ impl<T> Shared<T> {
                     state.results.remove(&first);
                     state.first += 1;
                 }
-                // A thread that panicked never finishes its job; without this its result would be waited for
-                // for ever.
+                // A thread that panicked never finishes its job; without this its result would be
+                // waited for for ever.
                 Some(false) if state.is_over => return None,
                 Some(false) => state = self.wait(state),
             }
@@ -159,7 +159,8 @@ pub(super) fn in_order<W, T: Send, E>(
             > 0
         {
             let done = std::iter::from_fn(|| shared.next()).try_for_each(&mut on_result);
-            // Threads that wait for room would never wake up after an error, and the scope would not end.
+            // Threads that wait for room would never wake up after an error, and the scope would
+            // not end.
             shared.end();
             return done;
         }

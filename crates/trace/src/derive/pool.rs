@@ -12,7 +12,8 @@ use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Pool, PoolTag, Row};
 
-/// Tags and types with a sum of their own. Systems have some thousands; a file could have one for each block.
+/// Tags and types with a sum of their own. Systems have some thousands; a file could have one for
+/// each block.
 const MAX_TAGS: usize = 1 << 16;
 
 /// Sums by tag and type; `None` collects all others.

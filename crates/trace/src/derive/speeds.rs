@@ -103,8 +103,8 @@ impl Speeds {
             },
         )?;
         for (cpu, speeds) in requested.of {
-            // By processor, never mixed: a measured speed between two requested ones would look like a
-            // change.
+            // By processor, never mixed: a measured speed between two requested ones would look
+            // like a change.
             measured.of.entry(cpu).or_insert(speeds);
         }
         measured

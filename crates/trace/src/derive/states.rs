@@ -15,14 +15,15 @@ type StateKey = (i32, &'static str, Option<i32>);
 #[derive(Debug, Default)]
 pub(super) struct States {
     sums: BTreeMap<StateKey, (i64, i64, i64)>,
-    /// The last slice of the idle thread of each processor, until a thread comes that gives its state.
+    /// The last slice of the idle thread of each processor, until a thread comes that gives its
+    /// state.
     last: BTreeMap<i32, (i64, i64)>,
 }
 
 impl States {
     pub(super) fn slept(&mut self, cpu: i32, start: i64, end: i64) {
-        // No thread followed that gave the state of the sleep before: switches in between are missing, and
-        // its length still counts.
+        // No thread followed that gave the state of the sleep before: switches in between are
+        // missing, and its length still counts.
         if let Some((start, end)) = self.last.insert(cpu, (start, end)) {
             self.add(cpu, "context_switch", None, end.saturating_sub(start));
         }

@@ -174,7 +174,8 @@ fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
             for row in 0..batch.num_rows() {
                 let own = nodes.len() as i32;
                 nodes.push(Node {
-                    // A damaged file can claim a parent that comes later; following it could go round for ever.
+                    // A damaged file can claim a parent that comes later; following it could go
+                    // round for ever.
                     parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
                     frame: frame.get(row).unwrap_or_default(),
                     depth: depth.get(row).unwrap_or_default(),
@@ -191,7 +192,8 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
     let mut at = stack;
     while let Some(index) = at.and_then(|stack| usize::try_from(stack).ok()) {
         match wanted.get_mut(index) {
-            // A node that is marked has all its callers marked as well: each node is visited once in all.
+            // A node that is marked has all its callers marked as well: each node is visited once
+            // in all.
             Some(wanted) if !*wanted => *wanted = true,
             _ => return,
         }
@@ -202,8 +204,8 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
 /// The wanted nodes, each directly after its caller or after another callee of that caller.
 /// Neighbors in the tree get similar numbers, which makes the file of a summary smaller.
 fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
-    // The first called one of each node, and the next one of the same caller; the last place is for those
-    // without a caller.
+    // The first called one of each node, and the next one of the same caller; the last place is for
+    // those without a caller.
     let (mut first, mut next) = (vec![None; nodes.len() + 1], vec![None; nodes.len()]);
     let is_wanted = |(old, _): &(usize, &Node)| wanted.get(*old) == Some(&true);
     // From the last to the first, so that each list of callees ends up in ascending order.
@@ -265,7 +267,8 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
         }
         Ok(())
     })?;
-    // Rows of `frame` are found by position, so they have to come in the order of their new numbers.
+    // Rows of `frame` are found by position, so they have to come in the order of their new
+    // numbers.
     rows.sort_unstable_by_key(|row| row.frame_id);
     let mut columns = <Frame as Row>::Columns::default();
     rows.iter().for_each(|row| columns.push(row));

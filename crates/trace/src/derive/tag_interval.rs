@@ -12,8 +12,9 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{CpuSample, Row, TagInterval, Trace};
 use crate::tags::OTHER;
 
-/// A stretch ends where no sample of its tag came for so long, or for this part of the trace if that is
-/// longer. This bounds the rows: a tag of a process has a hundred at most, and one for each second.
+/// A stretch ends where no sample of its tag came for so long, or for this part of the trace if
+/// that is longer. This bounds the rows: a tag of a process has a hundred at most, and one for each
+/// second.
 const GAP_NS: i64 = 1_000_000_000;
 const GAPS: i64 = 100;
 

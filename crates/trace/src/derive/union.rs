@@ -2,7 +2,7 @@
 
 use super::percentiles::ReadyKind;
 
-/// A wait or a time ready of a thread.
+/// A wait or a ready time of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interval {
     pub(super) process: Option<i32>,

@@ -19,7 +19,8 @@ pub struct Driver {
     pub vendor: &'static str,
     /// Kind of the driver.
     pub category: Category,
-    /// Its place among filters, if it has one of its own; filters with a higher altitude see a request first.
+    /// Its place among filters, if it has one of its own; filters with a higher altitude see a
+    /// request first.
     pub altitude: Option<f64>,
 }
 
@@ -133,8 +134,8 @@ pub fn category(name: &str) -> Option<Driver> {
     BY_NAME.get(&name.to_lowercase()).copied()
 }
 
-/// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude does not
-/// show the kind.
+/// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude
+/// does not show the kind.
 fn parsed(line: &'static str) -> Option<Driver> {
     let mut fields = line.split('\t');
     let (altitude, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);

@@ -24,8 +24,8 @@ impl Actor {
         let in_header = event
             .process_id()
             .and_then(|pid| context.directory.process_at(pid, time));
-        // The header names the process even where no event described the thread; the id alone may have been
-        // used again, so both are looked up at the time of the event.
+        // The header names the process even where no event described the thread; the ID alone may
+        // have been reused, so both are looked up at the time of the event.
         let process = in_header.or_else(|| who.and_then(|who| who.process));
         Self {
             tid,

@@ -33,8 +33,8 @@ impl Importer for Adapters {
     }
 }
 
-/// Interfaces of both kinds of events, joined by their index. Windows lists filters and tunnels as interfaces
-/// of their own, which have neither cards nor addresses: they are left out.
+/// Interfaces of both kinds of events, joined by their index. Windows lists filters and tunnels as
+/// interfaces of their own, which have neither cards nor addresses: they are left out.
 fn adapters(config: &SystemConfig) -> impl Iterator<Item = Adapter> + '_ {
     config.nics.values().map(|nic| {
         let is_same = |other: &&NetworkInterface| {
@@ -63,7 +63,7 @@ fn of_card(nic: &Nic) -> Adapter {
 }
 
 fn of_interface(row: Adapter, interface: &NetworkInterface) -> Adapter {
-    // All bits are set where the speed is not known.
+    // All bits are set where the speed is unknown.
     let speed = |bits: u64| i64::try_from(bits).ok();
     Adapter {
         alias: Some(interface.alias.clone()).filter(|alias| !alias.is_empty()),

@@ -1,7 +1,8 @@
-//! Messages of ALPC: sending, receipt, answer and wait become one row. Their events name no thread: it is the
-//! one that runs on the processor.
+//! Messages of ALPC: sending, receipt, answer and wait become one row. Their events name no thread:
+//! it is the one that runs on the processor.
 //!
-//! A message is known by its number. Its answer has the same number, and later messages use the number again.
+//! A message is known by its number. Its answer has the same number, and later messages use the
+//! number again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,8 +39,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Messages that are held, and threads that wait. When there are more messages, the oldest are written as
-/// they are.
+/// Messages that are held, and threads that wait. When there are more messages, the oldest are
+/// written as they are.
 const MAX_HELD: usize = 1 << 16;
 
 /// Distinct names of ports; the names of others are not kept.
@@ -101,7 +102,7 @@ struct Messages {
     /// The open messages in the order in which they came.
     order: BTreeMap<u64, u32>,
     next: u64,
-    /// By thread id.
+    /// By thread ID.
     waits: FxHashMap<u32, Wait>,
     ports: FxHashSet<Arc<str>>,
     /// Gaps in the recording that are known.
@@ -167,7 +168,8 @@ impl Messages {
                 self.begin(id, actor, context);
             }
         }
-        // A receipt ends a wait for any message. A wait for an answer ends with an event of its own.
+        // A receipt ends a wait for any message. A wait for an answer ends with an event of its
+        // own.
         let wait = actor.tid.and_then(|tid| match self.waits.remove(&tid) {
             Some(Wait::Message(port, since, length)) => Some((port, since, length)),
             other => {
@@ -320,7 +322,7 @@ impl Importer for Messages {
         };
         let time = event.timestamp;
         if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
-            // Numbers may have been used again in the gap, and would join events of different messages.
+            // Numbers may have been reused in the gap, and would join events of different messages.
             self.give_up(time, context);
         }
         let tid = event.thread_id().or(context.running_on(event.cpu));

@@ -1,5 +1,5 @@
-//! Stacks on their way from the events to the rows: the addresses of whole ones, in chunks that are given
-//! away as a whole.
+//! Stacks on their way from the events to the rows: the addresses of whole ones, in chunks that are
+//! given away as a whole.
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,8 @@ pub(super) struct Chunk {
 pub(super) struct Arena {
     number: u32,
     addresses: Vec<u64>,
-    /// Chunks that rows in the line can have stacks in: their last row and their number of addresses.
+    /// Chunks that rows in the line can have stacks in: their last row and their number of
+    /// addresses.
     given: VecDeque<(Seq, usize)>,
     waiting: usize,
 }

@@ -32,8 +32,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     make: |_| Box::new(Calls::default()),
 };
 
-/// Nested calls that are held for a thread: functions of windows call back into their programs, which call
-/// again. Where there are more, exits are missing from the trace.
+/// Nested calls that are held for a thread: functions of windows call back into their programs,
+/// which call again. Where there are more, exits are missing from the trace.
 const MAX_NESTED: usize = 16;
 
 /// A call that has not ended.
@@ -136,7 +136,8 @@ impl Importer for Calls {
     ) -> IsShown {
         let (running, gaps) = (context.running_on(event.cpu), context.gaps);
         if std::mem::replace(&mut self.gaps, gaps) != gaps {
-            // Exits may be missing, and the next one may belong to another call than the innermost open one.
+            // Exits may be missing, and the next one may belong to another call than the innermost
+            // open one.
             self.give_up(event.timestamp, context);
         }
         let tid = event.thread_id().or(running);

@@ -60,7 +60,8 @@ pub(super) fn whole(
     Some(row)
 }
 
-/// A thread that was off the processors to the end of the range. `lengths` are known if it came back later.
+/// A thread that was off the processors to the end of the range. `lengths` are known if it came
+/// back later.
 fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option<ContextSwitch> {
     let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
     if row.readied_ns.is_some_and(|ns| ns > range.end_ns) {

@@ -41,7 +41,8 @@ const RUNTIME_STACKS: i64 = 50;
 /// Maximum delay in seconds of a stack after its event. In the available traces it is up to 0.4.
 const MAX_PATIENCE_S: i64 = 60;
 
-/// The events of minifilter drivers. With any of them files have to be known by name before they have a key.
+/// The events of minifilter drivers. With any of them files have to be known by name before they
+/// have a key.
 pub(super) const MINI_FILTERS: Events = Events::KernelBetween(
     group::FILE,
     mini_filter::opcode::PRE_START,
@@ -131,7 +132,7 @@ struct Ahead {
     disk_queues: DiskQueues,
     event_bytes: u64,
     has_interrupts: bool,
-    /// Process ids that headers and allocations name.
+    /// Process IDs that headers and allocations name.
     pids: FxHashSet<u32>,
 }
 
@@ -177,7 +178,8 @@ impl Ahead {
         if pulse {
             self.seen.store(self.counts.total(), Ordering::Relaxed);
         }
-        // Any event of a provider may describe other events, and descriptions count in the order of time.
+        // Any event of a provider may describe other events, and descriptions count in the order of
+        // time.
         pulse || hook.is_none_or(|hook| WANTED.by(hook) != 0)
     }
 
@@ -312,7 +314,7 @@ pub(super) fn collect(
     directory.find_gaps(session, &pass.damage);
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
-    // Without process events these are all that is known of a process; rows still name its id.
+    // Without process events these are all that is known of a process; rows still name its ID.
     pids.into_iter()
         .for_each(|pid| directory.processes.mention(pid));
     let assemblies = Assemblies::new(&directory, &methods, &runtime_modules, session.clock());
@@ -332,8 +334,9 @@ pub(super) fn collect(
             .any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
-        // Rows wait as long as the latest stack of this trace needs, and no longer: every row that waits
-        // takes memory. The limit keeps a single wrong time stamp from holding the whole trace.
+        // Rows wait as long as the latest stack of this trace needs, and no longer: every row that
+        // waits takes memory. The limit keeps a single wrong time stamp from holding the whole
+        // trace.
         patience: ahead.patience.max(runtime).clamp(0, limit),
         // The list at the start contains it directly. Without a list, the first change contains the
         // interval that it replaced. Without any change, the interval at the end was in force all

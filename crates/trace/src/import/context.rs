@@ -84,8 +84,8 @@ impl<'d> Context<'d> {
 
     /// The thread that runs on a processor, as far as it is known.
     pub(super) fn running_on(&self, cpu: u16) -> Option<u32> {
-        // The first switch-out of a processor names the thread that ran before it. That holds only up to the
-        // first switch or gap of the processor.
+        // The first switch-out of a processor names the thread that ran before it. That holds only
+        // up to the first switch or gap of the processor.
         let is_first = || !self.schedule.has_seen(cpu);
         let before = || {
             self.directory
@@ -133,8 +133,8 @@ impl<'d> Context<'d> {
         self.put(Entry::new(time, tid.map(StackSource::Thread), process, row))
     }
 
-    /// Puts the start of a slice in the line, which takes the stack of the context switch by which a thread
-    /// comes to a processor.
+    /// Puts the start of a slice in the line, which takes the stack of the context switch by which
+    /// a thread comes to a processor.
     pub(super) fn wait_for_switch(
         &mut self,
         time: i64,
@@ -170,8 +170,8 @@ impl<'d> Context<'d> {
     }
 
     fn put(&mut self, entry: Entry<Pending>) -> Seq {
-        // Rows are pushed on another thread, where nothing knows which importer made them, so the declaration
-        // is checked here.
+        // Rows are pushed on another thread, where nothing knows which importer made them, so the
+        // declaration is checked here.
         if cfg!(debug_assertions)
             && let Pending::Row(row) = &entry.row
         {

@@ -9,7 +9,8 @@ use crate::table::Pmc;
 /// Values of a processor's counters.
 type Values = [Option<u64>; MAX_COUNTERS];
 
-/// Bits of the counters that processors have: a value that ran over is too small by two to the power of this.
+/// Bits of the counters that processors have: a value that ran over is too small by two to the
+/// power of this.
 const WIDTH: u32 = 48;
 
 /// Increment of each counter of a processor.
@@ -50,8 +51,8 @@ pub(super) struct LastValues {
 }
 
 impl LastValues {
-    /// Takes the values of a context switch. Gives the differences to the one before on this processor, if
-    /// there are any.
+    /// Takes the values of a context switch. Gives the differences to the one before on this
+    /// processor, if there are any.
     #[inline]
     pub(super) fn switch(&mut self, event: &RawEvent<'_>) -> Option<Deltas> {
         let mut now = Values::default();

@@ -1,5 +1,5 @@
-//! The tables that name processes, threads, modules and methods: written at the end, when all names are
-//! known.
+//! The tables that name processes, threads, modules and methods: written at the end, when all names
+//! are known.
 
 use etwkit_decode::kernel::merge::IMAGE_ID;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};

@@ -9,8 +9,8 @@ use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
-/// Requests that are remembered, 16 bytes each. A trace with more of them gets no depths: depths of a part of
-/// the requests would be wrong.
+/// Requests that are remembered, 16 bytes each. A trace with more of them gets no depths: depths of
+/// a part of the requests would be wrong.
 const MAX_REQUESTS: usize = 1 << 24;
 
 /// Collects requests.

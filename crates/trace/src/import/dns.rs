@@ -40,8 +40,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Open queries for one name. When there are more, the oldest is given up: a malicious file can start
-/// millions of them.
+/// Open queries for one name. When there are more, the oldest is given up: a malicious file can
+/// start millions of them.
 const MAX_OPEN: usize = 64;
 
 /// Adapters or servers of one query that are kept.
@@ -189,8 +189,8 @@ impl Dns {
         Some(open)
     }
 
-    /// Adds adapters and servers to all open queries for the name that they may belong to. Returns whether
-    /// there is one.
+    /// Adds adapters and servers to all open queries for the name that they may belong to. Returns
+    /// whether there is one.
     fn between(&mut self, dns_event: &DnsEvent) -> bool {
         let Some(of_name) = self.open.get_mut(&dns_event.name.to_lowercase()) else {
             return false;

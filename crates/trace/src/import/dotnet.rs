@@ -327,7 +327,8 @@ impl Dotnet {
         };
         let start = self.compilations.remove(&(process, method.method_id));
         let is_dynamic = method.flags & method_flag::DYNAMIC != 0;
-        // Code that was compiled ahead of time is loaded with the same event and cost no compilation.
+        // Code that was compiled ahead of time is loaded with the same event and cost no
+        // compilation.
         let is_jitted = is_dynamic || method.flags & method_flag::JITTED != 0;
         if !is_jitted || !context.range.contains(ts_ns) {
             return Ok(());

@@ -31,20 +31,24 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Kinds that are counted apart; all that come later are counted together. Large traces have some thousands.
+/// Kinds that are counted apart; all that come later are counted together. Large traces have some
+/// thousands.
 const MAX_KINDS: usize = 1 << 14;
 
-/// Events whose stacks may still come: a trace with more of them at a time loses stacks of the oldest.
+/// Events whose stacks may still come: a trace with more of them at a time loses stacks of the
+/// oldest.
 const MAX_LOGGED: usize = 1 << 18;
 
 /// Maximum number of events with one time that are searched for the event of a stack: clocks that
 /// stand still for a while have thousands, malicious traces any number.
 const MAX_ALIKE: usize = 1 << 8;
 
-/// Threads whose last event of the .NET runtime is remembered, since its stack comes as the next event.
+/// Threads whose last event of the .NET runtime is remembered, since its stack comes as the next
+/// event.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Seconds that are open at a time: stacks come within a minute, and only damaged files go back in time.
+/// Seconds that are open at a time: stacks come within a minute, and only damaged files go back in
+/// time.
 const MAX_OPEN: usize = 64;
 
 /// Versions of kernel events that are found without a map.
@@ -60,16 +64,17 @@ struct Kind {
     provider_guid: Option<Arc<str>>,
     provider: Option<Arc<str>>,
     name: Option<Arc<str>>,
-    /// Id, opcode and version.
+    /// ID, opcode and version.
     numbers: Option<(i32, i32, i32)>,
-    /// Stacks so far: where several events have the same time, the kind that had stacks before has this one.
+    /// Stacks so far: where several events have the same time, the kind that had stacks before has
+    /// this one.
     stacks: u64,
 }
 
 /// The kinds that were met.
 struct Kinds {
     all: Vec<Kind>,
-    /// Numbers of kernel events by hook id and version; 0 if there is none yet.
+    /// Numbers of kernel events by hook ID and version; 0 if there is none yet.
     direct: Vec<KindId>,
     by_identity: FxHashMap<Identity, KindId>,
     guids: FxHashMap<etwkit_etl::Guid, Arc<str>>,
@@ -225,8 +230,8 @@ impl Logged {
     }
 }
 
-/// Events of the time of the last stack: how many, from the first one on, have their kernel half, and how
-/// many their user half.
+/// Events of the time of the last stack: how many, from the first one on, have their kernel half,
+/// and how many their user half.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     time: i64,
@@ -245,7 +250,7 @@ pub(super) struct EventCounter {
     seconds: VecDeque<Second>,
     /// Raw times of the current second: its first tick, and the first one after it.
     present: (i64, i64),
-    /// Counters of seconds that were written, to be used again.
+    /// Counters of seconds that were written, to be reused.
     spare: Vec<Count>,
     logged: VecDeque<Logged>,
     taken: Taken,
@@ -368,8 +373,9 @@ impl EventCounter {
                 .get(usize::from(kind))
                 .map_or(0, |kind| kind.stacks)
         };
-        // A stack is logged on the processor of its event. Among events alike the kind that had stacks before
-        // is likelier, since stacks are recorded for some kinds only; then the earliest.
+        // A stack is logged on the processor of its event. Among events alike the kind that had
+        // stacks before is likelier, since stacks are recorded for some kinds only; then the
+        // earliest.
         let likely =
             |at, logged: &Logged| (logged.cpu == event.cpu, stacks(logged.kind), Reverse(at));
         let lacking = alike.enumerate().filter(|(_, logged)| logged.lacks(half));
@@ -413,8 +419,8 @@ impl EventCounter {
     /// directly after their events, so the search starts at the end.
     fn first_at(&self, time: i64) -> usize {
         let is_before = |at: usize| self.logged.get(at).is_some_and(|logged| logged.time < time);
-        // Steps that double bracket the place, then it is halved: a few comparisons for a stack that comes
-        // soon, and still a logarithm for one that comes late.
+        // Steps that double bracket the place, then it is halved: a few comparisons for a stack
+        // that comes soon, and still a logarithm for one that comes late.
         let (mut low, mut high, mut step) = (self.logged.len(), self.logged.len(), 1);
         while low > 0 && !is_before(low - 1) {
             high = low - 1;

@@ -14,8 +14,8 @@ use crate::sink::{Sink, SinkError};
 use crate::table::FocusChange;
 use crate::tracker::process::ProcessKey;
 
-/// Twice the terminal sessions that are followed, since each has two levels. A trace with more of them is
-/// malicious.
+/// Twice the terminal sessions that are followed, since each has two levels. A trace with more of
+/// them is malicious.
 const MAX_SESSIONS: usize = 1 << 16;
 
 /// The object of a report: threads or processes.
@@ -28,7 +28,7 @@ enum Level {
 /// A thread or a process that has the focus.
 #[derive(Debug, Clone, Copy)]
 struct Holder {
-    /// Id of the thread or process.
+    /// ID of the thread or process.
     id: u32,
     process: Option<ProcessKey>,
     thread_key: Option<i32>,
@@ -41,7 +41,7 @@ enum Edge {
     Reported(i64),
     /// The start or end of the trace.
     Trace,
-    /// Inside the trace, at a time that is not known.
+    /// Inside the trace, at a time that is unknown.
     Lost,
 }
 
@@ -50,7 +50,7 @@ enum Edge {
 enum FocusState {
     /// Somewhere, since before the trace.
     Unknown,
-    /// Nowhere, since the one with that id lost it.
+    /// Nowhere, since the one with that ID lost it.
     Nobody(u32),
     /// There.
     Held(Holder, Edge),

@@ -67,7 +67,8 @@ impl GdiUser {
                 (row.destroy_process_key, row.destroy_thread_key) =
                     (key(actor.process), actor.thread_key);
                 row.process_key = key(open.owner);
-                // The line keeps the row with the stack of this event, which is the one of the destruction.
+                // The line keeps the row with the stack of this event, which is the one of the
+                // destruction.
                 let stack = inline_stack(event);
                 context.wait_with(time, actor.process, &stack, pending(open.row, open.start));
             }
@@ -92,7 +93,7 @@ impl GdiUser {
         }
     }
 
-    /// The object of a handle; one that is not known existed before the trace.
+    /// The object of a handle; one that is unknown existed before the trace.
     fn take(&mut self, read: &ObjectEvent, place: ObjectKey, owner: Option<ProcessKey>) -> Open {
         self.open.remove(&place).unwrap_or_else(|| Open {
             row: row(read, "unknown"),

@@ -131,8 +131,9 @@ impl Generic {
         }
     }
 
-    /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its
-    /// end. Where no layout is known, the fields are the texts that are found in the payload.
+    /// The fields as JSON with the text that they make, and the payload if it could not be decoded
+    /// to its end. Where no layout is known, the fields are the texts that are found in the
+    /// payload.
     fn fields(
         &self,
         event: &RawEvent<'_>,
@@ -162,8 +163,8 @@ impl Generic {
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
         context.notes.incomplete += u64::from(!is_complete);
-        // The texts that a trace brings along mostly list the fields once more: a fifth more room for nothing
-        // new.
+        // The texts that a trace brings along mostly list the fields once more: a fifth more room
+        // for nothing new.
         let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
         let message = if is_named {
             context.decoder.text(event, plan, &fields)
@@ -219,8 +220,8 @@ impl Generic {
         names
     }
 
-    /// Text of an activity. Only the last one is kept: events of an activity mostly follow each other, and
-    /// all activities are too many to hold.
+    /// Text of an activity. Only the last one is kept: events of an activity mostly follow each
+    /// other, and all activities are too many to hold.
     fn activity(&mut self, id: Guid) -> Arc<str> {
         match &self.last_activity {
             Some((last, text)) if *last == id => Arc::clone(text),
@@ -286,7 +287,7 @@ fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
     }
 }
 
-/// Id of the event; messages of WPP have a number in its place.
+/// ID of the event; messages of WPP have a number in its place.
 fn event_id(event: &RawEvent<'_>) -> i32 {
     match event.identity() {
         Identity::Message { number, .. } => number.into(),

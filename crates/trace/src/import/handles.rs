@@ -205,8 +205,8 @@ impl<'t> Handles<'t> {
         let process_at = |pid: u32| at.context.directory.process_at(pid, at.time);
         let target = process_at(read.target_pid);
         let source = read.source_pid.map_or(at.actor.process, process_at);
-        // A copy into the same process with the value that it has already is a copy for a process that is
-        // being started, whose id is not known yet.
+        // A copy into the same process with the value that it has already is a copy for a process
+        // that is being started, whose ID is unknown yet.
         let is_inherited = target.is_some() && source == target && read.source == read.target;
         let target = if is_inherited {
             self.heir(read.target_pid, at.time, at.context)
@@ -351,8 +351,8 @@ impl<'t> Handles<'t> {
             .open
             .get(&owner)
             .is_some_and(|open| open.object == handle.object);
-        // The lists are made at the ends of the trace. They do not say which handles were open at the ends of
-        // a part of it.
+        // The lists are made at the ends of the trace. They do not say which handles were open at
+        // the ends of a part of it.
         let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
         if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);

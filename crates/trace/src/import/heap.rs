@@ -32,7 +32,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Blocks that are held of all heaps, some 200 MiB. Further allocations are counted and not followed.
+/// Blocks that are held of all heaps, some 200 MiB. Further allocations are counted and not
+/// followed.
 const MAX_BLOCKS: usize = 1 << 22;
 
 /// Heaps that are held at a time. A trace with more of them is malicious.

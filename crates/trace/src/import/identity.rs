@@ -11,7 +11,7 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::{ProcessInstance, ProcessKey};
 use crate::tracker::thread::ThreadInstance;
 
-/// Gives threads their keys. A thread that no event described gets one when its id is first met.
+/// Gives threads their keys. A thread that no event described gets one when its ID is first met.
 pub(super) struct Identity<'d> {
     directory: &'d Directory,
     clock: &'d Clock,
@@ -113,7 +113,7 @@ impl<'d> Identity<'d> {
         self.ideal_cpus.entry(thread_key).or_insert(cpu);
     }
 
-    /// The thread that had an id at a raw time, with its process.
+    /// The thread that had an ID at a raw time, with its process.
     #[inline]
     pub(super) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
         Who {
@@ -177,8 +177,8 @@ impl<'d> Identity<'d> {
             .collect()
     }
 
-    /// From the creator's call, or where that is not known the start of a process, to the first switch-in of
-    /// its first thread.
+    /// From the creator's call, or where that is unknown the start of a process, to the first
+    /// switch-in of its first thread.
     fn start_cost(
         &self,
         start: Option<i64>,
@@ -415,7 +415,8 @@ impl<'d> Identity<'d> {
     }
 }
 
-/// Position of the first method of each process id among all methods, processes in the order of their ids.
+/// Position of the first method of each process ID among all methods, processes in the order of
+/// their IDs.
 pub(super) fn first_methods(tracker: &MethodTracker) -> FxHashMap<u32, u32> {
     let mut counts: Vec<(u32, usize)> =
         tracker.processes().map(|(pid, m)| (pid, m.len())).collect();

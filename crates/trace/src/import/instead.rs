@@ -10,8 +10,8 @@ use super::range::Range;
 use crate::schedule::was_preempted;
 use crate::table::ContextSwitch;
 
-/// Slices of a processor that are remembered. For a thread that was ready for longer, only the last of them
-/// count.
+/// Slices of a processor that are remembered. For a thread that was ready for longer, only the last
+/// of them count.
 const MAX_SLICES: usize = 1024;
 
 /// Remembers which threads ran on each processor.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a DPC ends
-/// before it, and is a part of it.
+/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a
+/// DPC ends before it, and is a part of it.
 #[derive(Debug, Default)]
 pub(super) struct Interrupts {
     /// Disjoint, in the order of time; the latest ones, which a DPC may still turn out to hold.
@@ -13,8 +13,8 @@ pub(super) struct Interrupts {
     before_until: i64,
 }
 
-/// Spans that are held for a DPC around them. Of more interrupts inside one DPC, the first are counted in
-/// addition to it.
+/// Spans that are held for a DPC around them. Of more interrupts inside one DPC, the first are
+/// counted in addition to it.
 const MAX_INSIDE: usize = 1024;
 
 impl Interrupts {

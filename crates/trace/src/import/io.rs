@@ -280,7 +280,8 @@ impl<'l> Io<'l> {
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
         let open = Open { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
-            // The end of the operation before was lost: its request packet serves another operation by now.
+            // The end of the operation before was lost: its request packet serves another operation
+            // by now.
             write(lost, time, context);
         }
     }
@@ -305,7 +306,7 @@ impl<'l> Io<'l> {
         let known = context
             .path(op.file_key, time)
             .or_else(|| context.path(op.file_object, time));
-        // The address of a file object is used again as soon as the object is closed.
+        // The address of a file object is reused as soon as the object is closed.
         let opened = if kind == "close" {
             self.opened.remove(&op.file_object)
         } else {

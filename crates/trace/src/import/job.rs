@@ -51,7 +51,8 @@ pub struct Progress {
 /// The results of an import for the trace as a whole.
 #[derive(Debug)]
 pub struct Imported {
-    /// The row of the table `trace`; name of the file and sizes on disk are for the caller to fill in.
+    /// The row of the table `trace`; name of the file and sizes on disk are for the caller to fill
+    /// in.
     pub trace: Trace,
     /// The rows of the table `diagnostic`.
     pub diagnostics: Vec<Diagnostic>,

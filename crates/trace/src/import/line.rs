@@ -38,7 +38,7 @@ const NO_SEQ: Seq = Seq::MAX;
 pub(super) enum StackSource {
     /// The stack of a thread.
     Thread(u32),
-    /// The stack of any thread of a process: where it is not known which thread ran.
+    /// The stack of any thread of a process: where it is unknown which thread ran.
     Process(u32),
 }
 
@@ -133,8 +133,8 @@ pub(super) struct Attached {
     pub late: u64,
     /// Stacks of context switches that were found by time and thread.
     pub switches_by_thread: u64,
-    /// Stacks of context switches that name another thread: the switch is the only one of that time on that
-    /// processor.
+    /// Stacks of context switches that name another thread: the switch is the only one of that time
+    /// on that processor.
     pub switches_by_processor: u64,
 }
 
@@ -200,8 +200,9 @@ impl<T: Texts> Line<T> {
                     if *slot == RawStack::Empty {
                         *slot = stack.given().keep(&mut self.arena);
                     } else {
-                        // A second half of the same kind belongs to another event of this time, which is
-                        // still to come. There is room for it, since it was taken out just now.
+                        // A second half of the same kind belongs to another event of this time,
+                        // which is still to come. There is room for it, since it was taken out just
+                        // now.
                         self.early.keep(key, (half, stack));
                     }
                 }
@@ -209,8 +210,8 @@ impl<T: Texts> Line<T> {
             self.join(key, seq);
         }
         if let Some(cpu) = entry.switched_on {
-            // With two switches in one tick it is not known which of them a stack belongs to, and none is
-            // better than a wrong one.
+            // With two switches in one tick it is unknown which of them a stack belongs to, and
+            // none is better than a wrong one.
             self.switches
                 .entry((entry.time, cpu))
                 .and_modify(|seq| *seq = NO_SEQ)
@@ -262,8 +263,8 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// Gives a stack to the first event of that time that lacks this half. `cpu` is the processor where the
-    /// kernel logged the stack.
+    /// Gives a stack to the first event of that time that lacks this half. `cpu` is the processor
+    /// where the kernel logged the stack.
     pub(super) fn attach(
         &mut self,
         time: i64,
@@ -305,9 +306,9 @@ impl<T: Texts> Line<T> {
         attached.unattached += 1;
     }
 
-    /// Gives a stack whose thread has no waiting event of that time to the context switch of that time on its
-    /// processor, if it is the only one and lacks this half. Otherwise the stack may have come before its
-    /// event, and is kept.
+    /// Gives a stack whose thread has no waiting event of that time to the context switch of that
+    /// time on its processor, if it is the only one and lacks this half. Otherwise the stack may
+    /// have come before its event, and is kept.
     fn attach_to_switch(&mut self, key: Key, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
         let seq = cpu
             .and_then(|cpu| self.switches.get(&(key.0, cpu)).copied())
@@ -328,7 +329,8 @@ impl<T: Texts> Line<T> {
         {
             *slot = stack.keep(arena);
             attached.switches_by_processor += 1;
-        // Only events of the present or the future can still come; for an earlier time it is too late.
+        // Only events of the present or the future can still come; for an earlier time it is too
+        // late.
         } else if key.0 >= self.now && !self.early.is_full() {
             self.early.keep(key, (half, stack.early()));
         } else {
@@ -364,8 +366,8 @@ impl<T: Texts> Line<T> {
         if !is_full && !self.arena.is_full(self.first) {
             return None;
         }
-        // A stack that misses its event for lack of memory is reported otherwise than one whose event
-        // was never recorded.
+        // A stack that misses its event for lack of memory is reported otherwise than one whose
+        // event was never recorded.
         self.left_early = self.left_early.max(time);
         self.pop_any()
     }

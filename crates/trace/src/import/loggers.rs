@@ -92,8 +92,8 @@ impl Loggers {
         let name = fields.session.as_deref().unwrap_or_default();
         let of = name.to_lowercase();
         if kind == StartError {
-            // Mostly the name is taken already, and the session that has it goes on: no row of it may end
-            // here.
+            // Mostly the name is taken already, and the session that has it goes on: no row of it
+            // may end here.
             let mut failed = Logger::default();
             fill(&mut failed, fields);
             return context.tables.push(&failed, sink);

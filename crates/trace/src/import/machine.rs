@@ -176,8 +176,8 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
             ..Volume::default()
         });
     }
-    // The merge step knows paths of the kernel, the kernel logger sizes and file systems. Both have the
-    // drive.
+    // The merge step knows paths of the kernel, the kernel logger sizes and file systems. Both have
+    // the drive.
     for d in config.logical_disks.values() {
         let letter = drive(&d.letter);
         let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;

@@ -51,7 +51,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     },
 };
 
-/// Calls that are held without an end, and names of open files. Where there are more, ends are missing.
+/// Calls that are held without an end, and names of open files. Where there are more, ends are
+/// missing.
 const MAX_HELD: usize = 1 << 16;
 
 /// A call that later events may belong to.
@@ -112,7 +113,8 @@ impl MiniFilters {
             self.give_up(event.timestamp, context);
         }
         if let Some(lost) = self.open.insert(read.call, call) {
-            // The end of the call before was lost: the same addresses belong to another call by now.
+            // The end of the call before was lost: the same addresses belong to another call by
+            // now.
             write(lost, event.timestamp, context);
         }
     }
@@ -168,7 +170,8 @@ impl Importer for MiniFilters {
             return Ok(false);
         };
         if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
-            // Ends may be missing, and the next one may belong to another call with the same addresses.
+            // Ends may be missing, and the next one may belong to another call with the same
+            // addresses.
             self.give_up(event.timestamp, context);
         }
         self.step(&read, event, context);

@@ -151,8 +151,9 @@ const _: () = assert!(
     "a kernel event is claimed by two importers"
 );
 
-/// Reads a session twice and hands, from a thread of its own, the rows of all tables but `trace` and
-/// `diagnostic` to `sink`. `progress` is called every few thousand events and can stop the import.
+/// Reads a session twice and hands, from a thread of its own, the rows of all tables but `trace`
+/// and `diagnostic` to `sink`. `progress` is called every few thousand events and can stop the
+/// import.
 ///
 /// # Errors
 /// [`ImportError`]: a file cannot be read, a sink fails, or the caller stops. Damage is not an

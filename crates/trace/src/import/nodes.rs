@@ -5,8 +5,8 @@ use hashbrown::hash_table::Entry;
 
 use crate::mix::Mixer;
 
-/// Nodes that are recognised when they come again. At that many, all are forgotten and stacks get new
-/// rows: some more rows in the extract instead of memory without bound.
+/// Nodes that are recognized when they come again. At that many, all are forgotten and stacks get
+/// new rows: some more rows in the extract instead of memory without bound.
 const MAX_NODES: usize = 1 << 23;
 
 /// The innermost frame of a stack.

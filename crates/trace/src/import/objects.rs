@@ -42,8 +42,8 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// The object that lives at an address; a new one if none does. `ns` is the time of an event about the
-    /// object; a list of open handles at the end of a recording has none.
+    /// The object that lives at an address; a new one if none does. `ns` is the time of an event
+    /// about the object; a list of open handles at the end of a recording has none.
     pub(super) fn at(
         &mut self,
         address: u64,
@@ -129,8 +129,8 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// A handle to the object with this address and number was closed. Where objects do not report their
-    /// ends, the object ends with its last handle.
+    /// A handle to the object with this address and number was closed. Where objects do not report
+    /// their ends, the object ends with its last handle.
     pub(super) fn closed(
         &mut self,
         (address, object_id): (u64, Option<i32>),

@@ -18,7 +18,8 @@ const ROWS: usize = 1024;
 /// Bytes of the texts in a message.
 const TEXT: usize = 1 << 20;
 
-/// Messages on their way. With a bound the reader waits for a slow receiver, instead of filling the memory.
+/// Messages on their way. With a bound the reader waits for a slow receiver, instead of filling the
+/// memory.
 const MESSAGES: usize = 32;
 
 /// A message to the thread that creates rows.

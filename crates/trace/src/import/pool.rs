@@ -1,5 +1,5 @@
-//! Memory of the kernel: each block from its allocation to its free. The events name no thread: it is the one
-//! that runs on the processor.
+//! Memory of the kernel: each block from its allocation to its free. The events name no thread: it
+//! is the one that runs on the processor.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl Pools {
         };
         if self.live.len() >= MAX_BLOCKS && !self.live.contains_key(&key_of(&block)) {
             self.dropped += 1;
-            // The row is written at once, since the free of this block will not be recognised.
+            // The row is written at once, since the free of this block will not be recognized.
             not_freed(&live, "unknown", at.time, context);
         } else if let Some(before) = self.live.insert(key_of(&block), live) {
             // The free of the previous block was lost: another block is at its address now.

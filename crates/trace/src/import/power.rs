@@ -190,8 +190,8 @@ impl Power<'_> {
         }
     }
 
-    /// Takes a measured speed: the mean since the event before, or over the time that the event reports.
-    /// Returns whether the speed is known.
+    /// Takes a measured speed: the mean since the event before, or over the time that the event
+    /// reports. Returns whether the speed is known.
     fn delivered(
         &mut self,
         cpu: u16,

@@ -1,4 +1,5 @@
-//! Operations on the registry. Events name a key by its control block, whose path the first pass learned.
+//! Operations on the registry. Events name a key by its control block, whose path the first pass
+//! learned.
 
 use std::sync::Arc;
 
@@ -43,8 +44,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// No type of this group is higher.
 const LAST_TYPE: u8 = 49;
 
-/// Bytes of a path that are kept. Paths of Windows are a few hundred long; a small file can claim long ones
-/// by the million.
+/// Bytes of a path that are kept. Paths of Windows are a few hundred long; a small file can claim
+/// long ones by the million.
 const MAX_PATH: usize = 8192;
 
 /// The key that the name of a row is relative to.
@@ -144,8 +145,8 @@ fn is_rooted(text: &str) -> bool {
     text.starts_with('\\')
 }
 
-/// Puts the path of the row together, only when the row is written: until then all rows share one copy of the
-/// path of their base.
+/// Puts the path of the row together, only when the row is written: until then all rows share one
+/// copy of the path of their base.
 fn complete(row: &mut RegistryIo, base: Base) {
     row.key = joined(base, row.key.take());
     row.is_whole_key = row.key.as_deref().is_some_and(is_rooted);

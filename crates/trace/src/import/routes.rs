@@ -32,7 +32,7 @@ pub(super) struct Routes {
 #[derive(Debug, Default)]
 struct OfProvider {
     by_id: FxHashMap<u16, Route>,
-    /// The route of all other ids.
+    /// The route of all other IDs.
     others: Route,
 }
 
@@ -75,8 +75,8 @@ impl Routes {
         };
         let add_hearer = |route: &mut Route, of| route.hearers.push(of);
         let set_taker = |route: &mut Route, of| route.taker = Some(of);
-        // A claim to a whole provider holds for its single ids as well. So those claims come first, and
-        // routes of single ids start as copies of them.
+        // A claim to a whole provider holds for its single IDs as well. So those claims come first,
+        // and routes of single IDs start as copies of them.
         for is_whole in [true, false] {
             for (of, importer) in importers.iter().enumerate() {
                 let of_round =

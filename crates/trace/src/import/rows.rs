@@ -24,8 +24,8 @@ pub(super) struct Rows<'d> {
     branches: FxHashMap<(Option<ProcessKey>, u32, u32), i64>,
 }
 
-/// Distinct branches that are held. At that many, their rows are written, and a branch that comes again gets
-/// another row.
+/// Distinct branches that are held. At that many, their rows are written, and a branch that comes
+/// again gets another row.
 const MAX_BRANCHES: usize = 1 << 20;
 
 impl<'d> Rows<'d> {
@@ -38,8 +38,8 @@ impl<'d> Rows<'d> {
         }
     }
 
-    /// Takes everything that is sent, and hands on rows. If the sender goes away without [`Message::End`],
-    /// rows that were not handed on yet are dropped: the import has failed.
+    /// Takes everything that is sent, and hands on rows. If the sender goes away without
+    /// [`Message::End`], rows that were not handed on yet are dropped: the import has failed.
     pub(super) fn run(
         mut self,
         messages: Receiver<Message>,

@@ -13,7 +13,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{DotnetRuntime, Row};
 use crate::tracker::process::ProcessKey;
 
-/// The id of these events, of programs and in the rundown.
+/// The ID of these events, of programs and in the rundown.
 const INFORMATION: &[u16] = &[clr::id::RUNTIME_INFORMATION];
 
 pub(super) const DECLARATION: Declaration = Declaration {
@@ -31,7 +31,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// Runtimes that are remembered; a malicious file can list any number of them.
 const MAX_RUNTIMES: usize = 1 << 16;
 
-/// Notes each runtime once: the rundown at the end of the trace lists those again that started in it.
+/// Notes each runtime once: the rundown at the end of the trace lists those again that started in
+/// it.
 #[derive(Debug, Default)]
 struct Runtimes {
     known: FxHashSet<(Option<ProcessKey>, u16)>,

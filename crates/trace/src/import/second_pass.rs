@@ -35,8 +35,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// All importers.
 type Declarations = &'static [&'static Declaration];
 
-/// Reads the session again and hands on all rows. Events are read on this thread; a second one makes rows of
-/// them and drives the sink.
+/// Reads the session again and hands on all rows. Events are read on this thread; a second one
+/// makes rows of them and drives the sink.
 pub(super) fn run(
     session: &Session,
     collected: &mut Collected,
@@ -202,7 +202,8 @@ impl<'a> Importers<'a> {
             None => routes.of_other(event),
         };
         if let Some(Route { taker, hearers }) = route {
-            // Hearers come first: a gap that one of them finds has to be known to the taker of this event.
+            // Hearers come first: a gap that one of them finds has to be known to the taker of this
+            // event.
             for hearer in hearers {
                 if let Some((declared, importer)) = all.get_mut(*hearer) {
                     context.tables.declare(declared.tables);
@@ -230,8 +231,8 @@ impl<'a> Importers<'a> {
     ) -> Result<(Inputs, Vec<Diagnostic>), SinkError> {
         let mut context = self.context;
         let attached = context.attached();
-        // The importers of processes and threads come last: rows that the others still write name further
-        // ones.
+        // The importers of processes and threads come last: rows that the others still write name
+        // further ones.
         for (declared, importer) in self.all.into_iter().rev() {
             context.tables.declare(declared.tables);
             importer.finish(learned, &mut context, sink)?;

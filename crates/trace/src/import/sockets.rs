@@ -29,8 +29,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sockets that are followed at the same time. When there are more, all of them are written, and later events
-/// of the same sockets give further rows.
+/// Sockets that are followed at the same time. When there are more, all of them are written, and
+/// later events of the same sockets give further rows.
 const MAX_OPEN: usize = 1 << 18;
 
 /// The severity bits of an NTSTATUS: errors have both of them.
@@ -58,7 +58,7 @@ impl Importer for Sockets {
         let is_new =
             socket_event.operation == Operation::Create && socket_event.stage == Stage::Enter;
         if is_new && let Some(row) = self.open.remove(&socket_event.endpoint) {
-            // The address was used again, so the close of the socket before was lost.
+            // The address was reused, so the close of the socket before was lost.
             write(&row, context, sink)?;
         } else if self.open.len() >= MAX_OPEN {
             self.write_all(context, sink)?;
@@ -75,8 +75,8 @@ impl Importer for Sockets {
                 first_ns: ns,
                 ..Socket::default()
             });
-        // Incoming data is reported in the context of whichever thread runs; only requests come from a thread
-        // of the process.
+        // Incoming data is reported in the context of whichever thread runs; only requests come
+        // from a thread of the process.
         if socket_event.stage != Stage::Internal {
             row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
         }

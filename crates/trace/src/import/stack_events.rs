@@ -56,7 +56,7 @@ struct StackEvents<'k> {
     keys: &'k StackKeys,
     /// References to stacks that are defined nowhere.
     unknown_keys: u64,
-    /// Memory for the addresses of one stack, used again for each.
+    /// Memory for the addresses of one stack, reused for each.
     addresses: Vec<u64>,
 }
 

@@ -19,10 +19,10 @@ use crate::tracker::stack::{StackId, StackTree};
 /// The identity of a frame: module, address, method.
 type FrameKey = (Option<u32>, u64, Option<u32>);
 
-/// Distinct frames that are recognised when they come again, and stacks of one process.
+/// Distinct frames that are recognized when they come again, and stacks of one process.
 const MAX_KNOWN: usize = 1 << 21;
 
-/// Parts of whole stacks that are recognised when they come again.
+/// Parts of whole stacks that are recognized when they come again.
 const MAX_WHOLE: usize = 1 << 22;
 
 /// Rows that wait to be handed on.
@@ -42,7 +42,7 @@ pub(super) struct Viewpoint {
 pub(super) struct Stacks<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
-    /// Position of the first method of each process id among all methods.
+    /// Position of the first method of each process ID among all methods.
     first_method: &'d FxHashMap<u32, u32>,
     /// The assemblies of methods whose code is in no image.
     assemblies: &'d Assemblies,
@@ -160,8 +160,8 @@ impl<'d> Stacks<'d> {
         Some(self.of_halves(place, halves))
     }
 
-    /// Row of a stack whose kernel half is missing: its user half, with the address in the kernel that was
-    /// sampled on top.
+    /// Row of a stack whose kernel half is missing: its user half, with the address in the kernel
+    /// that was sampled on top.
     pub(super) fn without_kernel_half(
         &mut self,
         place: Viewpoint,
@@ -178,7 +178,8 @@ impl<'d> Stacks<'d> {
     }
 
     fn make_room(&mut self) {
-        // Done before a stack is looked up, since clearing the tree makes the ids of its halves invalid.
+        // Done before a stack is looked up, since clearing the tree makes the IDs of its halves
+        // invalid.
         if self.whole.len() > MAX_WHOLE {
             self.whole.clear();
             self.forget_stacks();
@@ -291,8 +292,8 @@ impl<'d> Stacks<'d> {
         }
         let image = self.directory.image_at(place.process, address, place.time);
         let method = self.method(place, address);
-        // Frames that come again after this get a second row of the same content: a little more in the
-        // extract instead of memory without bound.
+        // Frames that come again after this get a second row of the same content: a little more in
+        // the extract instead of memory without bound.
         if self.frames.len() >= MAX_KNOWN {
             self.frames.clear();
         }
@@ -380,7 +381,8 @@ impl Epochs {
                 None => &mut epochs.kernel,
                 Some(process) => epochs.processes.entry(process).or_default(),
             };
-            // An image still counts as loaded at the time of its unload, so the change comes one tick later.
+            // An image still counts as loaded at the time of its unload, so the change comes one
+            // tick later.
             list.extend(
                 image
                     .load

@@ -209,7 +209,8 @@ impl<'s> Switches<'s> {
         row.cpu = Some(event.cpu.into());
         row.in_ns = Some(context.ns(event.timestamp));
         row.priority = Some(switch.new_priority.into());
-        // Only an idle processor sleeps; the field has no meaning when another thread was switched out.
+        // Only an idle processor sleeps; the field has no meaning when another thread was switched
+        // out.
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
         self.instead
             .switched_in(event.cpu, &mut row, switch.new_tid != 0, context);
@@ -260,8 +261,8 @@ impl<'s> Switches<'s> {
             return;
         }
         if let Some(slice) = slice {
-            // The slice before lost its switch-out: how long the thread ran is not known, but that it was
-            // switched in is.
+            // The slice before lost its switch-out: how long the thread ran is unknown, but that it
+            // was switched in is.
             self.leave(run.cpu, slice, None, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);
@@ -467,7 +468,8 @@ fn write(
                 .out_priority
                 .filter(|_| row.out_priority != row.priority);
             row.instead_ns = row.instead_ns.filter(|_| row.instead_ns != row.ready_ns);
-            // A row that was clipped has lost its switch-in or ready event, and must not have its stack.
+            // A row that was clipped has lost its switch-in or ready event, and must not have its
+            // stack.
             let (is_switch_in_known, is_readied) = (
                 row.last_out_ns.is_some() || row.in_ns.is_some(),
                 row.readied_ns.is_some(),

@@ -112,7 +112,8 @@ impl Tcp {
             context.tables.push(&again, sink)?;
         }
         if matches!(kind, Kind::Summary | Kind::Template) {
-            // Summaries and templates have fields that no column shows, so they stay events of their own.
+            // Summaries and templates have fields that no column shows, so they stay events of
+            // their own.
             return Ok(false);
         }
         let connection_id = live.row.connection_id;
@@ -235,7 +236,7 @@ fn has_ends(live: &Live, ends: &Ends) -> bool {
         && same(&live.row.remote_address, live.row.remote_port, ends.remote)
 }
 
-/// Takes process and ends of a connection from its events, as far as they were not known.
+/// Takes process and ends of a connection from its events, as far as they were unknown.
 fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context: &Context<'_>) {
     let row = &mut live.row;
     if let Some(ends) = tcp_event.ends.filter(|_| row.local_address.is_none()) {

@@ -9,8 +9,8 @@ use crate::table::{TcpConnection, TcpRetransmit};
 /// A burst ends where nothing is sent for longer.
 const BURST_GAP_NS: i64 = 350_000_000;
 
-/// Received data whose sequence number comes again later than this was not sent again: the sequence numbers
-/// have begun anew.
+/// Received data whose sequence number comes again later than this was not sent again: the sequence
+/// numbers have begun anew.
 const CLIENT_RETRANSMIT_NS: i64 = 3_000_000_000;
 
 /// Data of up to this many bytes does not count as a retransmission: with one byte that was
@@ -101,8 +101,8 @@ impl Flow {
             .last_ns
             .unwrap_or_default()
             .saturating_sub(self.burst_start_ns);
-        // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from hiding the
-        // rate of the large ones.
+        // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from
+        // hiding the rate of the large ones.
         if self.burst_packets > 1 && length > 0 && self.burst_bytes > 0 {
             let bytes = self.burst_bytes as f64;
             self.weighted += bytes * 1e9 / length as f64 * bytes;
@@ -118,7 +118,7 @@ impl Flow {
     }
 }
 
-/// A connection whose control block was not used again so far.
+/// A connection whose control block was not reused so far.
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) row: TcpConnection,
@@ -176,8 +176,8 @@ impl Live {
         })
     }
 
-    /// Data is sent again: that which was last sent with this sequence number. Returns no row if the first
-    /// time was not seen.
+    /// Data is sent again: that which was last sent with this sequence number. Returns no row if
+    /// the first time was not seen.
     pub(super) fn retransmitted(
         &mut self,
         kind: &'static str,

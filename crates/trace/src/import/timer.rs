@@ -62,7 +62,8 @@ impl Timers {
         };
         let resolution_ns = i64::from(request.resolution).saturating_mul(UNIT_NS);
         let held = self.open.get(&asker);
-        // The rundown at the end of a recording repeats requests that were reported when they were made.
+        // The rundown at the end of a recording repeats requests that were reported when they were
+        // made.
         if request.is_rundown && held.is_some_and(|row| row.resolution_ns == resolution_ns) {
             return Ok(());
         }

@@ -17,7 +17,7 @@ use crate::table::UserLock;
 /// Threads that are held as owners of the lock. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 20;
 
-/// Ids of events that report only slow acquisitions.
+/// IDs of events that report only slow acquisitions.
 const SLOW: [u16; 4] = [164, 166, 416, 417];
 
 /// An acquisition whose release has not come.
@@ -32,7 +32,7 @@ struct Open {
 /// Pairs acquisitions with releases.
 #[derive(Debug)]
 pub(super) struct UserLocks {
-    /// By thread id.
+    /// By thread ID.
     open: FxHashMap<u32, Open>,
     /// Ticks of the performance counter in a second.
     frequency: Option<i64>,
@@ -60,8 +60,8 @@ impl UserLocks {
         let (wait_ns, token) = (self.wait_ns(&read), Some(read.token.cast_signed()));
         let is_slow = SLOW.contains(&read.id);
         if let Some(open) = self.open.get_mut(&tid)
-            // Two events report one acquisition, one of them only if it was slow. They have the same token
-            // and different ids.
+            // Two events report one acquisition, one of them only if it was slow. They have the
+            // same token and different IDs.
             && open.row.token == token
             && open.id != read.id
         {
@@ -145,8 +145,8 @@ impl UserLocks {
         }
     }
 
-    /// Writes the acquisitions without a release, in the order of their times. Returns how many were not
-    /// followed.
+    /// Writes the acquisitions without a release, in the order of their times. Returns how many
+    /// were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(u32, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(tid, open)| (open.row.acquire_ns, *tid));

@@ -190,7 +190,8 @@ impl Space {
         }
         let (mut from, mut at, mut added) = (start, start, 0);
         if let Some((first, part)) = self.covered.range(..start).next_back()
-            // A range that only touches is joined as well, or neighbouring commits would never grow together.
+            // A range that only touches is joined as well, or neighboring commits would never grow
+            // together.
             && part.end >= start
         {
             (from, at) = (*first, part.end);

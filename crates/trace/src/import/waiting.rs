@@ -131,8 +131,8 @@ impl RowStacks<'_, '_> {
 
     /// The stack of a sample that was taken at an address.
     pub(super) fn sampled(&mut self, address: u64) -> Sampled {
-        // The user half alone would count the time for code of the program; the sampled address shows that
-        // the kernel ran.
+        // The user half alone would count the time for code of the program; the sampled address
+        // shows that the kernel ran.
         let is_incomplete = self
             .stacks
             .lacks_kernel_half(address, self.kernel, self.user);

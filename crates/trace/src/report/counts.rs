@@ -67,9 +67,9 @@ pub struct CpuCount {
 /// Kernel events of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelCount {
-    /// Group of the hook id.
+    /// Group of the hook ID.
     pub group: u8,
-    /// Type of the hook id.
+    /// Type of the hook ID.
     pub opcode: u8,
     /// Version of the event.
     pub version: u8,
@@ -84,7 +84,7 @@ pub struct KernelCount {
 pub struct ProviderEvents {
     /// GUID of the provider, class or message.
     pub provider: String,
-    /// Id of the event; 0 for classic events.
+    /// ID of the event; 0 for classic events.
     pub id: u16,
     /// Version; 0 for messages.
     pub version: u16,
@@ -94,8 +94,8 @@ pub struct ProviderEvents {
     pub events: u64,
     /// Name of the provider; empty where nothing names it, or names were not asked for.
     pub name: String,
-    /// Name of the event; empty where nothing names it or each event does itself, or names were not asked
-    /// for.
+    /// Name of the event; empty where nothing names it or each event does itself, or names were not
+    /// asked for.
     pub event: String,
 }
 
@@ -112,7 +112,8 @@ pub struct Counting {
 }
 
 impl CountReport {
-    /// Counts the events that the filter lets pass. Without a filter one pass over the session is enough.
+    /// Counts the events that the filter lets pass. Without a filter one pass over the session is
+    /// enough.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
@@ -237,11 +238,12 @@ impl Names {
         }
     }
 
-    /// Learns from an event; to be called for every event. `is_new`: it is the first one of its kind.
+    /// Learns from an event; to be called for every event. `is_new`: it is the first one of its
+    /// kind.
     #[inline]
     fn observe(&mut self, event: &RawEvent<'_>, is_new: bool) {
-        // Layouts of kernel events are built in: one event of each kind is enough. Other events may describe
-        // those that follow.
+        // Layouts of kernel events are built in: one event of each kind is enough. Other events may
+        // describe those that follow.
         if is_new || !event.kind.is_kernel() {
             self.learn(event);
         }

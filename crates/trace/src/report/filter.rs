@@ -41,7 +41,7 @@ pub struct EventFilter<'f> {
     /// By name: gets the whole name such as `Thread/CSwitch`, the part after its last slash, and
     /// for events named by the built-in tables their number such as `EventID(3008)`.
     pub name: Option<Wanted<'f>>,
-    /// By process: gets its name with and without `.exe`, its id, and both as answers print them.
+    /// By process: gets its name with and without `.exe`, its ID, and both as answers print them.
     pub process: Option<Wanted<'f>>,
     /// By time.
     pub range: Range,

@@ -24,8 +24,8 @@ pub struct Info {
     pub completeness: Completeness,
     /// The topics, recorded or not, the most requested first.
     pub recorded: Vec<RecordedTopic>,
-    /// Files that were not recorded together with the first one: their numbers should not be added to its
-    /// numbers.
+    /// Files that were not recorded together with the first one: their numbers should not be added
+    /// to its numbers.
     pub files_of_other_sessions: Vec<OtherSession>,
     /// Providers outside the kernel logger, those with most events first.
     pub providers: Vec<Provider>,
@@ -203,8 +203,8 @@ impl Info {
         })
     }
 
-    /// Reads the session once, in the order of its files: everything but sections and CPU use, and much
-    /// faster.
+    /// Reads the session once, in the order of its files: everything but sections and CPU use, and
+    /// much faster.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.

@@ -21,18 +21,18 @@ pub struct EventRow {
     pub ts_ns: i64,
     /// Processor of the buffer.
     pub cpu: u16,
-    /// Process id, where it is known.
+    /// Process ID, where it is known.
     pub pid: Option<u32>,
     /// Name of the process, empty if unknown.
     pub process: String,
-    /// Thread id, where it is known.
+    /// Thread ID, where it is known.
     pub tid: Option<u32>,
     /// Name of the provider or class, its GUID if it has none.
     pub provider: String,
-    /// Name of the event, as `Thread/CSwitch`; its number if nothing names it, neither the trace nor the
-    /// built-in tables.
+    /// Name of the event, as `Thread/CSwitch`; its number if nothing names it, neither the trace
+    /// nor the built-in tables.
     pub event: String,
-    /// Id of a manifest event, number of a WPP message.
+    /// ID of a manifest event, number of a WPP message.
     pub id: Option<u16>,
     /// Version.
     pub version: u16,
@@ -52,8 +52,8 @@ pub struct EventRow {
     pub complete: bool,
     /// Text of the event with its values inserted, if its description has one.
     pub message: Option<String>,
-    /// The fields; if nothing describes them `payload` with hexadecimal digits, and `text` with a list of
-    /// the texts in it, if any were found.
+    /// The fields; if nothing describes them `payload` with hexadecimal digits, and `text` with a
+    /// list of the texts in it, if any were found.
     pub fields: Map<String, Value>,
     /// Counters of the processor in the header, in the order of the trace's configuration.
     pub counters: Vec<u64>,
@@ -85,7 +85,7 @@ pub(super) struct Row {
     pub(super) guid: Guid,
     pub(super) provider: String,
     pub(super) event: String,
-    /// Id of an event whose name is a built-in one: it was known by its number before.
+    /// ID of an event whose name is a built-in one: it was known by its number before.
     pub(super) number: Option<u16>,
     pub(super) plan: Option<Arc<Plan>>,
 }
@@ -131,7 +131,8 @@ impl<'t> Rows<'t> {
         let guid = match event.identity() {
             Identity::Kernel { group, .. } => {
                 let name = format!("Kernel group {group}");
-                // Kernel events have no GUID in the file: the one of their class comes with the plan.
+                // Kernel events have no GUID in the file: the one of their class comes with the
+                // plan.
                 return (
                     plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
                     known.unwrap_or(name),

@@ -28,7 +28,8 @@ pub struct OtherSession {
 pub enum Misfit {
     /// It was recorded on another machine, or after another start of it.
     Boot,
-    /// It was recorded later or earlier, with more than a minute between in which nothing was recorded.
+    /// It was recorded later or earlier, with more than a minute between in which nothing was
+    /// recorded.
     Time,
 }
 
@@ -38,7 +39,8 @@ impl Serialize for OtherSession {
     }
 }
 
-/// Files that cannot belong to the session of the first one. `names` is how they were named, in their order.
+/// Files that cannot belong to the session of the first one. `names` is how they were named, in
+/// their order.
 pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession> {
     let headers: Vec<&TraceHeader> = session.files().iter().map(TraceFile::header).collect();
     let Some(first) = headers.first() else {
@@ -97,8 +99,8 @@ fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
     times.sort_unstable();
     let (mut from, mut reach) = (i64::MIN, i64::MIN);
     for (start, end) in times {
-        // Stretches without a long pause follow each other; the one that holds the start of the first file is
-        // wanted.
+        // Stretches without a long pause follow each other; the one that holds the start of the
+        // first file is wanted.
         let is_pause = reach != i64::MIN && start.saturating_sub(reach) > MAX_PAUSE;
         if is_pause && start > first.start_time {
             return (from, start.saturating_sub(1));

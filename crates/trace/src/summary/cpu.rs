@@ -27,7 +27,8 @@ const STACK_PATIENCE_S: i64 = 60;
 /// Rows of the list `top_leaf`.
 const TOP_LEAVES: usize = 30;
 
-/// A sample whose stacks may still come: the user half is logged when the thread returns to user mode.
+/// A sample whose stacks may still come: the user half is logged when the thread returns to user
+/// mode.
 #[derive(Debug)]
 struct Pending {
     process: Option<ProcessKey>,
@@ -166,8 +167,8 @@ impl<'d> CpuSummary<'d> {
                 group::PERFINFO,
                 op @ (sample::opcode::INTERVAL_START | sample::opcode::INTERVAL_END),
             ) => {
-                // Source 0 is the timer; others are performance counters, whose intervals count events and
-                // not time.
+                // Source 0 is the timer; others are performance counters, whose intervals count
+                // events and not time.
                 if let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0) {
                     let start = op == sample::opcode::INTERVAL_START;
                     (if start {
@@ -331,7 +332,8 @@ impl<'d> CpuSummary<'d> {
             Frames::Key(id) => self.directory.stacks.frames(id).collect(),
         };
         let key = (owner.timestamp, owner.tid);
-        // Two samples of one thread cannot have one time; for idle threads the first one is as good as any.
+        // Two samples of one thread cannot have one time; for idle threads the first one is as good
+        // as any.
         let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.first_mut()) else {
             return;
         };
@@ -419,8 +421,8 @@ impl<'d> CpuSummary<'d> {
             .find(|row| row.name == "?")
             .filter(|_| self.jitted.samples > 0)
         {
-            // Code that .NET compiled at run time was counted under the unknown module, from which it is
-            // taken out here.
+            // Code that .NET compiled at run time was counted under the unknown module, from which
+            // it is taken out here.
             unknown.samples -= self.jitted.samples;
             unknown.weight -= self.jitted.weight;
             let (samples, weight) = (self.jitted.samples, self.jitted.weight);

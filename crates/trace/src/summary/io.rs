@@ -111,8 +111,8 @@ impl<'d> IoSummary<'d> {
         let since = previous.map_or(u64::MAX, |t| timestamp.abs_diff(t));
         let (session, counter) = (self.clock.frequency, self.clock.counter_frequency);
         let is_first =
-            // Two lengths in ticks of different clocks are compared, each multiplied by the frequency of the
-            // other. Dividing first would round.
+            // Two lengths in ticks of different clocks are compared, each multiplied by the
+            // frequency of the other. Dividing first would round.
             i128::from(io.response_ticks) * i128::from(session) <= i128::from(since) * i128::from(counter);
         let (service_ticks, service_counter_ticks) = if is_first {
             (0, io.response_ticks)

@@ -1,7 +1,7 @@
 //! The contents of a trace, as the JSON of `etwkit info --json`.
 //!
-//! Two passes over the session: the first feeds the [`Directory`] and everything that needs no look-up, the
-//! second attributes samples, transfers and faults.
+//! Two passes over the session: the first feeds the [`Directory`] and everything that needs no
+//! look-up, the second attributes samples, transfers and faults.
 
 mod cpu;
 mod header;

@@ -17,8 +17,8 @@ pub struct ProviderCount {
     pub events: u64,
 }
 
-/// Providers by number of events, most first. Kernel events and the records that a merge step adds are left
-/// out: the topics describe them.
+/// Providers by number of events, most first. Kernel events and the records that a merge step adds
+/// are left out: the topics describe them.
 pub(super) fn providers(
     counts: impl Iterator<Item = (Identity, u64)>,
     decoder: &Decoder,

@@ -21,7 +21,8 @@ use crate::tracker::process::ProcessKey;
 pub struct Times {
     /// On a processor, between a switch-in and a switch-out of the trace.
     pub running: i64,
-    /// On a processor from the first event of the kernel logger, or the end of a gap, to the next switch.
+    /// On a processor from the first event of the kernel logger, or the end of a gap, to the next
+    /// switch.
     pub running_at_start: i64,
     /// Time on a processor from a switch to the last event of the kernel logger, or to a gap.
     pub running_at_end: i64,

@@ -7,18 +7,18 @@ tables! {
         message_id: i32;
         /// Time at which it was sent; null if that is not in the trace.
         send_ns: Option<i64>, "ns";
-        /// Process that sent it: the caller of a service; null if it is not known.
+        /// Process that sent it: the caller of a service; null if unknown.
         sender_process_key: Option<i32>, "key";
-        /// Thread that sent it; null if it is not known.
+        /// Thread that sent it; null if unknown.
         sender_thread_key: Option<i32>, "key";
         /// Time at which it was received; null if that is not in the trace.
         receive_ns: Option<i64>, "ns";
-        /// Process that received it: the service; null if it is not known.
+        /// Process that received it: the service; null if unknown.
         receiver_process_key: Option<i32>, "key";
-        /// Thread that received it; null if it is not known.
+        /// Thread that received it; null if unknown.
         receiver_thread_key: Option<i32>, "key";
-        /// Name of the port at which the receiving thread waited for it; null if it had not waited, or the
-        /// port has no name.
+        /// Name of the port at which the receiving thread waited for it; null if it had not waited,
+        /// or the port has no name.
         port_name: Option<Arc<str>>;
         /// Time that the receiving thread had waited for a message; null if it had not waited.
         receiver_wait_ns: Option<i64>, "ns";
@@ -46,9 +46,9 @@ tables! {
 
     /// ALPC messages from one process to another.
     AlpcProcess / AlpcProcessColumns = "alpc_process", order ["sender_process_key"] {
-        /// Process that sent them; null if it is not known.
+        /// Process that sent them; null if unknown.
         sender_process_key: Option<i32>, "key";
-        /// Process that received them; null if it is not known.
+        /// Process that received them; null if unknown.
         receiver_process_key: Option<i32>, "key";
         /// Name of the port; null if the receiver had not waited there, or it has no name.
         port_name: Option<Arc<str>>;

@@ -9,7 +9,7 @@ tables! {
     /// without an entry were in progress when the trace started, or their entry was lost. Calls
     /// without an exit were in progress when it ended, or their exit was lost.
     Syscall / SyscallColumns = "syscall", order ["exit_ns"] {
-        /// Process of the thread; null if it is not known.
+        /// Process of the thread; null if unknown.
         process_key: Option<i32>, "key";
         /// Thread that called; null if the running thread is unknown: no context switches were
         /// recorded, or some were lost.
@@ -45,13 +45,13 @@ tables! {
 
     /// System calls of a process by function.
     SyscallFunction / SyscallFunctionColumns = "syscall_function", order ["process_key"] {
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// File name of the module of the function; null if none was mapped there, and for calls
         /// without an entry.
         module: Option<Arc<str>>;
-        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null for calls
-        /// without an entry.
+        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null for
+        /// calls without an entry.
         function: Option<String>;
         /// Calls with entry and exit.
         count: i64;

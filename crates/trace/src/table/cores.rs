@@ -83,13 +83,13 @@ tables! {
     /// Normalized CPU is the time that the same work would have taken at the nominal speed of the
     /// core.
     CpuClass / CpuClassColumns = "cpu_class", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
-        /// Kind of core, see `cpu_core`; null where it was not recorded.
+        /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
         /// CPU.
         cpu_ns: i64, "ns";
-        /// CPU × speed ÷ nominal speed; null where speeds or nominal speeds are not known.
+        /// CPU × speed ÷ nominal speed; null if speeds or nominal speeds are unknown.
         normalized_ns: Option<i64>, "ns";
         /// Mean speed while the process ran, weighted by time; the nominal speed if no other is
         /// known.
@@ -111,7 +111,7 @@ tables! {
     /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each
     /// stack. Only for traces with several kinds of cores.
     CpuMethodClass / CpuMethodClassColumns = "cpu_method_class", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// File name of the module; null if none was mapped there.
         module: Option<Arc<str>>;
@@ -119,11 +119,11 @@ tables! {
         method: String;
         /// Path of the module.
         module_path: Option<Arc<str>>;
-        /// Kind of core, see `cpu_core`; null where it was not recorded.
+        /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
         /// CPU.
         cpu_ns: i64, "ns";
-        /// CPU × speed ÷ nominal speed; null where speeds or nominal speeds are not known.
+        /// CPU × speed ÷ nominal speed; null if speeds or nominal speeds are unknown.
         normalized_ns: Option<i64>, "ns";
         /// Mean speed, weighted by time; the nominal speed if no other is known.
         mean_mhz: Option<f64>, "MHz";
@@ -141,11 +141,12 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// Running and ready time of a process on one kind of core with one priority, from context switches.
+    /// Running and ready time of a process on one kind of core with one priority, from context
+    /// switches.
     CpuClassPriority / CpuClassPriorityColumns = "cpu_class_priority", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
-        /// Kind of core, see `cpu_core`; null where it was not recorded.
+        /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
         /// Priority with which threads were switched in; null for threads that were running when
         /// the trace started.

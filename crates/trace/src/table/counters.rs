@@ -28,7 +28,7 @@ tables! {
         run_ns: i64, "ns";
         /// Processor.
         cpu: i32;
-        /// Process of the thread; null if the thread is not known.
+        /// Process of the thread; null if the thread is unknown.
         process_key: Option<i32>, "key";
         /// Thread that ran.
         thread_key: i32, "key";
@@ -56,7 +56,7 @@ tables! {
         ts_ns: i64, "ns";
         /// Processor.
         cpu: i32;
-        /// Process of the thread; null if the thread is not known.
+        /// Process of the thread; null if the thread is unknown.
         process_key: Option<i32>, "key";
         /// Thread that ran.
         thread_key: i32, "key";
@@ -78,7 +78,7 @@ tables! {
     ///
     /// They are a sample of all branches. A pair can have several rows: sum them up.
     Lbr / LbrColumns = "lbr", order [] {
-        /// Process of the thread that ran; null if it is not known.
+        /// Process of the thread that ran; null if unknown.
         process_key: Option<i32>, "key";
         /// Source of the branch.
         from_frame_id: i32, "key";
@@ -90,7 +90,7 @@ tables! {
 
     /// Counters of a thread.
     PmcThread / PmcThreadColumns = "pmc_thread", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// The thread.
         thread_key: i32, "key";
@@ -109,7 +109,7 @@ tables! {
     /// Branches from one method into another, out of those recorded by the processor; branches
     /// inside a method are excluded.
     LbrMethod / LbrMethodColumns = "lbr_method", order ["process_key"] {
-        /// Process of the thread that ran; null if it is not known.
+        /// Process of the thread that ran; null if unknown.
         process_key: Option<i32>, "key";
         /// File name of the source module; null if none was mapped there.
         caller_module: Option<Arc<str>>;

@@ -7,7 +7,7 @@ tables! {
         ts_ns: i64, "ns";
         /// Processor.
         cpu: i32;
-        /// Process of the thread; null if the thread is not known.
+        /// Process of the thread; null if the thread is unknown.
         process_key: Option<i32>, "key";
         /// Thread that ran, or that a DPC or interrupt had interrupted.
         thread_key: i32, "key";
@@ -37,7 +37,7 @@ tables! {
     ContextSwitch / ContextSwitchColumns = "context_switch", order ["out_ns"] {
         /// The thread.
         thread_key: i32, "key";
-        /// Its process; null if the thread is not known.
+        /// Its process; null if the thread is unknown.
         process_key: Option<i32>, "key";
         /// Processor; null for an open wait.
         cpu: Option<i32>;
@@ -53,10 +53,9 @@ tables! {
         /// Time at which it was switched out; null for an open wait, for a thread that was running
         /// when the kernel logger ended, and before a gap.
         out_ns: Option<i64>, "ns";
-        /// `readied_ns` − `last_out_ns`; 0 for a preempted thread; null where it is not known.
+        /// `readied_ns` − `last_out_ns`; 0 for a preempted thread; null if unknown.
         wait_ns: Option<i64>, "ns";
-        /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null where it is not
-        /// known.
+        /// `in_ns` − `readied_ns`, for a preempted thread `in_ns` − `last_out_ns`; null if unknown.
         ready_ns: Option<i64>, "ns";
         /// `out_ns` − `in_ns`. For threads that were running at the first or last event of the
         /// kernel logger, or at the edge of a gap, only up to this event or edge. Null if unknown.
@@ -100,8 +99,8 @@ tables! {
         instead_ns: Option<i64>, "ns";
         /// Priority with which that thread had been switched in there, the last time.
         instead_priority: Option<i32>;
-        /// Deepest C-state of the processor before it was switched in: 0 if it did not sleep, null if it was
-        /// not idle.
+        /// Deepest C-state of the processor before it was switched in: 0 if it did not sleep, null
+        /// if it was not idle.
         prev_c_state: Option<i32>;
     }
 
@@ -134,7 +133,7 @@ tables! {
         ts_ns: i64, "ns";
         /// Thread whose priority changes.
         thread_key: i32, "key";
-        /// Its process; null if it is not known.
+        /// Its process; null if unknown.
         process_key: Option<i32>, "key";
         /// Kind of priority: `dynamic` with which the thread runs, `base` that boosts start from,
         /// `page` of the memory that it uses, `io`.
@@ -155,7 +154,7 @@ tables! {
     /// in which at least one thread waited. The sums add up over threads and can exceed the length
     /// of the trace.
     CpuProcess / CpuProcessColumns = "cpu_process", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// Busy samples.
         samples: i64;
@@ -166,7 +165,8 @@ tables! {
         dpc_isr_cpu_ns: Option<i64>, "ns";
         /// CPU from context switches; null if there are none in the trace.
         run_ns: Option<i64>, "ns";
-        /// Time in `run_ns` that DPCs and interrupts took from its threads; null if they were not recorded.
+        /// Time in `run_ns` that DPCs and interrupts took from its threads; null if they were not
+        /// recorded.
         dpc_isr_ns: Option<i64>, "ns";
         /// Union of the waits of its threads.
         wait_ns: Option<i64>, "ns";
@@ -194,10 +194,10 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// CPU, waiting and ready time of a method in a process. A method counts once for each stack it is in,
-    /// however often.
+    /// CPU, waiting and ready time of a method in a process. A method counts once for each stack it
+    /// is in, however often.
     CpuMethod / CpuMethodColumns = "cpu_method", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// File name of the module; null if none was mapped there.
         module: Option<String>;
@@ -212,8 +212,8 @@ tables! {
         /// Sampled CPU with the method as innermost frame; null in an extract created from sums
         /// without it.
         exclusive_ns: Option<i64>, "ns";
-        /// CPU from context switches: of scheduling slices whose thread was switched in with the method in
-        /// its stack; null if there are none in the trace.
+        /// CPU from context switches: of scheduling slices whose thread was switched in with the
+        /// method in its stack; null if there are none in the trace.
         run_ns: Option<i64>, "ns";
         /// Union of the waits of stacks with the method, over all threads.
         wait_ns: Option<i64>, "ns";
@@ -221,11 +221,11 @@ tables! {
         ready_ns: Option<i64>, "ns";
         /// Sum of the waits.
         wait_sum_ns: Option<i64>, "ns";
-        /// Sum of the times ready.
+        /// Sum of the ready times.
         ready_sum_ns: Option<i64>, "ns";
         /// Switch-ins with the method in the stack.
         switches: Option<i64>;
-        /// Switch-ins with a known time ready.
+        /// Switch-ins with a known ready time.
         ready_count: Option<i64>;
         /// Threads.
         threads: i64;
@@ -237,10 +237,11 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// CPU, waiting and ready time of a stack tag in a process, by one set of tags. Each stack has one tag of
-    /// a set: sampled CPU and the sums of all tags of the set `default` add up to the process, unions do not.
+    /// CPU, waiting and ready time of a stack tag in a process, by one set of tags. Each stack has
+    /// one tag of a set: sampled CPU and the sums of all tags of the set `default` add up to the
+    /// process, unions do not.
     CpuTag / CpuTagColumns = "cpu_tag", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// The rules that define it: `default`, or the name of the user's file.
         tag_set: String;
@@ -261,7 +262,7 @@ tables! {
         ready_ns: Option<i64>, "ns";
         /// Sum of the waits.
         wait_sum_ns: Option<i64>, "ns";
-        /// Sum of the times ready.
+        /// Sum of the ready times.
         ready_sum_ns: Option<i64>, "ns";
         /// Switch-ins with the tag.
         switches: Option<i64>;
@@ -281,7 +282,7 @@ tables! {
     /// than 50 times that way. A percentile is interpolated between the two nearest values
     /// (`PERCENTILE.INC`), truncated to whole nanoseconds.
     ReadyPercentile / ReadyPercentileColumns = "ready_percentile", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// File name of the module of the method.
         module: Option<String>;
@@ -291,9 +292,9 @@ tables! {
         module_path: Option<String>;
         /// True if the processor was idle before, in a C-state above 0.
         is_deep_sleep: bool;
-        /// Switch-ins with a known time ready.
+        /// Switch-ins with a known ready time.
         count: i64;
-        /// Shortest time ready.
+        /// Shortest ready time.
         min_ns: i64, "ns";
         /// 5th percentile.
         p5_ns: i64, "ns";
@@ -307,7 +308,7 @@ tables! {
         p95_ns: i64, "ns";
         /// 99th percentile.
         p99_ns: i64, "ns";
-        /// Longest time ready.
+        /// Longest ready time.
         max_ns: i64, "ns";
         /// Sum.
         sum_ns: i64, "ns";
@@ -318,7 +319,7 @@ tables! {
 
     /// CPU by process and stack: the part of the samples that `--detail summary` keeps.
     CpuStack / CpuStackColumns = "cpu_stack", order ["process_key", "stack_id"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// The stack.
         stack_id: i32, "key";

@@ -5,12 +5,12 @@ tables! {
     PageFault / PageFaultColumns = "page_fault", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// `transition` (the page was in memory, on its way out), `demand_zero` (it got a page of zeros),
-        /// `copy_on_write`, `guard_page`, `hard` (it has to be read) or `access_violation`.
+        /// `transition` (the page was in memory, on its way out), `demand_zero` (it got a page of
+        /// zeros), `copy_on_write`, `guard_page`, `hard` (it has to be read) or `access_violation`.
         kind: &'static str;
         /// Process; null if the running thread is unknown.
         process_key: Option<i32>, "key";
-        /// Thread that faulted; null if it is not known.
+        /// Thread that faulted; null if unknown.
         thread_key: Option<i32>, "key";
         /// Address that was accessed, as bit pattern.
         address: i64;
@@ -22,7 +22,7 @@ tables! {
 
     /// Page faults of a process.
     PageFaultProcess / PageFaultProcessColumns = "page_fault_process", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// Kind of fault, as in `page_fault`.
         kind: String;
@@ -36,9 +36,9 @@ tables! {
 
     /// Reads of pages of a process by file.
     HardFaultFile / HardFaultFileColumns = "hard_fault_file", order ["path"] {
-        /// Path; null where it is not known.
+        /// Path; null if unknown.
         path: Option<Arc<str>>;
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// Reads.
         count: i64;

@@ -9,7 +9,7 @@ tables! {
         frame_id: i32, "key";
         /// Process of the thread; null if the running thread is unknown.
         process_key: Option<i32>, "key";
-        /// Thread in which the driver ran; null if it is not known.
+        /// Thread in which the driver ran; null if unknown.
         thread_key: Option<i32>, "key";
         /// Start; null if neither the start nor the end with its time was recorded.
         start_ns: Option<i64>, "ns";
@@ -19,9 +19,10 @@ tables! {
         duration_ns: Option<i64>, "ns";
         /// Major function, as number.
         major_function: i32;
-        /// Its name: `create`, `read`, `set_information` and so on; null for numbers without a name.
+        /// Its name: `create`, `read`, `set_information` and so on; null for numbers without a
+        /// name.
         operation: Option<&'static str>;
-        /// Path with drive letter, where known.
+        /// Path with drive letter, if known.
         path: Option<Arc<str>>;
         /// NTSTATUS with which the driver made the operation fail, as bit pattern; null if no
         /// failure was reported.
@@ -32,9 +33,9 @@ tables! {
 
     /// Calls of a minifilter driver by process and operation.
     MiniFilterDriver / MiniFilterDriverColumns = "mini_filter_driver", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
-        /// File name of the driver; null where no module is known.
+        /// File name of the driver; null if no module is known.
         module: Option<String>;
         /// Path of the driver.
         module_path: Option<String>;

@@ -8,9 +8,9 @@ tables! {
         heap_event_id: i64, "key";
         /// Time.
         ts_ns: i64, "ns";
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
-        /// Thread; null if it is not known.
+        /// Thread; null if unknown.
         thread_key: Option<i32>, "key";
         /// Handle of the heap, as bit pattern.
         heap_handle: i64;
@@ -40,7 +40,7 @@ tables! {
 
     /// Blocks of a heap of a process.
     HeapProcess / HeapProcessColumns = "heap_process", order ["process_key"] {
-        /// The process; null if it is not known.
+        /// The process; null if unknown.
         process_key: Option<i32>, "key";
         /// Handle of the heap, as bit pattern.
         heap_handle: i64;

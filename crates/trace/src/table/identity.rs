@@ -5,9 +5,9 @@ tables! {
     Process / ProcessColumns = "process", order ["process_key"] {
         /// Number of the process in this extract, from 0.
         process_key: i32, "key";
-        /// Process id.
+        /// Process ID.
         pid: i32;
-        /// Process id of the parent.
+        /// Process ID of the parent.
         parent_pid: Option<i32>;
         /// The parent, if it is known and had that ID when this process started.
         parent_process_key: Option<i32>, "key";
@@ -60,7 +60,7 @@ tables! {
     Thread / ThreadColumns = "thread", order ["thread_key"] {
         /// Number of the thread in this extract, from 0.
         thread_key: i32, "key";
-        /// Thread id; 0 for the idle threads of all processors.
+        /// Thread ID; 0 for the idle threads of all processors.
         tid: i32;
         /// Its process; null if no event reports it.
         process_key: Option<i32>, "key";

@@ -26,7 +26,7 @@ tables! {
         offset_bytes: Option<i64>, "bytes";
         /// Bytes; 0 for a flush.
         size_bytes: i64, "bytes";
-        /// Path with drive letter, where known; null for a flush and for files without a name.
+        /// Path with drive letter, if known; null for a flush and for files without a name.
         path: Option<Arc<str>>;
         /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
         priority: i32;
@@ -57,7 +57,7 @@ tables! {
         end_ns: Option<i64>, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: Option<i64>, "ns";
-        /// Path with drive letter, where known.
+        /// Path with drive letter, if known.
         path: Option<Arc<str>>;
         /// Position in the file, for reads and writes.
         offset_bytes: Option<i64>, "bytes";
@@ -79,8 +79,8 @@ tables! {
         file_attributes: Option<i32>;
         /// Access that others may have at the same time: 1 read, 2 write, 4 delete.
         share_access: Option<i32>;
-        /// Flags of the request packet of reads and writes, as bit pattern: 1 past the cache, 2 paging, 4
-        /// synchronous, 0x40 synchronous paging, and others.
+        /// Flags of the request packet of reads and writes, as bit pattern: 1 past the cache, 2
+        /// paging, 4 synchronous, 0x40 synchronous paging, and others.
         io_flags: Option<i32>;
         /// Class of information to query or set: number of `FILE_INFORMATION_CLASS`; for
         /// `fs_control` the control code, as bit pattern.
@@ -107,7 +107,7 @@ tables! {
         offset_bytes: i64, "bytes";
         /// Bytes read.
         size_bytes: i64, "bytes";
-        /// Path with drive letter, where known.
+        /// Path with drive letter, if known.
         path: Option<Arc<str>>;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -143,7 +143,7 @@ tables! {
         path: Option<Arc<str>>;
         /// Number of the disk.
         disk: i32;
-        /// Process; null if not known, or if several processes share the row.
+        /// Process; null if unknown, or if several processes share the row.
         process_key: Option<i32>, "key";
         /// Keys of the processes that share the row, separated by blanks. Only extracts created
         /// from sums have these rows, and the share of each process is unknown.
@@ -178,9 +178,9 @@ tables! {
 
     /// Operations on files by process, path and kind.
     FileFile / FileFileColumns = "file_file", order ["path"] {
-        /// Path; null where it is not known.
+        /// Path; null if unknown.
         path: Option<Arc<str>>;
-        /// Process; null if not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// Kind of operation, as in `file_io`.
         kind: String;

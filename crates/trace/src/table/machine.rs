@@ -137,7 +137,7 @@ tables! {
         display_name: Option<String>;
         /// File name of its process, from the recorder.
         process_name: Option<String>;
-        /// Process id.
+        /// Process ID.
         pid: i32;
         /// Process.
         process_key: Option<i32>, "key";

@@ -5,7 +5,7 @@ tables! {
     MemorySample / MemorySampleColumns = "memory_sample", order ["ts_ns"] {
         /// Time; the same for all processes of a sample.
         ts_ns: i64, "ns";
-        /// Process; null if it is not known, and for parts of the system.
+        /// Process; null if unknown, and for parts of the system.
         process_key: Option<i32>, "key";
         /// Process ID; negative and very small numbers mean parts of the system.
         pid: i32;
@@ -17,13 +17,13 @@ tables! {
         private_working_set_bytes: i64, "bytes";
         /// Committed, not shared.
         commit_bytes: i64, "bytes";
-        /// Shared with others and committed; not in old recordings.
+        /// Shared with others and committed; null in old recordings.
         shared_commit_bytes: Option<i64>, "bytes";
         /// Addresses in use.
         virtual_bytes: i64, "bytes";
-        /// Committed and charged elsewhere; not in old recordings.
+        /// Committed and charged elsewhere; null in old recordings.
         commit_debt_bytes: Option<i64>, "bytes";
-        /// Compressed pages, before compression; not in old recordings.
+        /// Compressed pages, before compression; null in old recordings.
         stored_bytes: Option<i64>, "bytes";
         /// Bytes that they take in the store; null in old recordings.
         store_bytes: Option<i64>, "bytes";
@@ -53,13 +53,13 @@ tables! {
         /// Modified pages bound for a page file, a part of `modified_bytes`; null in old
         /// recordings.
         modified_page_file_bytes: Option<i64>, "bytes";
-        /// Paged pool; not in old recordings.
+        /// Paged pool; null in old recordings.
         paged_pool_bytes: Option<i64>, "bytes";
-        /// Nonpaged pool; not in old recordings.
+        /// Nonpaged pool; null in old recordings.
         nonpaged_pool_bytes: Option<i64>, "bytes";
-        /// Locked by drivers; not in old recordings.
+        /// Locked by drivers; null in old recordings.
         mdl_bytes: Option<i64>, "bytes";
-        /// Committed; not in old recordings.
+        /// Committed; null in old recordings.
         commit_bytes: Option<i64>, "bytes";
     }
 }

@@ -48,8 +48,8 @@ tables! {
     /// A TCP connection of this machine with the data sent and received over it (provider
     /// Microsoft-Windows-TCPIP). A connection within the machine is two rows, one for each end.
     TcpConnection / TcpConnectionColumns = "tcp_connection", order [] {
-        /// Key of the connection: connections are numbered in the order in which the trace first mentions
-        /// them.
+        /// Key of the connection: connections are numbered in the order in which the trace first
+        /// mentions them.
         connection_id: i32, "key";
         /// Process, if it is known.
         process_key: Option<i32>, "key";
@@ -162,8 +162,8 @@ tables! {
         /// Thread that ran; data is mostly sent and received in unrelated threads.
         thread_key: Option<i32>, "key";
         /// `connect`, `accept`, `rundown`, `connected`, `connect_failed`, `post`, `inject`, `send`,
-        /// `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`, `remote_reset`, `close`,
-        /// `shutdown` or `retransmit_timeout`.
+        /// `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`, `remote_reset`,
+        /// `close`, `shutdown` or `retransmit_timeout`.
         kind: &'static str;
         /// Bytes of data.
         size_bytes: Option<i64>, "bytes";

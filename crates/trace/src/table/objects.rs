@@ -102,7 +102,7 @@ tables! {
         size_bytes: i64, "bytes";
         /// Position in the file; null if the system does not report it.
         offset_bytes: Option<i64>, "bytes";
-        /// Path with drive letter, where known.
+        /// Path with drive letter, if known.
         path: Option<Arc<str>>;
         /// Number of the file in events, as bit pattern.
         file_key: i64;
@@ -132,7 +132,7 @@ tables! {
 
     /// Handles of a process by type of their objects.
     HandleType / HandleTypeColumns = "handle_type", order ["process_key"] {
-        /// Process that has them; null if it is not known.
+        /// Process that has them; null if unknown.
         process_key: Option<i32>, "key";
         /// Type; null if the trace does not contain it.
         type_name: Option<Arc<str>>;

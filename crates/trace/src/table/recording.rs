@@ -10,8 +10,8 @@ tables! {
     /// others. Events that describe themselves (TraceLogging) may share a kind, which then has no
     /// name.
     EventCount / EventCountColumns = "event_count", order ["second"] {
-        /// Second of the trace, rounded down: 0 is the first one, events before time zero are in negative
-        /// ones.
+        /// Second of the trace, rounded down: 0 is the first one, events before time zero are in
+        /// negative ones.
         second: i64;
         /// Group of a kernel event; null for all others.
         kernel_group: Option<i32>;
@@ -73,7 +73,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// Number of the runtime within its process.
         clr_instance: i32;
-        /// `framework` (.NET Framework) or `core` (.NET Core, .NET 5 and later); null for any other.
+        /// `framework` (.NET Framework) or `core` (.NET Core, .NET 5 and later); null for any
+        /// other.
         flavour: Option<&'static str>;
         /// Version of the runtime, as `4.0.30319.17929`; newer ones leave parts of it 0.
         version: String;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 tables! {
     /// An operation on the registry. Its event is written when it ends.
     RegistryIo / RegistryIoColumns = "registry_io", order ["end_ns"] {
-        /// `create_key` (opens the key if it exists), `open_key`, `close_key`, `delete_key`, `query_key`,
-        /// `enumerate_key`, `flush_key`, `set_value`, `delete_value`, `query_value`, `enumerate_value`,
-        /// `query_multiple_values`, `set_information`, `query_security`, `set_security` or `virtualize`.
+        /// `create_key` (opens the key if it exists), `open_key`, `close_key`, `delete_key`,
+        /// `query_key`, `enumerate_key`, `flush_key`, `set_value`, `delete_value`, `query_value`,
+        /// `enumerate_value`, `query_multiple_values`, `set_information`, `query_security`,
+        /// `set_security` or `virtualize`.
         operation: &'static str;
-        /// Process of the thread; null if it is not known.
+        /// Process of the thread; null if unknown.
         process_key: Option<i32>, "key";
         /// Thread; null if the running thread is unknown.
         thread_key: Option<i32>, "key";
@@ -24,10 +25,11 @@ tables! {
         key: Option<Arc<str>>;
         /// True if `key` is a path from the root on.
         is_whole_key: bool;
-        /// Address of the control block of the key that the operation started from, as bit pattern; 0 for
-        /// none.
+        /// Address of the control block of the key that the operation started from, as bit pattern;
+        /// 0 for none.
         key_block: i64;
-        /// Name of the value; null for operations on keys, and for the default value, which has none.
+        /// Name of the value; null for operations on keys, and for the default value, which has
+        /// none.
         value: Option<Arc<str>>;
         /// Index in an enumeration; class of information of `query_key` and `set_information`; null
         /// if unknown.
@@ -42,9 +44,9 @@ tables! {
 
     /// Operations on the registry by process, key and kind.
     RegistryKey / RegistryKeyColumns = "registry_key", order ["key"] {
-        /// Path of the key, as in `registry_io`; null where it is not known.
+        /// Path of the key, as in `registry_io`; null if unknown.
         key: Option<Arc<str>>;
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// Kind of operation, as in `registry_io`.
         operation: String;

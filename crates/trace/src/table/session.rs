@@ -6,11 +6,11 @@ tables! {
     /// A recording session: the session of the trace, and others that
     /// Microsoft-Windows-Kernel-EventTracing reports.
     Logger / LoggerColumns = "logger", order [] {
-        /// Name; null where it is not known.
+        /// Name; null if unknown.
         name: Option<String>;
         /// True if it is a session that wrote this trace: one row for each file.
         is_of_trace: bool;
-        /// GUID of the session; null where it is not known.
+        /// GUID of the session; null if unknown.
         session_guid: Option<String>;
         /// Number of the session on the machine.
         logger_id: Option<i64>;
@@ -38,9 +38,9 @@ tables! {
         current_buffers: Option<i64>;
         /// Buffers that it wrote, for sessions of the trace; 0 if it was never closed.
         buffers_written: Option<i64>;
-        /// Events that it lost; null where it is not known.
+        /// Events that it lost; null if unknown.
         events_lost: Option<i64>;
-        /// Buffers that it lost; null where it is not known.
+        /// Buffers that it lost; null if unknown.
         buffers_lost: Option<i64>;
         /// Buffers lost by its real-time consumer; null if unknown.
         real_time_buffers_lost: Option<i64>;
@@ -79,9 +79,9 @@ tables! {
         event_id: Option<i32>;
         /// Name of the lost event.
         event_name: Option<String>;
-        /// Process that logged it; null if it is not known.
+        /// Process that logged it; null if unknown.
         process_key: Option<i32>, "key";
-        /// Thread that logged it; null if it is not known.
+        /// Thread that logged it; null if unknown.
         thread_key: Option<i32>, "key";
     }
 

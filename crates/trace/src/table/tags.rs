@@ -5,7 +5,7 @@ tables! {
     /// tag, with gaps of at most a second, or a hundredth of the trace if that is longer. Samples
     /// without a matching rule (`Other`) have no rows.
     TagInterval / TagIntervalColumns = "tag_interval", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// The rules that define it: `default`, or the name of the user's file.
         tag_set: String;

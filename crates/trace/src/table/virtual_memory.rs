@@ -42,7 +42,7 @@ tables! {
 
     /// Virtual memory of a process.
     VirtualAllocProcess / VirtualAllocProcessColumns = "virtual_alloc_process", order ["process_key"] {
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// Commits.
         commits: i64;

@@ -34,8 +34,8 @@ tables! {
         stack_id: Option<i32>, "key";
     }
 
-    /// A GDI or USER object, from its creation to its end (provider Microsoft-Windows-Win32k, keywords
-    /// 0x10000000000 for GDI, 0x20000000000 for USER).
+    /// A GDI or USER object, from its creation to its end (provider Microsoft-Windows-Win32k,
+    /// keywords 0x10000000000 for GDI, 0x20000000000 for USER).
     GdiUserObject / GdiUserObjectColumns = "gdi_user_object", order ["destroy_ns"] {
         /// Process that has it, or had it last; null if none has it.
         process_key: Option<i32>, "key";
@@ -133,7 +133,7 @@ tables! {
         /// `thread` or `process`. Both kinds of rows report the same focus, so they must not be
         /// added up.
         level: &'static str;
-        /// Terminal session; null if it is not known.
+        /// Terminal session; null if unknown.
         session_id: Option<i32>;
         /// Process.
         process_key: Option<i32>, "key";
@@ -143,7 +143,7 @@ tables! {
 
     /// Acquisitions of the global lock of the window manager by process and mode.
     UserLockProcess / UserLockProcessColumns = "user_lock_process", order ["process_key"] {
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// `exclusive` or `shared`; null for releases whose acquisition is not in the trace.
         mode: Option<Arc<str>>;

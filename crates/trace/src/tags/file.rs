@@ -237,7 +237,8 @@ impl Parser<'_> {
     }
 
     fn entry(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
-        // Modules are file names, which Windows compares without case; names of methods keep theirs.
+        // Modules are file names, which Windows compares without case; names of methods keep
+        // theirs.
         let module = self.required(element, "Module", MAX_PATTERN)?;
         let method = self.required(element, "Method", MAX_PATTERN)?;
         self.in_entry = !is_empty;

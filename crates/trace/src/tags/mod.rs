@@ -4,7 +4,8 @@
 //! - [`Tagged`]: the tag of every node of a tree of stacks
 //! - [`TagFileError`]: why a file cannot be used
 //!
-//! Derived tables are computed in this crate, so their tags are found here and not where questions are asked.
+//! Derived tables are computed in this crate, so their tags are found here and not where questions
+//! are asked.
 
 mod error;
 mod file;
@@ -50,8 +51,8 @@ impl TagSet {
         set
     }
 
-    /// A set of the rules of files, given by name and content. Their order decides only between rules of
-    /// equal priority that match the same frame. Stacks without a tag stay without one.
+    /// A set of the rules of files, given by name and content. Their order decides only between
+    /// rules of equal priority that match the same frame. Stacks without a tag stay without one.
     ///
     /// # Errors
     /// If a file is not a stack tag file, or is too large: [`TagFileError`] contains the position.
@@ -102,7 +103,8 @@ impl TagSet {
         self.fingerprint
     }
 
-    /// Paths of all tags that can match, in the order of the files; a child comes before its parents.
+    /// Paths of all tags that can match, in the order of the files; a child comes before its
+    /// parents.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| rule.path.as_str())
     }
@@ -130,8 +132,8 @@ impl TagSet {
     }
 }
 
-/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that is not
-/// known.
+/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that
+/// is unknown.
 fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<u32> {
     let text = method.map(MethodText::new);
     let matches = |entry: &&&Entry| match &text {

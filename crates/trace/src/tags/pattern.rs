@@ -71,8 +71,8 @@ impl Pattern {
     }
 }
 
-/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools write .NET
-/// methods either way.
+/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools
+/// write .NET methods either way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MethodPattern {
     written: Pattern,

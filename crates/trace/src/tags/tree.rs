@@ -19,7 +19,8 @@ pub struct Tagged {
     found: Vec<u32>,
     names: Vec<Box<str>>,
     names_others: bool,
-    /// For each node the tags that its callers would have as innermost frames, as a position in `callers`.
+    /// For each node the tags that its callers would have as innermost frames, as a position in
+    /// `callers`.
     of_callers: Vec<u32>,
     callers: Chains,
 }
@@ -35,8 +36,8 @@ struct Chains {
 /// The list of no tags.
 const EMPTY: u32 = u32::MAX;
 
-/// Distinct tags of the callers of a stack that are distinguished. Real stacks have a handful; a malicious
-/// file can give each of thousands of frames a tag of its own.
+/// Distinct tags of the callers of a stack that are distinguished. Real stacks have a handful; a
+/// malicious file can give each of thousands of frames a tag of its own.
 const MAX_TAGS: u32 = 64;
 
 impl Chains {
@@ -83,8 +84,8 @@ const NOTHING: u32 = 0;
 const NO_RULE: u32 = u32::MAX;
 
 impl Tagged {
-    /// Finds the tags of the nodes of a tree. `node` gives parent and frame of each; parents must come before
-    /// their children.
+    /// Finds the tags of the nodes of a tree. `node` gives parent and frame of each; parents must
+    /// come before their children.
     #[must_use]
     pub fn new<F: Frames + ?Sized>(
         set: &TagSet,
@@ -194,7 +195,7 @@ struct Finder<'s, F: ?Sized> {
     found: Vec<TagMatch>,
     names: Vec<Box<str>>,
     positions: FxHashMap<Box<str>, u32>,
-    /// Positions in `found` by rule and the neighbour that it adds.
+    /// Positions in `found` by rule and the neighbor that it adds.
     known: FxHashMap<(u32, Option<u32>), u32>,
 }
 
@@ -247,7 +248,8 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             .found
             .get(above as usize)
             .map_or(i32::MIN, |found| found.priority);
-        // Greater, not greater or equal: among equals the frame that is nearer to the innermost one wins.
+        // Greater, not greater or equal: among equals the frame that is nearer to the innermost one
+        // wins.
         if strongest > own.priority {
             return above;
         }
@@ -296,7 +298,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
     }
 }
 
-/// A neighbour as part of a path: its module, and its method where that is known and wanted.
+/// A neighbor as part of a path: its module, and its method where that is known and wanted.
 fn described<F: Frames + ?Sized>(frames: &F, frame: u32, only_module: bool) -> String {
     let module = frames.module(frame).unwrap_or("Unknown");
     match frames.method(frame).filter(|_| !only_module) {

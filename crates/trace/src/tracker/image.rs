@@ -11,7 +11,7 @@ use crate::interner::Interner;
 /// One image in one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageInstance {
-    /// Process id of its events; 0 for the kernel.
+    /// Process ID of its events; 0 for the kernel.
     pub pid: u32,
     /// Base address.
     pub base: u64,
@@ -55,7 +55,8 @@ impl ImageInstance {
     }
 }
 
-/// Raw time, base address and process id of an image event, by which the merge step's records find it.
+/// Raw time, base address and process ID of an image event, by which the merge step's records find
+/// it.
 type EventPlace = (i64, u64, u32);
 
 /// All images of a session.
@@ -207,7 +208,8 @@ impl ImageTracker {
         for (timestamp, header_pid, info) in std::mem::take(&mut self.infos) {
             self.join_info(timestamp, header_pid, &info);
         }
-        // Only records of the merge step are found through these maps, and all of them are joined now.
+        // Only records of the merge step are found through these maps, and all of them are joined
+        // now.
         (self.rsds, self.il_rsds) = (FxHashMap::default(), FxHashMap::default());
         (self.places, self.by_time_and_base) = (FxHashMap::default(), FxHashMap::default());
     }
@@ -264,7 +266,8 @@ pub struct ImageIndex {
 
 #[derive(Debug, Default)]
 struct AddressList {
-    /// Base address, position in the tracker, and the largest end of this and all entries before it.
+    /// Base address, position in the tracker, and the largest end of this and all entries before
+    /// it.
     entries: Vec<(u64, u32, u64)>,
 }
 

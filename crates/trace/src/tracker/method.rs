@@ -17,9 +17,9 @@ pub struct Method {
     pub name: Arc<str>,
     /// Signature.
     pub signature: Arc<str>,
-    /// Id of the method in its runtime.
+    /// ID of the method in its runtime.
     pub method_id: u64,
-    /// Id of its module.
+    /// ID of its module.
     pub module_id: u64,
     /// `MethodFlags`.
     pub flags: u32,
@@ -43,7 +43,7 @@ impl Method {
     }
 }
 
-/// All .NET methods of a session, by process id.
+/// All .NET methods of a session, by process ID.
 #[derive(Debug, Default)]
 pub struct MethodTracker {
     methods: FxHashMap<u32, Vec<Method>>,
@@ -66,7 +66,8 @@ impl MethodTracker {
 
     /// Takes the unload of the method whose code starts at `start`.
     pub fn unload(&mut self, pid: u32, start: u64, timestamp: i64) {
-        // Newest first: code addresses are reused, and the unload belongs to the method that came there last.
+        // Newest first: code addresses are reused, and the unload belongs to the method that came
+        // there last.
         let methods = self.methods.get_mut(&pid).map(|m| m.iter_mut().rev());
         if let Some(method) =
             methods.and_then(|mut m| m.find(|m| m.start == start && m.end == i64::MAX))
@@ -98,8 +99,9 @@ impl MethodTracker {
             .get(self.index_at(pid, address, timestamp)?)
     }
 
-    /// As [`MethodTracker::find`]; where no method existed at that time, the last one that was ever met at
-    /// the address: the load of a method is logged after its compilation, and can be late or lost.
+    /// As [`MethodTracker::find`]; where no method existed at that time, the last one that was ever
+    /// met at the address: the load of a method is logged after its compilation, and can be late or
+    /// lost.
     #[must_use]
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
         let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
@@ -141,8 +143,8 @@ impl MethodTracker {
         best.map(|(index, _)| index)
     }
 
-    /// By process id, the raw times at which [`MethodTracker::index_at`] can start to answer with another
-    /// method: starts and ends.
+    /// By process ID, the raw times at which [`MethodTracker::index_at`] can start to answer with
+    /// another method: starts and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
         self.methods.iter().map(|(pid, methods)| {
             (
@@ -152,7 +154,7 @@ impl MethodTracker {
         })
     }
 
-    /// Distinct methods of each process id: one that was loaded again at its old place counts once.
+    /// Distinct methods of each process ID: one that was loaded again at its old place counts once.
     #[must_use]
     pub fn distinct(&self) -> BTreeMap<u32, u64> {
         let mut counts = BTreeMap::new();
@@ -162,7 +164,7 @@ impl MethodTracker {
         counts
     }
 
-    /// The methods of each process id.
+    /// The methods of each process ID.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &[Method])> + '_ {
         self.methods
             .iter()

@@ -1,4 +1,4 @@
-//! Processes: instances of reused process ids.
+//! Processes: instances of reused process IDs.
 
 use etwkit_decode::kernel::process::{Process, flag, opcode};
 use rustc_hash::FxHashMap;
@@ -10,11 +10,11 @@ pub struct ProcessKey(pub u32);
 /// One process instance. Texts are empty where no event reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessInstance {
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
-    /// 1 for the first instance with that id, 2 for the second, …
+    /// 1 for the first instance with that ID, 2 for the second, …
     pub ordinal: u32,
-    /// Process id of the parent.
+    /// Process ID of the parent.
     pub parent_pid: Option<u32>,
     /// Terminal session, -1 for none.
     pub session_id: Option<i32>,
@@ -24,9 +24,9 @@ pub struct ProcessInstance {
     pub command_line: String,
     /// Full name of the app package.
     pub package: String,
-    /// Application id in the package.
+    /// Application ID in the package.
     pub app_id: String,
-    /// Security id of the user.
+    /// Security ID of the user.
     pub sid: Option<String>,
     /// Thread that started it; `None` if it ran before, or if the start does not name one.
     pub creator_tid: Option<u32>,
@@ -46,16 +46,16 @@ pub struct ProcessInstance {
     unique_key: u64,
     /// Known from nothing but a defunct event.
     only_defunct: bool,
-    /// Known from nothing but other events that name its id.
+    /// Known from nothing but other events that name its ID.
     only_mentioned: bool,
-    /// Raw time from which the id is taken to mean this instance.
+    /// Raw time from which the ID is taken to mean this instance.
     begin: i64,
     /// Raw time at which it stopped or its successor started.
     end: i64,
 }
 
 impl ProcessInstance {
-    /// Name in machine output: the process id, with `#2`, `#3` … for later instances.
+    /// Name in machine output: the process ID, with `#2`, `#3` … for later instances.
     #[must_use]
     pub fn key_text(&self) -> String {
         if self.ordinal <= 1 {
@@ -95,7 +95,7 @@ impl ProcessInstance {
 pub struct ProcessTracker {
     instances: Vec<ProcessInstance>,
     by_pid: FxHashMap<u32, Vec<u32>>,
-    /// The instance of each process id that has started and not stopped.
+    /// The instance of each process ID that has started and not stopped.
     open: FxHashMap<u32, u32>,
 }
 
@@ -136,7 +136,7 @@ impl ProcessTracker {
         if let Some(previous) = self.open.remove(&event.pid)
             && let Some(instance) = self.get_mut(previous)
         {
-            // Its end was lost; the id means the new process from now on.
+            // Its end was lost; the ID means the new process from now on.
             instance.end = timestamp.saturating_sub(1);
         }
         let key = self.new_instance(event.pid, Some(timestamp));
@@ -144,8 +144,8 @@ impl ProcessTracker {
         key
     }
 
-    /// Takes which thread logged the start that was added last for that process id: the one that started the
-    /// process.
+    /// Takes which thread logged the start that was added last for that process ID: the one that
+    /// started the process.
     pub fn created(&mut self, pid: u32, creator_tid: Option<u32>) {
         let key = self.open.get(&pid).copied();
         if let Some(instance) = key.and_then(|key| self.get_mut(key)) {
@@ -154,8 +154,8 @@ impl ProcessTracker {
         }
     }
 
-    /// Takes the time at which a process starts to end. The first event counts; one after the end means
-    /// nothing.
+    /// Takes the time at which a process starts to end. The first event counts; one after the end
+    /// means nothing.
     pub fn terminate(&mut self, timestamp: i64, pid: u32) {
         if !self.by_pid.contains_key(&pid) {
             // It ran before, and is described only when it is gone.
@@ -169,8 +169,8 @@ impl ProcessTracker {
     }
 
     fn defunct(&mut self, event: &Process) -> u32 {
-        // The id of a dead process may belong to another one by now; only the address of the kernel object
-        // distinguishes the two.
+        // The ID of a dead process may belong to another one by now; only the address of the kernel
+        // object distinguishes the two.
         let same = |i: &ProcessInstance| i.pid == event.pid && i.unique_key == event.unique_key;
         let found = self
             .of_pid(event.pid)
@@ -218,7 +218,7 @@ impl ProcessTracker {
         key
     }
 
-    /// Makes sure that the id has an instance, since an event mentions it.
+    /// Makes sure that the ID has an instance, since an event mentions it.
     pub fn mention(&mut self, pid: u32) {
         if !self.by_pid.contains_key(&pid) {
             let key = self.new_instance(pid, None);

@@ -25,7 +25,7 @@ struct Naming {
     path: Arc<str>,
 }
 
-/// All control blocks of a session. Their memory is used again for other keys.
+/// All control blocks of a session. Their memory is reused for other keys.
 #[derive(Debug, Default)]
 pub struct RegistryKeyTracker {
     names: FxHashMap<u64, Vec<Naming>>,
@@ -37,7 +37,8 @@ impl RegistryKeyTracker {
     /// in order of time.
     pub fn add(&mut self, op: u8, version: u8, timestamp: i64, block: u64, path: &str) {
         let holds = match op {
-            // Version 1 has one type for all events of a block, and when those are logged is not documented.
+            // Version 1 has one type for all events of a block, and when those are logged is not
+            // documented.
             opcode::BLOCK_CREATE if version >= 2 => Holds::From,
             opcode::BLOCK_DELETE => Holds::UpTo,
             _ => Holds::Around,

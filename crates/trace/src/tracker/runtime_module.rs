@@ -1,11 +1,12 @@
-//! .NET modules: which assembly an id in a runtime means.
+//! .NET modules: which assembly an ID in a runtime means.
 
 use std::sync::Arc;
 
 use etwkit_decode::kernel::merge::Pdb;
 use rustc_hash::FxHashMap;
 
-/// Events of one module that are kept: it is loaded once and listed by at most two rundowns, in two forms.
+/// Events of one module that are kept: it is loaded once and listed by at most two rundowns, in two
+/// forms.
 const MAX_EVENTS: usize = 8;
 
 /// The data of an event about a module.
@@ -33,9 +34,9 @@ impl RuntimeModuleTracker {
         }
     }
 
-    /// The module of an id in the process whose events `is_of` knows by their time. If no event is from that
-    /// process, the module that all events agree on: a rundown can be written by a process that seems to have
-    /// ended.
+    /// The module of an ID in the process whose events `is_of` knows by their time. If no event is
+    /// from that process, the module that all events agree on: a rundown can be written by a
+    /// process that seems to have ended.
     #[must_use]
     pub fn find(
         &self,

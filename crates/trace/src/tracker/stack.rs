@@ -18,7 +18,8 @@ impl StackId {
     pub const EMPTY: Self = Self(0);
 }
 
-/// A prefix tree of call stacks, outermost frame first: memory grows with distinct stacks, not with events.
+/// A prefix tree of call stacks, outermost frame first: memory grows with distinct stacks, not with
+/// events.
 #[derive(Debug)]
 pub struct StackTree {
     /// Parent of each node; node 0 is the empty stack.
@@ -26,8 +27,8 @@ pub struct StackTree {
     addresses: Vec<u64>,
     /// Nodes by parent and address.
     children: HashTable<u32>,
-    /// The latest stacks by their hash: most stacks come again soon, and are found without a look-up for each
-    /// frame.
+    /// The latest stacks by their hash: most stacks come again soon, and are found without a
+    /// look-up for each frame.
     recent: Vec<(u64, u32)>,
     mixer: Mixer,
 }
@@ -128,8 +129,8 @@ impl StackTree {
         self.frames(stack).next()
     }
 
-    /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are
-    /// not recognised as ones that are known.
+    /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are not
+    /// recognized as ones that are known.
     pub fn freeze(&mut self) {
         (self.children, self.recent) = (HashTable::new(), Vec::new());
         self.parents.shrink_to_fit();
@@ -201,7 +202,8 @@ impl Definitions {
     fn position(&self, timestamp: i64) -> usize {
         let is_before = |at: usize| self.times.get(at).is_some_and(|time| *time < timestamp);
         let last = self.last.load(Ordering::Relaxed) as usize;
-        // The last position is only a hint: an answer for an earlier time has to search from the start again.
+        // The last position is only a hint: an answer for an earlier time has to search from the
+        // start again.
         let position = if last > 0 && !is_before(last - 1) {
             self.times.partition_point(|time| *time < timestamp)
         } else if !is_before(last) {

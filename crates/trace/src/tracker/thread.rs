@@ -1,9 +1,9 @@
-//! Threads: which process a reused thread id belongs to, and when.
+//! Threads: which process a reused thread ID belongs to, and when.
 
 use etwkit_decode::kernel::thread::{Traits, opcode};
 use rustc_hash::FxHashMap;
 
-/// A stretch of time in which a thread id belongs to a process id.
+/// A stretch of time in which a thread ID belongs to a process ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     pid: u32,
@@ -19,9 +19,9 @@ pub struct ThreadKey(pub u32);
 /// One thread instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadInstance {
-    /// Thread id.
+    /// Thread ID.
     pub tid: u32,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
     /// Raw time of its first event.
     pub first_seen: i64,
@@ -40,7 +40,7 @@ pub struct ThreadInstance {
 pub struct ThreadTracker {
     spans: FxHashMap<u32, Vec<Span>>,
     instances: Vec<ThreadInstance>,
-    /// Pairs of process id and thread id with the time of their first event.
+    /// Pairs of process ID and thread ID with the time of their first event.
     pairs: FxHashMap<(u32, u32), i64>,
 }
 
@@ -51,7 +51,7 @@ impl ThreadTracker {
         let spans = self.spans.entry(tid).or_default();
         let mut open = spans.last_mut().filter(|span| span.end == i64::MAX);
         if let Some(other) = open.take_if(|span| span.pid != pid) {
-            // Its end was lost; the id means another thread by now.
+            // Its end was lost; the ID means another thread by now.
             other.end = timestamp.saturating_sub(1);
         }
         let (begin, end) = match (op, open) {
@@ -96,8 +96,8 @@ impl ThreadTracker {
         });
     }
 
-    /// Takes which thread logged the start that was added last for this thread id: the one that created the
-    /// thread.
+    /// Takes which thread logged the start that was added last for this thread ID: the one that
+    /// created the thread.
     pub fn created(&mut self, tid: u32, creator_tid: Option<u32>) {
         let key = self
             .spans
@@ -138,8 +138,8 @@ impl ThreadTracker {
         self.span(tid, timestamp).map(|span| span.pid)
     }
 
-    /// The instance of a thread id at that raw time, by the rule of [`ThreadTracker::process_of`]; `None` if
-    /// no event described it.
+    /// The instance of a thread ID at that raw time, by the rule of [`ThreadTracker::process_of`];
+    /// `None` if no event described it.
     #[must_use]
     pub fn at(&self, tid: u32, timestamp: i64) -> Option<ThreadKey> {
         self.span(tid, timestamp).map(|span| span.key)
@@ -162,12 +162,13 @@ impl ThreadTracker {
         &self.instances
     }
 
-    /// Distinct pairs of process id and thread id.
+    /// Distinct pairs of process ID and thread ID.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.pairs.keys().copied()
     }
 
-    /// Distinct pairs of process id and thread id, each with the raw time of its first event, in no order.
+    /// Distinct pairs of process ID and thread ID, each with the raw time of its first event, in no
+    /// order.
     pub fn first_seen(&self) -> impl Iterator<Item = ((u32, u32), i64)> + '_ {
         self.pairs.iter().map(|(pair, seen)| (*pair, *seen))
     }

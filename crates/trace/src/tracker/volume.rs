@@ -19,7 +19,8 @@ impl PathMapper {
         }
     }
 
-    /// The DOS path: the first prefix that matches is replaced. Without one the path stays as it is.
+    /// The DOS path: the first prefix that matches is replaced. Without one the path stays as it
+    /// is.
     #[must_use]
     pub fn dos_path(&self, path: &Arc<str>) -> Arc<str> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);

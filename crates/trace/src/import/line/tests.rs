@@ -238,7 +238,8 @@ fn a_stack_of_a_switch_is_found_by_its_thread_else_by_its_processor_if_no_other_
         given(second),
         Some(1),
     );
-    // Not found: a stack on another processor, a half that the event has already, one of two switches.
+    // Not found: a stack on another processor, a half that the event has already, one of two
+    // switches.
     line.attach(
         2,
         StackSource::Thread(12),
