@@ -15,7 +15,7 @@ pub const WINSOCK_AFD: Guid = Guid::literal("e53c6823-7bb8-44bb-90dc-3f86090d48a
 /// The operation on a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// It is made.
+    /// It is created.
     Create,
     /// It is closed.
     Close,
@@ -25,7 +25,7 @@ pub enum Operation {
     Receive,
     /// It is connected to an address.
     Connect,
-    /// It gets an address of this machine.
+    /// It is bound to a local address.
     Bind,
     /// Any other operation.
     Other,
@@ -54,7 +54,7 @@ pub enum Stage {
     Enter,
     /// It is completed.
     Exit,
-    /// The driver, or the one below, did something of its own.
+    /// An internal operation of the driver, or of the driver below it.
     Internal,
 }
 
@@ -73,7 +73,7 @@ pub struct SocketEvent {
     pub status: Option<u32>,
     /// Address family, type and protocol, of a creation.
     pub kind: Option<(u32, u32, u32)>,
-    /// Process that it is made for, of a creation.
+    /// Process that it is created for, for a creation.
     pub pid: Option<u32>,
     /// Address with port that the request names.
     pub address: Option<String>,
@@ -102,7 +102,7 @@ impl Default for SocketReader {
 }
 
 impl SocketReader {
-    /// Reads an event; `None` for all others, and where nothing describes it.
+    /// Reads an event; `None` for all others, and for events without a description.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<SocketEvent> {
         if !event.kind.is_manifest() || event.provider() != WINSOCK_AFD {
             return None;

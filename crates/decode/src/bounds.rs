@@ -31,7 +31,7 @@ impl Budget {
         Some(())
     }
 
-    /// Gives bytes back.
+    /// Returns bytes to the budget.
     pub const fn put_back(&mut self, bytes: usize) {
         self.left = self.left.saturating_add(bytes);
     }
@@ -49,10 +49,9 @@ pub fn cost(fields: &[Field]) -> usize {
 /// Number of event descriptions that could not be used, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Problems {
-    /// TraceLogging metadata that is broken: its events stay raw. Counted once for each distinct
-    /// one.
+    /// Broken TraceLogging metadata: its events stay raw. Counted once for each distinct one.
     pub trace_logging: u64,
-    /// Chunks of manifests that make no sense.
+    /// Invalid chunks of manifests.
     pub manifest_chunks: u64,
     /// Manifests of which a chunk is missing.
     pub incomplete_manifests: u64,

@@ -28,7 +28,7 @@ pub mod id {
     pub const GC_RESTART_BEGIN: u16 = 7;
     /// All threads have stopped for a collection.
     pub const GC_SUSPEND_END: u16 = 8;
-    /// Threads are asked to stop for a collection.
+    /// The runtime starts to suspend threads for a collection.
     pub const GC_SUSPEND_BEGIN: u16 = 9;
     /// Another 100 KB were allocated.
     pub const ALLOCATION_TICK: u16 = 10;
@@ -36,7 +36,7 @@ pub mod id {
     pub const WORKER_START: u16 = 50;
     /// A worker thread ended.
     pub const WORKER_STOP: u16 = 51;
-    /// A worker thread retired: it goes unless it is needed again.
+    /// A worker thread retired: it ends unless it is needed again.
     pub const WORKER_RETIREMENT_START: u16 = 52;
     /// A retired worker thread works again.
     pub const WORKER_RETIREMENT_STOP: u16 = 53;
@@ -413,8 +413,8 @@ pub fn is_stack(event: &RawEvent<'_>) -> bool {
 pub fn stack(payload: &[u8], pointer_size: usize) -> Vec<u64> {
     let mut c = Cursor::new(payload);
     let head = c.take(4).and_then(|_| c.u32()); // CLR instance and two reserved bytes, number of frames
-    // The count can only shorten the stack: where it claims more frames than the payload holds,
-    // those that are there are taken.
+    // The count can only shorten the stack: if it claims more frames than the payload holds, all
+    // frames in the payload are taken.
     let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else {
         return Vec::new();
     };
@@ -430,7 +430,7 @@ pub struct Exception {
     pub type_name: String,
     /// Message.
     pub message: String,
-    /// Address at which it was thrown.
+    /// Address of the instruction that threw it.
     pub eip: u64,
     /// HRESULT.
     pub hresult: u32,

@@ -43,7 +43,7 @@ impl Wrong {
         found: &str,
         hint: &'static str,
     ) -> Self {
-        // Counted in bytes: a reader of XML may report a place inside of a character, where text
+        // Counted in bytes: an XML reader may report a position inside a character, where text
         // cannot be cut.
         let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;

@@ -31,9 +31,9 @@ pub mod id {
 /// The decoded content of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DnsEvent {
-    /// Name that is asked for.
+    /// Requested name.
     pub name: String,
-    /// Process that asks, where the payload names it.
+    /// Querying process, if the payload contains it.
     pub client: Option<u32>,
     /// The rest.
     pub step: Step,

@@ -11,8 +11,8 @@ pub struct Context {
     pub pointer_size: usize,
     /// Integer values that later lengths and counts refer to.
     pub slots: Vec<u64>,
-    /// Fields and elements that may still be looked at. A payload has 64 KiB; only a malicious one,
-    /// with arrays of structs whose members have no bytes, needs more than this.
+    /// Number of fields and elements that may still be visited. A payload has at most 64 KiB. Only
+    /// a malicious one, with arrays of structs whose members have no bytes, needs more steps.
     steps_left: u32,
 }
 
@@ -49,7 +49,7 @@ impl Context {
             .unwrap_or_default()
     }
 
-    /// Keeps the value of a field that others refer to.
+    /// Stores the value of a field that others refer to.
     pub fn remember(&mut self, field: &Field, element: &[u8]) {
         let Some(slot) = field.slot else { return };
         // The field may have 1, 2, 4 or 8 bytes; shorter ones are zero-extended. Counts are never
@@ -127,14 +127,13 @@ pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Op
 /// A SID: revision, number of sub-authorities, authority, sub-authorities.
 fn sid<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     let count = *cursor.rest().get(1)?;
-    // At most 1,028 bytes, since the count is one byte; Windows itself allows 15 sub-authorities.
+    // At most 1,028 bytes, because the count is one byte; Windows itself allows 15 sub-authorities.
     cursor.take(8 + 4 * usize::from(count))
 }
 
 /// The SID of a kernel event; empty if a zero word replaces it.
 fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8]> {
-    // The kernel writes one word of zeros in place of the whole structure where a process has no
-    // user.
+    // The kernel writes one word of zeros instead of the whole structure if a process has no user.
     if cursor.rest().first_chunk::<4>()? == &[0; 4] {
         return cursor.take(4).map(|_| &[][..]);
     }
@@ -142,7 +141,7 @@ fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8
     sid(cursor)
 }
 
-/// Moves over a whole field, structs and arrays included; `None` if it is not complete.
+/// Skips a whole field, including structs and arrays; `None` if it is not complete.
 pub fn skip(
     field: &Field,
     cursor: &mut Cursor<'_>,
@@ -181,7 +180,8 @@ pub fn skip(
             let element = take(field, cursor, context)?;
             context.remember(field, element);
         }
-        // Elements without bytes would let a claimed count of billions run.
+        // Without this check, a claimed count of billions of empty elements would loop for a long
+        // time.
         if cursor.position() == before && field.count != Count::One {
             break;
         }

@@ -18,7 +18,7 @@ const WIDE: Kind = Kind {
     min: 4,
     words_percent: 0,
 };
-/// A third of all bytes are printable; half of those are signs.
+/// A third of all byte values are printable; half of those are punctuation.
 const ASCII: Kind = Kind {
     min: 6,
     words_percent: 60,
@@ -27,7 +27,7 @@ const ASCII: Kind = Kind {
 const MIN_LETTERS: usize = 3;
 /// Texts of one payload.
 const MAX_TEXTS: usize = 16;
-/// Characters of one text, and so, with [`MAX_TEXTS`], of all.
+/// Maximum characters of one text, and so, with [`MAX_TEXTS`], of all texts.
 const MAX_CHARACTERS: usize = 256;
 
 /// A text and its position.
@@ -39,8 +39,8 @@ struct TextAt {
 }
 
 /// The texts in a payload in the order of their bytes: UTF-16 (little endian, at even and odd
-/// offsets) and ASCII. At most 16 of at most 256 characters each; in bytes that are both, UTF-16
-/// wins.
+/// offsets) and ASCII. At most 16 texts of at most 256 characters each. If bytes are valid as both,
+/// UTF-16 wins.
 #[must_use]
 pub fn of(payload: &[u8]) -> Vec<String> {
     // A text can start at an even or an odd offset. If both readings find text in the same bytes,
@@ -137,7 +137,7 @@ fn runs(
     found
 }
 
-/// Characters one after the other.
+/// Consecutive characters.
 #[derive(Debug, Default)]
 struct Run {
     /// The first ones.
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(of(long.as_bytes()), [long[..MAX_CHARACTERS].to_owned()]);
         let many = b"a name\0".repeat(100);
         assert_eq!(of(&many).len(), MAX_TEXTS);
-        // All bytes of the largest payload are looked at once for each kind of text.
+        // All bytes of the largest payload are scanned once for each kind of text.
         assert_eq!(of(&vec![b'x'; 0xFFFF]).len(), 1);
     }
 }

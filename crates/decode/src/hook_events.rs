@@ -73,8 +73,8 @@ impl HookReader {
 }
 
 fn named(values: Values<'_, { NAMES.len() }>) -> Option<HookEvent> {
-    // Events are distinguished by their fields, since another version of the tool may number them
-    // otherwise.
+    // Events are distinguished by their fields, because another version of the tool may number them
+    // differently.
     let number = |field| values.u32(field).map(u32::cast_signed);
     if let Some(path) = values.text(5) {
         return Some(HookEvent::Picture { path });

@@ -98,7 +98,7 @@ pub fn local(name: &str) -> &str {
 /// Applies an output type that changes the interpretation of the bytes: ports and addresses are in
 /// network order.
 ///
-/// Other output types are formats of numbers and leave the field as it is. An IPv6 address is a
+/// Other output types are formats of numbers and do not change the field. An IPv6 address is a
 /// binary that may come without a length.
 pub fn apply_out(field: &mut Field, out: u16) {
     // Only if type and output type belong together: a `Port` on a 32-bit number is a mistake of the

@@ -88,7 +88,7 @@ impl<const N: usize> NamedFields<N> {
         let (plan, positions) =
             known.or_insert_with(|| (Arc::clone(plan), names.map(|name| plan.field(name))));
         // A payload that is cut short, or of another version, would have other fields at these
-        // places.
+        // positions.
         if !plan.locate(payload, &mut self.spans) {
             return None;
         }

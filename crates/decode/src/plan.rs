@@ -56,13 +56,13 @@ impl Plan {
         self.pointer_size
     }
 
-    /// Position of the field of that name. Meant for setting up, not for each event.
+    /// Position of the field of that name. For setup, not for each event.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<usize> {
         self.schema.fields.iter().position(|f| &*f.name == name)
     }
 
-    /// The least number of bytes of a payload: where all fields of fixed size at its start end.
+    /// Minimum length of a payload: the end of the fields of fixed size at its start.
     #[must_use]
     pub fn fixed_len(&self) -> usize {
         self.fixed.last().map_or(0, |end| *end as usize)
@@ -74,11 +74,11 @@ impl Plan {
         self.fixed.len() == self.schema.fields.len() + 1
     }
 
-    /// Finds the fields of a payload. Returns whether all of them are there; those that are can be
-    /// read in any case.
+    /// Locates the fields of a payload. Returns true if all of them are present. Present fields can
+    /// be read in any case.
     pub fn locate(&self, payload: &[u8], spans: &mut Spans) -> bool {
-        // Offsets of fields at fixed places are only copied, without a look at their bytes: this is
-        // done for every event of a trace.
+        // Offsets of fields at fixed positions are only copied, without reading their bytes: this
+        // runs for every event of a trace.
         spans.spans.clear();
         for pair in self.fixed.windows(2) {
             let &[start, end] = pair else { break };

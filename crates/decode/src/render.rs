@@ -46,7 +46,7 @@ pub struct Renderer<'c> {
 
 impl Renderer<'_> {
     /// All fields of a payload as an object, in the order of the schema (a repeated name gets
-    /// `#2`), and whether the payload was long enough for all of them.
+    /// `#2`). The flag is true if the payload was long enough for all of them.
     ///
     /// Values with a name are shown by it, bits by the names of those that are set. Other numbers
     /// stay numbers (NaN and infinities become text). Addresses and hexadecimal types become
@@ -257,7 +257,7 @@ fn name_of(field: &Field, bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Up to 8 little-endian bytes as a number, filled with the sign if asked for.
+/// Up to 8 little-endian bytes as a number, sign-extended if `signed` is set.
 fn widen(bytes: &[u8], signed: bool) -> u64 {
     let negative = signed && bytes.last().is_some_and(|b| b & 0x80 != 0);
     let mut word = [if negative { 0xFF } else { 0 }; 8];
@@ -268,7 +268,7 @@ fn widen(bytes: &[u8], signed: bool) -> u64 {
 }
 
 fn float_value(value: f64) -> Value {
-    // JSON has no number for these; null would look like a value that is missing.
+    // JSON has no number for these; null would look like a missing value.
     if value.is_nan() {
         Value::from("nan")
     } else if value.is_infinite() {

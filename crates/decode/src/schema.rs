@@ -152,7 +152,7 @@ pub enum Out {
     /// According to its type.
     #[default]
     Natural,
-    /// An 8- or 16-bit integer that is true or false (TraceLogging).
+    /// An 8- or 16-bit integer used as a boolean (TraceLogging).
     Boolean,
     /// An 8- or 16-bit integer that is a character (TraceLogging); an array of them is a text.
     String,
@@ -184,7 +184,7 @@ pub enum Count {
     Slot(u16),
     /// The u16 before the elements (TraceLogging).
     Prefixed,
-    /// As many as the payload holds.
+    /// All that the payload holds.
     Rest,
 }
 
@@ -201,8 +201,8 @@ impl ValueMap {
     /// The name of a value. For bits, the names of all that are set, with the rest in hexadecimal.
     #[must_use]
     pub fn name(&self, value: u64) -> Option<String> {
-        // A whole match goes first also for bits: providers name combinations and zero (`None`),
-        // which would otherwise fall apart or have no name.
+        // A whole match comes first also for bits: providers name combinations and zero (`None`),
+        // which would otherwise be split or have no name.
         if let Some((_, name)) = self.entries.iter().find(|(v, _)| *v == value) {
             return Some(name.to_string());
         }
@@ -297,7 +297,7 @@ pub enum Source {
     Tmf,
     /// Table of kernel events built into this crate.
     Kernel,
-    /// Table of a well-known provider built into this crate.
+    /// Table of a well-known provider, built into this crate.
     Template,
 }
 

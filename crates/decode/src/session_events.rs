@@ -95,7 +95,7 @@ pub struct SessionFields {
     pub maximum_buffers: Option<u32>,
     /// Size of its buffers. The unit is not documented.
     pub buffer_size: Option<u32>,
-    /// The most buffers that it had.
+    /// Largest number of buffers that it had.
     pub peak_buffers: Option<u32>,
     /// The buffers that it has.
     pub current_buffers: Option<u32>,
@@ -125,7 +125,7 @@ pub struct SessionFields {
     pub event_name: Option<String>,
 }
 
-/// Fields by name; some are called otherwise in events of errors and losses.
+/// Fields by name; some have other names in events of errors and losses.
 const NAMES: [&str; 26] = [
     "SessionName",
     "SessionGuid",

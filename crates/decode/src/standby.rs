@@ -1,5 +1,5 @@
-//! Connected standby (modern standby): when the machine goes into it and comes out again, reported
-//! by Microsoft-Windows-Kernel-Power.
+//! Connected standby (modern standby): entry and exit of the machine, reported by
+//! Microsoft-Windows-Kernel-Power.
 //!
 //! The entry (ID 506) is documented in its manifest. For the exit (ID 507), names and order of the
 //! first fields come from the Windows event log; later versions append more.
@@ -12,13 +12,13 @@ use crate::named::{NamedFields, Values};
 
 /// IDs of these events.
 pub mod id {
-    /// The machine goes into connected standby.
+    /// The machine enters connected standby.
     pub const ENTER: u16 = 506;
-    /// It comes out again.
+    /// The machine leaves connected standby.
     pub const EXIT: u16 = 507;
 }
 
-/// The machine goes into connected standby.
+/// The machine enters connected standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Enter {
     /// The reason, see [`reason_name`].
@@ -35,7 +35,7 @@ pub struct Enter {
     pub full_capacity: Option<u32>,
 }
 
-/// It comes out again.
+/// The machine leaves connected standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exit {
     /// The reason, see [`reason_name`].
@@ -101,7 +101,7 @@ impl Default for StandbyReader {
 }
 
 impl StandbyReader {
-    /// Reads an event; `None` for all others, and for one without the fields that count.
+    /// Reads an event; `None` for all others, and for events without the essential fields.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<Event> {
         if !event.kind.is_manifest() || event.provider() != KERNEL_POWER {
             return None;

@@ -17,7 +17,7 @@ pub const TCPIP: Guid = Guid::literal("2f07e2ee-15db-40f1-90ef-9d7ba282188a");
 /// The kind of an event of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A process asks for it. The header names the process.
+    /// A process requests it. The header contains the process.
     Connect,
     /// It was accepted.
     Accept,
@@ -37,11 +37,11 @@ pub enum Kind {
     Inject,
     /// Segments are sent again.
     Retransmit,
-    /// The last segment is sent again, because no acknowledgement came.
+    /// The last segment is sent again because no acknowledgement came.
     TailLossProbe,
-    /// The template of its settings is another.
+    /// The template of its settings changes.
     Template,
-    /// It was asked whether the other side is still there.
+    /// A keep-alive probe is sent.
     KeepAlive,
     /// Statistics of the system.
     Summary,
@@ -118,14 +118,14 @@ pub struct TcpEvent {
     pub kind: Kind,
     /// Address of the control block.
     pub tcb: u64,
-    /// Both ends, where it names them.
+    /// Both ends, if the event contains them.
     pub ends: Option<Ends>,
-    /// Process, where the payload names it.
+    /// Process, if the payload contains it.
     pub pid: Option<u32>,
     /// Bytes of data.
     pub bytes: Option<u32>,
-    /// Sequence number of the first byte; of retransmissions and keep-alives the first one that is
-    /// not acknowledged.
+    /// Sequence number of the first byte; for retransmissions and keep-alives the first
+    /// unacknowledged one.
     pub sequence: Option<u32>,
     /// Number of the template.
     pub template: Option<u32>,
@@ -140,7 +140,7 @@ pub struct TcpEvent {
 pub struct SendState {
     /// Congestion window in bytes.
     pub congestion_window: Option<u32>,
-    /// Window that the other side offers, in bytes.
+    /// Window offered by the other side, in bytes.
     pub send_window: Option<u32>,
     /// Smoothed round-trip time, ms.
     pub smoothed_rtt: Option<u32>,
@@ -338,9 +338,9 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
     })
 }
 
-/// The process that an event names in its payload, by the layout that these events have had in all
-/// versions. Without process events this is how a process becomes known that owns a connection and
-/// logs nothing itself.
+/// The process in the payload of an event, in the layout that all versions of these events share.
+/// Without process events, this is the only evidence of a process that owns a connection and logs
+/// nothing itself.
 #[must_use]
 pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     let has_tcb = match TcpReader::kind(event)? {

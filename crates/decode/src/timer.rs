@@ -9,15 +9,15 @@ use crate::named::{NamedFields, Values};
 
 /// IDs of these events.
 pub mod id {
-    /// A process asks for a resolution.
+    /// A process requests a resolution.
     pub const REQUEST: u16 = 63;
-    /// Another resolution is in force.
+    /// The resolution in force changes.
     pub const UPDATE: u16 = 95;
     /// The resolution in force when the recording starts or ends.
     pub const RUNDOWN: u16 = 96;
     /// An earlier request of a process.
     pub const REQUEST_RUNDOWN: u16 = 97;
-    /// The kernel or a driver asks for a resolution.
+    /// The kernel or a driver requests a resolution.
     pub const KERNEL_REQUEST: u16 = 98;
     /// All of them.
     pub const ALL: &[u16] = &[REQUEST, UPDATE, RUNDOWN, REQUEST_RUNDOWN, KERNEL_REQUEST];
@@ -26,9 +26,9 @@ pub mod id {
 /// The requester of a resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requester {
-    /// A process asked for it; with the path of its program.
+    /// A process requested it; with the path of its program.
     Process(u32, String),
-    /// The kernel or a driver asked for it.
+    /// The kernel or a driver requested it.
     Kernel,
     /// It is in force.
     System,

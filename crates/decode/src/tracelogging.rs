@@ -21,7 +21,7 @@ mod in_type {
     pub(super) const FIXED: u8 = 0x20;
     /// The payload holds the number of elements.
     pub(super) const VARIABLE: u8 = 0x40;
-    /// Bytes of a serializer of its own.
+    /// Bytes with a custom serializer.
     pub(super) const CUSTOM: u8 = 0x60;
     /// An output type follows.
     pub(super) const CHAIN: u8 = 0x80;
@@ -111,7 +111,7 @@ fn text(cursor: &mut Cursor<'_>) -> Option<Box<str>> {
 
 struct Reader<'a> {
     cursor: Cursor<'a>,
-    /// Fields that may still come.
+    /// Number of fields that may still follow.
     left: usize,
 }
 
@@ -131,15 +131,14 @@ impl Reader<'_> {
                 tags(&mut self.cursor)?;
             }
         }
-        // Read even where it is not needed: for the types of serializers it passes over their
-        // description.
+        // Read even if it is not needed: for types with serializers this skips their description.
         let count = self.count(kind)?;
         if kind & in_type::ARRAY == in_type::CUSTOM {
             // The payload holds a size and that many bytes of any meaning.
             return Some(Field::new(name, Type::CountedBinary));
         }
         if kind & in_type::BASE == in_type::STRUCT {
-            // The place of the output type holds the number of members here, at most 127.
+            // In place of the output type, this is the number of members, at most 127.
             let members = (0..out)
                 .map(|_| self.field(depth + 1))
                 .collect::<Option<_>>()?;

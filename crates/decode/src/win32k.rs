@@ -48,7 +48,7 @@ pub struct Acquired {
     pub token: u64,
 }
 
-/// A thread is about to give the global lock back.
+/// A thread is about to release the global lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Released {
     /// Time that the thread held it, in ticks of the performance counter. Older versions count from
@@ -116,9 +116,9 @@ pub enum Step {
     Create,
     /// It was destroyed.
     Destroy,
-    /// Another process has it now.
+    /// Its owner changed.
     Owner,
-    /// Its handle is another one now, in place of this one.
+    /// Its handle changed; this is the old one.
     Transform(u64),
 }
 
@@ -142,11 +142,11 @@ pub struct ObjectEvent {
 /// The kind of a delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DelayKind {
-    /// The thread had taken input and went on with the next one late.
+    /// The thread was late in taking the next input.
     Input,
-    /// The thread looked for messages late.
+    /// The thread was late in retrieving messages.
     Message,
-    /// The cursor that asks to wait was shown.
+    /// The wait cursor was shown.
     WaitCursor,
 }
 
@@ -171,7 +171,7 @@ pub struct Delay {
     pub duration_ms: u32,
     /// Bits that describe the thread.
     pub flags: Option<u32>,
-    /// Time since the thread took input.
+    /// Time since the thread retrieved input.
     pub since_input_remove_ms: Option<u32>,
     /// Age of the oldest input that waits.
     pub since_oldest_input_ms: Option<u32>,
@@ -187,7 +187,7 @@ pub struct Delay {
     pub message_id: Option<u32>,
     /// Its first parameter.
     pub wparam: Option<u64>,
-    /// Process and thread, where they are not those that log the event.
+    /// Process and thread, if they differ from the header's.
     pub whose: Option<(u32, u32)>,
     /// The cursor.
     pub cursor: Option<u32>,
@@ -211,9 +211,9 @@ pub enum Focus {
 pub enum Event {
     /// The global lock was acquired.
     Acquired(Acquired),
-    /// The global lock is given back.
+    /// The global lock is released.
     Released(Released),
-    /// An object came, went or changed.
+    /// An object was created, destroyed or changed.
     Object(ObjectEvent),
     /// A delay.
     Delay(Box<Delay>),
@@ -361,7 +361,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     })
 }
 
-/// A text that newer versions have; `None` where the payload has ended, or for an empty one.
+/// A text of newer versions; `None` if the payload has ended, or if it is empty.
 fn text(c: &mut Cursor<'_>) -> Option<String> {
     Some(utf16_text(c.utf16())).filter(|text| !text.is_empty())
 }

@@ -38,7 +38,7 @@ impl ClockType {
 /// FILETIME ticks of one second.
 pub const FILETIME_PER_SECOND: i64 = 10_000_000;
 
-/// The clock of a session: where it starts and how fast it ticks.
+/// The clock of a session: its start and frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     /// The kind of clock.
@@ -57,14 +57,14 @@ pub struct Clock {
 impl Clock {
     /// The clock of a file: time zero is its header event, stamped `t0`.
     ///
-    /// CPU cycles count at `PerfFreq` where that is near the processor's speed (its exact value);
-    /// older systems store the frequency of the performance counter there, then the speed in MHz
-    /// holds.
+    /// Creates the clock of a session. CPU cycles tick at `PerfFreq` if that is near the
+    /// processor's speed (it is the exact value). Older systems store the frequency of the
+    /// performance counter there; then the speed in MHz is used.
     #[must_use]
     pub fn new(header: &TraceHeader, t0: i64) -> Self {
         let kind = ClockType::from_raw(header.clock_type);
-        // The speed in MHz is rounded, so `PerfFreq` is the better number where it is plausible.
-        // The few MHz of a performance counter are far outside the tenth that is allowed here.
+        // The speed in MHz is rounded, so `PerfFreq` is better if it is plausible. The few MHz of a
+        // performance counter are far outside the 10 % that are allowed here.
         let mhz = i64::from(header.cpu_mhz) * 1_000_000;
         let frequency = match kind {
             ClockType::System => FILETIME_PER_SECOND,
@@ -131,8 +131,8 @@ impl Clock {
         ticks as f64 / self.frequency as f64
     }
 
-    /// Nanoseconds since time zero, rounded down, of something that started `counter_ticks` ticks
-    /// of the performance counter before `ticks`.
+    /// Start time of an operation that started `counter_ticks` ticks of the performance counter
+    /// before `ticks`: nanoseconds since time zero, rounded down.
     #[must_use]
     pub fn nanoseconds_before(&self, ticks: i64, counter_ticks: u64) -> i64 {
         // Subtracting ticks before converting rounds once. Converting both and subtracting would
@@ -145,8 +145,8 @@ impl Clock {
         i64::try_from(i128::from(self.nanoseconds(ticks)) - ns).unwrap_or(i64::MIN)
     }
 
-    /// Ticks of a point in time given in nanoseconds since time zero, rounded up: the first tick
-    /// that is not before it.
+    /// Converts nanoseconds since time zero to ticks, rounded up: the first tick that is not before
+    /// this time.
     #[must_use]
     pub fn ticks_at(&self, nanoseconds: i64) -> i64 {
         // Rounding up is the counterpart of `nanoseconds`, which rounds down: the first tick at or

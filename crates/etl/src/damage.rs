@@ -13,9 +13,9 @@ pub enum Kind {
     SkippedBytes,
     /// A compressed buffer whose content does not decompress.
     Decompression,
-    /// A record header that makes no sense: the rest of its buffer is lost.
+    /// A record header is invalid: the rest of its buffer is lost.
     RecordHeader,
-    /// A record of a kind that carries no event, or none that is known: skipped by its size.
+    /// A record without an event, or of an unknown kind: skipped by its size.
     SkippedRecord,
     /// A buffer claims more bytes than it has or than any buffer may have.
     BufferSize,
@@ -119,8 +119,8 @@ impl Damage {
     /// Adds a place at which events are missing: in the buffer at that offset of its file, or
     /// between buffers.
     pub fn add_loss(&mut self, place: DamageAt, buffer: u64) {
-        // A place without lost bytes is odd but complete, such as a buffer whose size had to be
-        // corrected; it must not count as a gap in the events.
+        // A place without lost bytes is unusual but complete, such as a buffer whose size had to be
+        // corrected. It must not count as a gap in the events.
         if place.bytes > 0 {
             self.losses.push((place.file, buffer));
         }

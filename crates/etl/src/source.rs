@@ -4,13 +4,13 @@ use std::io;
 
 /// Random access to the bytes of one file.
 ///
-/// A mapped file gives slices; a network file or one that still grows is read by position. Readers
-/// must tolerate a file that shrinks while they read.
+/// A mapped file returns slices; a network file, or a file that still grows, is read by position.
+/// Readers must tolerate a file that shrinks while they read.
 pub trait ByteSource: Send + Sync {
     /// Length in bytes when the file was opened.
     fn size(&self) -> u64;
 
-    /// All bytes at once, where that costs nothing.
+    /// All bytes at once, if that costs nothing.
     fn mapped(&self) -> Option<&[u8]> {
         None
     }

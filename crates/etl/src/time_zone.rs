@@ -16,7 +16,7 @@ impl TimeZone {
         let Some(year) = UtcTime::from_filetime(filetime).map(|utc| utc.year) else {
             return standard;
         };
-        // Each change is given in the local time that ends with it.
+        // Each transition is stated in the local time that ends with it.
         let begin = transition(&self.daylight_date, year, standard);
         let end = transition(&self.standard_date, year, daylight);
         // A zone without daylight saving time has dates of zeros. Windows then applies neither of

@@ -42,7 +42,7 @@ const PROCESS_FIELDS: [&str; 6] = [
 /// A plan and the positions of its thread and process field.
 type IdFields = (Arc<Plan>, Option<usize>, Option<usize>);
 
-/// Follows which thread runs on each processor. Events must come in time order.
+/// Follows the running thread of each processor. Events must come in order of time.
 #[derive(Debug, Default)]
 pub struct Attributor {
     running: FxHashMap<u16, u32>,
@@ -83,8 +83,8 @@ impl Attributor {
             self.running.extend(tid.map(|tid| (event.cpu, tid)));
             return Ids { pid: None, tid };
         }
-        // Scheduler events name a thread that something is done to; the one that does it runs on
-        // the processor.
+        // Scheduler events name the affected thread; the acting thread is the one that runs on the
+        // processor.
         let own = hook.group != group::THREAD || thread::is_lifetime(hook.opcode);
         // Payload before header: the start of a process or thread is logged by its creator, whose
         // IDs the header has.

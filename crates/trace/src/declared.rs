@@ -58,7 +58,7 @@ impl Events {
 /// Kinds of kernel events: 256 groups of 256 types.
 pub(crate) const KINDS: usize = 1 << 16;
 
-/// Place of a kind of kernel events in a table of all of them.
+/// Index of a kind of kernel events in a table of all kinds.
 pub(crate) const fn kind(group: u8, opcode: u8) -> usize {
     (group as usize) << 8 | opcode as usize
 }
@@ -67,14 +67,14 @@ pub(crate) const fn kind(group: u8, opcode: u8) -> usize {
 pub(crate) struct Wanted([u8; KINDS]);
 
 impl Wanted {
-    /// Takes up to eight lists; the n-th one gets the n-th bit.
+    /// Combines up to eight lists; the n-th list gets the n-th bit.
     #[expect(
         clippy::indexing_slicing,
         reason = "done when this is compiled: what is outside does not compile"
     )]
     pub(crate) const fn of(mut by: &[&[Events]]) -> Self {
-        // Loops over shrinking slices, here and in `includes_type`: iterators cannot run while
-        // constants are evaluated.
+        // Loops over shrinking slices, here and in `includes_type`: iterators cannot run in
+        // constant evaluation.
         let (mut kinds, mut bit) = ([0; KINDS], 1u8);
         while let [first, rest @ ..] = by {
             let mut left = *first;
@@ -141,7 +141,7 @@ pub(crate) const fn sums(table: &'static Table) -> Filled {
 /// Something that a trace can have recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct Topic {
-    /// Its place among all topics, the most asked for first.
+    /// Its rank among all topics, the most requested first.
     pub(crate) place: u16,
     /// Name of the topic.
     pub name: &'static str,
@@ -153,7 +153,7 @@ pub struct Topic {
     /// The events that say that it was recorded.
     pub(crate) events: &'static [Events],
     /// The tables, computed ones included, that are empty unless this topic, or another that names
-    /// them, was recorded. Columns that it adds to tables of others do not count.
+    /// them, was recorded. Columns that it adds to other tables do not count.
     pub(crate) tables: &'static [&'static Table],
 }
 

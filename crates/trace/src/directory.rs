@@ -114,8 +114,7 @@ impl Directory {
             .at(self.threads.process_of(tid, timestamp)?, timestamp)
     }
 
-    /// The image that holds an address in a process at a raw time, with its position in
-    /// [`Self::images`].
+    /// The image at an address of a process at a raw time, with its position in [`Self::images`].
     #[must_use]
     pub fn image_at(
         &self,
@@ -140,7 +139,7 @@ impl Directory {
     }
 }
 
-/// Feeds the trackers; the session's events must come in time order.
+/// Feeds the trackers. Events of the session must come in order of time.
 #[derive(Debug, Default)]
 pub struct DirectoryBuilder {
     processes: ProcessTracker,
@@ -196,7 +195,7 @@ impl DirectoryBuilder {
         self.observe_as(Hook::of(event), event);
     }
 
-    /// Takes one event whose kernel event, if it is one, is known already.
+    /// Takes one event. `hook` is its kernel event, if it is one.
     #[inline]
     pub(crate) fn observe_as(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         self.mentions.observe(hook, event);
@@ -336,8 +335,8 @@ impl DirectoryBuilder {
             return;
         };
         let most = self.most_definitions.max(MAX_DEFINITIONS);
-        // A dropped definition costs one stack and is counted; memory for all of them could be made
-        // to exceed any machine.
+        // A dropped definition costs one stack and is counted. Keeping all of them could exhaust
+        // the memory of any machine.
         if self.stacks.len() as u64 >= most || self.stack_keys.len() >= most {
             self.dropped_definitions += 1;
             return;
@@ -400,8 +399,8 @@ impl DirectoryBuilder {
     /// Combines the collected data. `pointer_size` is the machine's.
     #[must_use]
     pub fn finish(mut self, pointer_size: usize) -> Directory {
-        // Events of the kernel logger are preferred: the provider describes the same starts and
-        // ends again, and both together would make two instances of each process.
+        // Events of the kernel logger are preferred: the provider reports the same starts and ends,
+        // and both together would create two instances of each process.
         let process_source = self.use_provider_events();
         let mut mentioned: Vec<u32> = self
             .mentioned
@@ -424,8 +423,8 @@ impl DirectoryBuilder {
         } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
-        // The owner is looked up at the first event and not at the load, because images that were
-        // mapped before the trace have none.
+        // The owner is looked up at the time of the first event and not at the load, because images
+        // mapped before the trace have no load.
         let owner_of =
             |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
         let image_index = ImageIndex::new(

@@ -31,7 +31,7 @@ pub struct DotnetSummary {
     gc: BTreeMap<u32, Gc>,
     jit: BTreeMap<u32, Jit>,
     modules: BTreeMap<u32, BTreeMap<String, Modules>>,
-    /// With the order in which they were met.
+    /// With the order of their first occurrence.
     runtimes: BTreeMap<u32, BTreeMap<RuntimeInformation, usize>>,
     methods: MethodTracker,
     runtime_modules: RuntimeModuleTracker,
@@ -91,7 +91,7 @@ struct Modules {
 }
 
 impl DotnetSummary {
-    /// Takes one event; events must come in time order.
+    /// Takes one event; events must come in order of time.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         let Some(origin) = clr::origin(event) else {
             return;

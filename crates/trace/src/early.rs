@@ -46,14 +46,14 @@ impl<W: Ord, V> Early<W, V> {
         }
     }
 
-    /// Gives the entries of a key in the order in which they came.
+    /// Takes the entries of a key in the order of arrival.
     pub(crate) fn take(&mut self, key: &(i64, W)) -> Vec<V> {
         let taken = self.waiting.remove(key).unwrap_or_default();
         self.count -= taken.len();
         taken
     }
 
-    /// Forgets the entries of earlier times, whose events cannot come any more; returns how many.
+    /// Drops the entries of earlier times, whose events cannot come any more; returns their number.
     pub(crate) fn forget_before(&mut self, time: i64) -> usize {
         let before = self.count;
         while let Some(first) = self

@@ -1,5 +1,5 @@
-//! The events that a trace describes itself, with their fields and the first values: the section
-//! `events` of the machine output.
+//! Events that a trace itself describes, with their fields and first values: the section `events`
+//! of the machine-readable output.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ const MAX_KINDS: usize = 100_000;
 /// Maximum number of layouts listed for one name.
 const MAX_LAYOUTS: usize = 1000;
 
-/// Counts the events that a trace describes itself and keeps the first ones of each kind.
+/// Counts the events that a trace itself describes and keeps the first ones of each kind.
 ///
-/// Wants all events in time order, from a decoder that has seen all of them before.
+/// It needs all events in order of time, and a decoder that has already observed all of them.
 #[derive(Debug, Default)]
 pub struct EventsSummary {
     /// Position of the kind by address of the plan and opcode; `None` for events that are omitted.
@@ -48,20 +48,20 @@ struct Kind {
 }
 
 impl EventsSummary {
-    /// Nothing seen yet.
+    /// Creates an empty summary.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next event. One that the trace does not describe is not looked at any further.
+    /// Takes the next event. Events without a description in the trace are ignored.
     pub fn event(&mut self, event: &RawEvent<'_>, decoder: &Decoder, clock: &Clock) {
         let Some(plan) = decoder.own_plan(event) else {
             return;
         };
         let self_described = plan.schema().source == Source::TraceLogging;
-        // Events that describe themselves are keyed by name and fields, in which the opcode plays
-        // no part.
+        // Events that describe themselves are keyed by name and fields; the opcode is not part of
+        // the key.
         let opcode = if self_described { 0 } else { event.opcode() };
         let seen = (Arc::as_ptr(plan) as usize, opcode);
         let index = match self.seen.get(&seen) {

@@ -10,7 +10,7 @@ use crate::directory::DirectoryBuilder;
 use crate::dotnet_summary::DotnetSummary;
 use crate::system_config::SystemConfig;
 
-/// Counts, names and descriptions. Wants all events in time order.
+/// Counts, names and descriptions. It needs all events in order of time.
 #[derive(Default)]
 pub(crate) struct FirstPass {
     pub(crate) facts: Tally,

@@ -40,9 +40,9 @@ struct FileTimes {
 /// The contents of a buffer, as far as they were seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    /// No event. If it is damaged, it may have had some.
+    /// No event. If the buffer is damaged, it may have had some.
     Nothing,
-    /// Only events of other loggers, which know nothing of threads.
+    /// Only events of other loggers, which contain nothing about threads.
     Others,
     /// The times of the first and the last event of the kernel logger.
     Kernel(i64, i64),
@@ -102,7 +102,7 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
     gaps
 }
 
-/// A file in which gaps are looked for.
+/// A file that is searched for gaps.
 struct File<'s> {
     buffers: &'s [BufferEntry],
     times: &'s FileTimes,
@@ -175,7 +175,7 @@ impl<'s> File<'s> {
         }
     }
 
-    /// Buffers that hold events of the kernel logger or should.
+    /// Buffers that contain, or should contain, events of the kernel logger.
     fn of_kernel_logger(&self) -> impl Iterator<Item = (&'s BufferEntry, Seen)> {
         let seen = |number: usize| {
             self.times

@@ -1,8 +1,8 @@
 //! The thread that issued a disk access.
 //!
-//! From version 3 on (Windows 8) the completion names the thread in its payload. Before, only
-//! headers do: the start of the access is logged by the thread that issues it, and the kernel puts
-//! the same thread into the header of the completion.
+//! From version 3 on (Windows 8) the completion has the thread in its payload. Before, only headers
+//! have it: the start of the access is logged by its issuer, and the kernel puts the same thread
+//! into the header of the completion.
 
 use etwkit_decode::kernel::disk::DiskIo;
 use etwkit_etl::RawEvent;
@@ -22,7 +22,7 @@ pub(crate) struct Issuer {
     pub(crate) tid: u32,
     /// Process ID, if a header names it.
     pid: Option<u32>,
-    /// Raw time at which both held.
+    /// Raw time at which both were valid.
     time: i64,
 }
 
@@ -74,8 +74,8 @@ impl Issuers {
         }
         match issuer {
             Some(issuer) => _ = self.open.insert(irp, issuer),
-            // Addresses of packets are reused: without this the completion would be given to the
-            // issuer of an earlier access.
+            // Addresses of packets are reused: without this the completion would be attributed to
+            // the issuer of an earlier access.
             None => _ = self.open.remove(&irp),
         }
         issuer

@@ -82,7 +82,8 @@ impl Mentions {
             }
             group::TCP if net::tcp_operation(hook.opcode).is_some() => self.payload_pid(event),
             group::UDP if net::udp_operation(hook.opcode).is_some() => self.payload_pid(event),
-            // Only until thread 0 was met once, since each of these events has to be parsed for it.
+            // Only until thread 0 is first seen, because each of these events has to be parsed for
+            // it.
             group::PERFINFO | group::DISK | group::MEMORY if !self.idle => {
                 self.thread_zero(hook, event)
             }
@@ -156,7 +157,7 @@ pub(crate) struct Times {
     pub(crate) buffers: BufferTimes,
 }
 
-/// The earliest of something on each processor; of several at one time, the one that came first.
+/// The earliest item of each processor; of several at one time, the first one read.
 #[derive(Debug)]
 struct Firsts<T>(Vec<Option<(i64, T)>>);
 

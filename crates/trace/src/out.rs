@@ -1,4 +1,4 @@
-//! Rows on their way to a sink: collected by table, handed on in batches.
+//! Rows on their way to a sink: collected by table, passed on in batches.
 
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, Row};
@@ -11,7 +11,7 @@ const BATCH_ROWS: usize = 8 * 1024;
 /// of a trace.
 const BATCH_TEXT: usize = 4 << 20;
 
-/// The rows of one table that are not handed on yet.
+/// The rows of one table that were not passed on yet.
 #[derive(Debug)]
 pub(crate) struct Out<R: Row> {
     columns: R::Columns,
@@ -41,7 +41,7 @@ impl<R: Row> Out<R> {
     }
 }
 
-/// Hands on all rows of one table at once.
+/// Writes all rows of one table at once.
 pub(crate) fn write_all<R: Row>(
     rows: impl IntoIterator<Item = R>,
     sink: &mut dyn Sink,

@@ -1,13 +1,13 @@
 //! Running, waiting and ready times: scheduling slices of threads.
 //!
-//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time
-//! after that at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2.
-//! A thread that was preempted (it was ready when it was taken off) did not wait; it was ready from
-//! T0 on. Without T0 nothing is known; without T1 waiting and ready time cannot be separated.
+//! For each switch-in of a thread (T2): T0 is its last switch-out, T1 the first ready event after
+//! that. It *waited* from T0 to T1 and was *ready* from T1 to T2. A preempted thread (one that was
+//! ready when it was switched out) did not wait; it was ready from T0 on. Without T0 nothing is
+//! known; without T1 wait and ready time cannot be separated.
 //!
 //! A thread starts to wait some time before its switch-out is logged, and another processor may
-//! make it ready in between. So the last ready event of a thread that runs counts at T0, unless
-//! another one follows T0.
+//! ready it in between. So the last ready event of a running thread counts at T0, unless another
+//! one follows T0.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, state};
 use etwkit_etl::Session;
@@ -32,8 +32,8 @@ pub const fn was_waiting(state: u8) -> bool {
     )
 }
 
-/// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at
-/// T2, each as far as it is known.
+/// Wait and ready time of a thread that was switched out at T0, readied at T1 and switched in at
+/// T2, each if known.
 #[must_use]
 pub fn wait_and_ready(
     out: i64,
@@ -61,8 +61,7 @@ pub struct SwitchIn {
     pub time: i64,
     /// T0: its last switch-out.
     pub last_out: Option<i64>,
-    /// T1: when it was made ready, never before T0; without T0 the first time at which it was made
-    /// ready.
+    /// T1: time of the ready event, never before T0; without T0 the time of the first ready event.
     pub readied: Option<i64>,
     /// Its state at T0.
     pub previous_state: u8,
@@ -70,13 +69,13 @@ pub struct SwitchIn {
     pub wait_reason: u8,
     /// True if it waited in user mode, as of T0.
     pub waited_in_user_mode: bool,
-    /// Thread that ran on the processor where it was made ready.
+    /// Thread that ran on the processor where it was readied.
     pub readying_tid: Option<u32>,
     /// True if a DPC readied it: then that thread was only interrupted.
     pub readied_by_dpc: bool,
     /// Reason for adjusting its priority when it was readied, from the event.
     pub adjust_reason: Option<u8>,
-    /// Number of the ready event, as given to [`Schedule::ready`].
+    /// Number of the ready event, as passed to [`Schedule::ready`].
     pub ready_event: Option<u64>,
 }
 
@@ -127,8 +126,7 @@ pub struct Run {
     pub tid: u32,
     /// Processor.
     pub cpu: u16,
-    /// Since when it is known to have run; `None` where switches are missing although no gap is
-    /// known.
+    /// Start of the known run time; `None` if switches are missing although no gap is known.
     pub since: Option<i64>,
     /// True if `since` is its switch-in. Otherwise it was running when the processor started to be
     /// recorded, or after a gap.
@@ -192,7 +190,7 @@ pub struct Starts {
     pub of: FxHashMap<u16, i64>,
 }
 
-/// Follows processors and threads; events must come in time order.
+/// Follows processors and threads. Events must come in order of time.
 #[derive(Debug, Default)]
 pub struct Schedule {
     starts: Starts,
@@ -206,12 +204,12 @@ pub struct Schedule {
     /// Number of gaps that have started and not ended. Threads may have been on those processors,
     /// so no wait is known.
     open_gaps: u32,
-    /// Numbers of ready events that no switch-in will give back.
+    /// Numbers of ready events that no switch-in will return.
     released: Vec<u64>,
 }
 
 impl Schedule {
-    /// Nothing seen yet, on processors that are recorded from some time on.
+    /// An empty schedule. `starts` are the times from which processors are recorded.
     #[must_use]
     pub fn new(starts: Starts) -> Self {
         Self {
@@ -227,7 +225,7 @@ impl Schedule {
         let resumed = self.resumed.remove(&cpu);
         let (since, is_switched_in) = match self.running.insert(cpu, (event.new_tid, time)) {
             Some((tid, since)) if tid == event.old_tid => (Some(since), true),
-            // A thread that is not the one that was switched in: switches are missing in between.
+            // Another thread than the one that was switched in: switches are missing in between.
             Some(_) => (None, false),
             None if is_first => (self.starts.of.get(&cpu).copied().or(self.starts.all), false),
             None => (resumed, false),
@@ -318,8 +316,8 @@ impl Schedule {
         self.open_gaps == 0 && tid != 0 && self.out.get(&tid).is_none_or(counts)
     }
 
-    /// Takes a ready event, logged on `cpu`. `number` is given back by [`SwitchIn::ready_event`],
-    /// or by [`Schedule::released`].
+    /// Takes a ready event, logged on `cpu`. `number` is returned by [`SwitchIn::ready_event`], or
+    /// by [`Schedule::released`].
     pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread, number: Option<u64>) {
         if !self.wants_ready(event.tid) {
             self.released.extend(number);
@@ -355,7 +353,7 @@ impl Schedule {
             .extend(readied.and_then(|readied| readied.event));
     }
 
-    /// Takes the numbers of ready events that no switch-in will give back.
+    /// Takes the numbers of ready events that no switch-in will return.
     pub fn released(&mut self) -> impl Iterator<Item = u64> + '_ {
         self.released.drain(..)
     }
@@ -373,7 +371,7 @@ impl Schedule {
         rows
     }
 
-    /// The thread that runs on a processor, as far as it is known.
+    /// The running thread of a processor, if it is known.
     #[must_use]
     pub fn running_on(&self, cpu: u16) -> Option<u32> {
         self.running.get(&cpu).map(|(tid, _)| *tid)
@@ -446,9 +444,9 @@ impl Schedule {
 /// kept.
 const KEEPS_LATEST: u32 = 0x2 | 0x400;
 
-/// From when on each processor is recorded: from the first event of the kernel logger, which may
-/// have been started later than the session. Where only the latest events were kept, from the first
-/// one of each processor.
+/// Time from which each processor is recorded: the first event of the kernel logger, which may have
+/// been started later than the session. If only the latest events were kept, the first event of
+/// each processor.
 #[must_use]
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
     // In these files the oldest buffers of a busy processor are overwritten first, so processors

@@ -57,7 +57,7 @@ pub fn row_tables() -> impl Iterator<Item = &'static Table> {
         .map(|filled| filled.table)
 }
 
-/// All topics, the most asked for first.
+/// All topics, the most requested first.
 #[must_use]
 pub fn all() -> Vec<&'static Topic> {
     let mut all: Vec<&Topic> = IMPORTERS

@@ -11,10 +11,10 @@ use crate::bounds::{Budget, MAX_SCHEMA_BYTES, Problems, cost};
 use crate::schema::Schema;
 use crate::{Plan, tracelogging};
 
-/// Different metadata of one hash; more come only from a malicious file.
+/// Maximum number of different metadata with one hash; more occur only in a malicious file.
 const MAX_COLLISIONS: usize = 8;
 
-/// Each distinct metadata is read once; events find theirs by its bytes.
+/// Each distinct metadata is read once; events find their schema by its bytes.
 #[derive(Debug)]
 pub(super) struct Blobs {
     known: FxHashMap<u64, Vec<ProviderMetadata>>,
@@ -64,7 +64,7 @@ impl Blobs {
             return;
         }
         let schema = tracelogging::schema(provider, None, metadata);
-        // Plans for both sizes of pointers hold a copy each.
+        // Plans for both pointer sizes hold a copy each.
         let bytes =
             256 + metadata.len() + schema.as_ref().map_or(0, |schema| 2 * cost(&schema.fields));
         if bucket.len() >= MAX_COLLISIONS || self.budget.take(bytes).is_none() {

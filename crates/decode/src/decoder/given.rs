@@ -36,7 +36,7 @@ impl Descriptions {
     /// the number of messages.
     ///
     /// # Errors
-    /// [`Wrong`] with the line that makes no sense; nothing is added then.
+    /// [`Wrong`] with the invalid line. In this case nothing is added.
     pub fn add_tmf(&mut self, text: &str) -> Result<usize, Wrong> {
         let messages = wpp::read(text, &mut self.budget)?;
         let count = messages.len();
@@ -63,11 +63,11 @@ impl Descriptions {
     /// the number of events.
     ///
     /// # Errors
-    /// [`Wrong`] with the line that makes no sense; nothing is added then.
+    /// [`Wrong`] with the invalid line. In this case nothing is added.
     pub fn add_manifest(&mut self, text: &str) -> Result<usize, Wrong> {
         // Everything is read before anything is added, so that a file with a mistake adds nothing.
         let manifests = manifest::read(text)?;
-        // Twice, since every schema is compiled for both sizes of pointers.
+        // Counted twice, because every schema is compiled for both pointer sizes.
         let cost = manifests
             .iter()
             .map(|(_, manifest)| 2 * manifest.cost())

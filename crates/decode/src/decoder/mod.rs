@@ -155,7 +155,7 @@ impl Decoder {
         self.given = given;
     }
 
-    /// Learns from an event; to be called for every event of the trace.
+    /// Learns descriptions from an event. Must be called for every event of the trace.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         if event.kind.is_manifest() {
             self.observe_manifest(event);
@@ -294,9 +294,9 @@ impl Decoder {
         Some(self.described.get(&Key::of(event.identity())?)?.plan(event))
     }
 
-    /// The plan of an event of the modern kind that the trace itself describes: by its own
-    /// metadata, the manifest of its provider, or EventInfo made from a manifest. Chunks of
-    /// manifests have none.
+    /// The plan of a manifest event that the trace itself describes: by the event's own metadata,
+    /// the manifest of its provider, or EventInfo generated from a manifest. Chunks of manifests
+    /// have none.
     ///
     /// One kind of event always gives the same plan for the same pointer size, so the address of a
     /// plan can be used as its key.
@@ -349,7 +349,7 @@ impl Decoder {
         self.own_provider_name(provider).or_else(known)
     }
 
-    /// Name of a provider as far as the trace itself has it.
+    /// Name of a provider, if the trace itself contains it.
     #[must_use]
     pub fn own_provider_name(&self, provider: Guid) -> Option<Arc<str>> {
         self.names.get(&provider).cloned()

@@ -109,7 +109,7 @@ impl Records {
         self.maps.insert(key, (event.timestamp, Arc::new(map)));
     }
 
-    /// Reads all records. `name` gives the name of the provider of a record.
+    /// Reads all records. `name` returns the name of a record's provider.
     pub(super) fn finish(
         self,
         problems: &mut Problems,

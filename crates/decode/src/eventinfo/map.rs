@@ -28,7 +28,7 @@ pub fn value_map(bytes: &[u8]) -> Option<(String, ValueMap)> {
     if flags & PATTERN != 0 || u32_at(bytes, 12)? == VALUE_IS_STRING {
         return None;
     }
-    // The whole table has to be there before anything is taken from it: the claimed count reserves
+    // The whole table has to be present before anything is read from it: the claimed count reserves
     // no memory.
     let table = bytes.get(HEAD_LEN..HEAD_LEN.checked_add(count.checked_mul(ENTRY_LEN)?)?)?;
     // The entries may share names, but not without end.

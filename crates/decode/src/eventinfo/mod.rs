@@ -31,7 +31,7 @@ pub enum Decoding {
     Manifest,
     /// A class of the WMI repository.
     Mof,
-    /// WPP: the fields are known only to the program that logged them.
+    /// WPP: only the program that logged the event knows its fields.
     Wpp,
     /// The event itself.
     TraceLogging,
@@ -91,9 +91,8 @@ pub fn message(info: &[u8]) -> Option<String> {
 
 /// Reads the whole record; `None` if it is broken. `map` finds the value map of that name.
 ///
-/// Property lists that a hostile file makes refer to themselves end at
-/// [`crate::bounds::MAX_FIELDS`], names that many properties share at a multiple of the size of the
-/// record.
+/// Property lists that refer to themselves in a hostile file end at [`crate::bounds::MAX_FIELDS`].
+/// Names shared by many properties are limited to a multiple of the record's size.
 #[must_use]
 pub fn schema(
     info: &[u8],
@@ -119,7 +118,7 @@ pub fn schema(
     })
 }
 
-/// `Task/Opcode`, without the opcode where that is 0 (information); `EventID(n)` without a task.
+/// `Task/Opcode`, without the opcode if it is 0 (information); `EventID(n)` without a task.
 fn event_name(info: &[u8], head: Head) -> Option<String> {
     let mut budget = Budget::new(info.len());
     let mut name_at = |at| u32_at(info, at).and_then(|offset| string(info, offset, &mut budget));

@@ -14,7 +14,7 @@ const PROPERTY_LEN: usize = 24;
 
 /// `PROPERTY_FLAGS`.
 mod flag {
-    /// The property consists of other ones.
+    /// The property consists of other properties.
     pub(super) const STRUCT: u32 = 0x01;
     /// The length is the index of the property that holds it.
     pub(super) const PARAM_LENGTH: u32 = 0x02;
@@ -93,7 +93,7 @@ impl Raw {
     }
 }
 
-/// Gives a slot to each property that another one refers to; `None` if one refers to nothing.
+/// Assigns a slot to each property that another one refers to; `None` if a reference is invalid.
 fn slots(raw: &[Raw]) -> Option<(Vec<Option<u16>>, u16)> {
     // Only values that something refers to are kept while a payload is read; for most events there
     // are none.
@@ -119,7 +119,7 @@ struct Reader<'a> {
     slot_of: Vec<Option<u16>>,
     map: &'a dyn Fn(&str) -> Option<Arc<ValueMap>>,
     budget: Budget,
-    /// Fields that may still come.
+    /// Number of fields that may still follow.
     left: usize,
 }
 

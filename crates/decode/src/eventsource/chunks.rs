@@ -19,7 +19,7 @@ const HEAD_LEN: usize = 8;
 
 /// Bytes of one manifest; more are refused. The largest ones of .NET have about 200 KB.
 const MAX_MANIFEST: usize = 16 << 20;
-/// Bytes of all manifests that wait for chunks.
+/// Maximum bytes of all manifests that wait for chunks.
 const MAX_PENDING: usize = 64 << 20;
 /// Memory cost of a waiting chunk in addition to its bytes.
 const OVERHEAD: usize = 128;
@@ -94,7 +94,8 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    /// Adds a chunk; the whole manifest and the time of its last chunk if it is complete now.
+    /// Adds a chunk. Returns the whole manifest and the time of its last chunk if it is complete
+    /// now.
     pub(super) fn add(
         &mut self,
         writer: Writer,
@@ -120,8 +121,8 @@ impl Assembler {
             self.pending.remove(&writer);
             return Err(Refused::TooMuch);
         }
-        // Counted and not compared by number: chunks may be observed in the order of the file, in
-        // which the last one need not come last.
+        // Counted and not compared by number: chunks may be observed in the order of the file,
+        // where the last one need not be last.
         if pending.chunks.len() < usize::from(pending.total) {
             self.bytes += pending.bytes;
             return Ok(None);
@@ -142,8 +143,9 @@ impl Assembler {
 }
 
 impl Pending {
-    /// A chunk that is there already but differs belongs to the next manifest of that thread, whose
-    /// former one lost its end: that one's chunks from here on are dropped.
+    /// Adds a chunk to its manifest. If another chunk with this number exists, it belongs to the
+    /// next manifest of that thread, and the end of the previous one was lost: the previous chunks
+    /// from here on are dropped.
     fn add(&mut self, chunk: Chunk<'_>, cost: usize, time: i64) {
         if self.total != chunk.total {
             *self = Self {

@@ -31,9 +31,9 @@ struct Complete {
     written: i64,
 }
 
-/// Puts manifests together while the trace is read for the first time.
+/// Assembles manifests during the first pass.
 ///
-/// Events may come in any order: which manifest is the latest one is a matter of their time stamps.
+/// Events may come in any order: the time stamps determine which manifest is the latest.
 #[derive(Debug)]
 pub struct Collector {
     assembler: chunks::Assembler,

@@ -10,7 +10,7 @@ pub mod opcode {
         ALPC {
             /// A thread sends a message.
             SEND = 33, "ALPC-Send-Message";
-            /// A thread gets a message.
+            /// A thread receives a message.
             RECEIVE = 34, "ALPC-Receive-Message";
             /// A thread starts to wait for the answer to a message.
             WAIT_FOR_REPLY = 35, "ALPC-Wait-For-Reply";
@@ -27,7 +27,7 @@ pub mod opcode {
 pub enum Step<'a> {
     /// It sends the message with this number.
     Send(u32),
-    /// It gets the message with this number.
+    /// It receives the message with this number.
     Receive(u32),
     /// It starts to wait for the answer to the message with this number.
     WaitForReply(u32),

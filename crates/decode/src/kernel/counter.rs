@@ -36,7 +36,7 @@ pub fn names(payload: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Processor of a `PmcCounterCorruption`: differences that reach over this event mean nothing.
+/// Processor of a `PmcCounterCorruption`: counter differences across this event mean nothing.
 #[must_use]
 pub fn corrupted_processor(payload: &[u8]) -> Option<u32> {
     u32_at(payload, 0)
@@ -129,12 +129,12 @@ impl BranchOwner {
     }
 }
 
-/// Branches of a record that are read at most; processors remember 32.
+/// Maximum number of branches read from a record; processors record 32.
 const MAX_BRANCHES: usize = 64;
 
-/// From where and to where the processor jumped, the latest jump first. A record that does not end
-/// with a whole entry has another layout: then there are none. Entries that the processor had not
-/// filled yet are left out.
+/// Source and target address of each branch, the latest first. A record that does not end with a
+/// whole entry has another layout; then there are none. Entries that the processor had not filled
+/// yet are omitted.
 #[must_use]
 pub fn branches(payload: &[u8], pointer_size: usize) -> Vec<(u64, u64)> {
     // Entries start at a multiple of the pointer size after the owner, which has 20 bytes.

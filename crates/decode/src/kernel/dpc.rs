@@ -46,7 +46,7 @@ pub struct DpcIsr {
 }
 
 impl DpcIsr {
-    /// Reads a payload of a type that [`name`] knows.
+    /// Reads a payload of a type for which [`name`] returns a name.
     #[must_use]
     pub fn parse(payload: &[u8], op: u8, version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);

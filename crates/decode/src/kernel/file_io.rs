@@ -13,7 +13,7 @@ pub mod opcode {
             CREATE = 64, "Create";
             /// The last handle of an open file is closed.
             CLEANUP = 65, "Cleanup";
-            /// The last reference to an open file goes away.
+            /// The last reference to an open file is released.
             CLOSE = 66, "Close";
             /// Read.
             READ = 67, "Read";
@@ -29,7 +29,7 @@ pub mod opcode {
             DIR_ENUM = 72, "DirEnum";
             /// Written data go to the disk.
             FLUSH = 73, "Flush";
-            /// Attributes are asked for.
+            /// Attributes are queried.
             QUERY_INFO = 74, "QueryInfo";
             /// File-system control.
             FS_CONTROL = 75, "FSControl";
@@ -43,17 +43,17 @@ pub mod opcode {
             DELETE_PATH = 79, "DeletePath";
             /// A path is renamed.
             RENAME_PATH = 80, "RenamePath";
-            /// A hard link is made to a path.
+            /// A hard link is created at a path.
             SET_LINK_PATH = 81, "SetLinkPath";
-            /// A hard link is made.
+            /// A hard link is created.
             SET_LINK = 82, "Setlink";
             /// The security descriptor is set.
             SET_SECURITY = 83, "SetSecurity";
-            /// The security descriptor is asked for.
+            /// The security descriptor is queried.
             QUERY_SECURITY = 84, "QuerySecurity";
             /// Extended attributes are set.
             SET_EA = 85, "SetEA";
-            /// Extended attributes are asked for.
+            /// Extended attributes are queried.
             QUERY_EA = 86, "QueryEA";
         }
     }
@@ -115,11 +115,11 @@ impl Create {
 pub struct Operation<'a> {
     /// Request packet: the end of the operation names it again.
     pub irp: u64,
-    /// Thread that asks for it.
+    /// Thread that requests it.
     pub tid: u32,
     /// The open file.
     pub file_object: u64,
-    /// Key of the file, as in file-name events; 0 where a file is opened, since it has none yet.
+    /// Key of the file, as in file-name events; 0 for an open, because it has no key yet.
     pub file_key: u64,
     /// Position and bytes of reads and writes.
     pub transfer: Option<(u64, u32)>,
@@ -129,12 +129,12 @@ pub struct Operation<'a> {
     pub info_class: Option<u32>,
     /// The arguments of opening a file.
     pub create: Option<Create>,
-    /// The path as UTF-16, where a file is opened.
+    /// The path as UTF-16, for an open.
     pub open_path: Option<&'a [u8]>,
 }
 
 impl<'a> Operation<'a> {
-    /// Reads a payload of a type that [`name`] knows.
+    /// Reads a payload of a type for which [`name`] returns a name.
     #[must_use]
     pub fn parse(payload: &'a [u8], op: u8, version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);

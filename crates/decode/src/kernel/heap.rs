@@ -7,11 +7,11 @@ use etwkit_etl::bytes::Cursor;
 pub mod opcode {
     types! {
         HEAP {
-            /// A heap is made.
+            /// A heap is created.
             CREATE = 32, "Create";
             /// A block is allocated.
             ALLOCATE = 33, "Alloc";
-            /// A block gets another size.
+            /// A block is resized.
             REALLOCATE = 34, "ReAlloc";
             /// A heap ends, with all of its blocks.
             DESTROY = 35, "Destroy";
@@ -24,24 +24,24 @@ pub mod opcode {
 /// A change of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It was made.
+    /// It was created.
     Create,
     /// A block was allocated.
     Allocate {
-        /// Bytes that were asked for.
+        /// Requested bytes.
         size: u64,
         /// Address of the block.
         address: u64,
     },
-    /// A block got another size.
+    /// A block was resized.
     Reallocate {
         /// New address.
         address: u64,
         /// Old address.
         old_address: u64,
-        /// Bytes that were asked for.
+        /// Requested bytes.
         size: u64,
-        /// Bytes that it had.
+        /// Old size in bytes.
         old_size: u64,
     },
     /// A block was freed.

@@ -53,7 +53,8 @@ pub struct Image {
     pub base: u64,
     /// Size in bytes.
     pub size: u64,
-    /// Process it is mapped into; 0 for the kernel. `None` in version 0, where the header has it.
+    /// Process it is mapped into; 0 for the kernel. `None` in version 0, where the header contains
+    /// it.
     pub pid: Option<u32>,
     /// Checksum of the PE header.
     pub checksum: u32,

@@ -72,7 +72,7 @@ impl Machine {
         Self::read(&mut Cursor::new(payload), pointer_size, PRIORITIES)
     }
 
-    /// Reads the payload of event 1 of the provider, which gives the number of lists first.
+    /// Reads the payload of event 1 of the provider, which starts with the number of lists.
     #[must_use]
     pub fn parse_provider(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -128,8 +128,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Reads all entries of a payload. The number of entries and the length of the payload say
-    /// which of the two layouts they have; with any other length there are none.
+    /// Reads all entries of a payload. The number of entries and the length of the payload
+    /// determine which of the two layouts it has. With any other length the result is empty.
     #[must_use]
     pub fn parse_all(payload: &[u8], pointer_size: usize) -> Vec<Self> {
         let mut c = Cursor::new(payload);
@@ -142,8 +142,8 @@ impl Process {
         };
         let rest = c.rest();
         let (short, long) = (4 + 4 * pointer_size, 4 + 8 * pointer_size);
-        // The version does not say which layout it is. A length between both would be guesswork:
-        // pids and pages of all entries but the first would be read from the wrong places.
+        // The version does not determine the layout. With a length between both, PIDs and pages of
+        // all entries but the first would be read from the wrong places.
         let length = match rest.len().checked_div(count) {
             Some(length) if length == short || length == long => length,
             _ => return Vec::new(),

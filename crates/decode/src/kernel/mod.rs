@@ -1,7 +1,7 @@
 //! Typed views of the kernel events that trackers read: payload in, struct out.
 //!
-//! The tables of this crate decode every kernel event by name; these views read the few that each
-//! trace has by the thousand, at fixed offsets and without names.
+//! The tables of this crate decode every kernel event by name. These views read the few event kinds
+//! that each trace contains by the thousand, at fixed offsets and without names.
 
 #[macro_use]
 mod types;
@@ -103,8 +103,8 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// The kernel event that this is, or `None`. Image loads are in [`group::IMAGE`] here, where
-    /// the other image events are.
+    /// The kernel event, or `None`. Image loads are in [`group::IMAGE`] here, together with the
+    /// other image events.
     #[inline]
     #[must_use]
     pub fn of(event: &RawEvent<'_>) -> Option<Self> {
@@ -226,8 +226,8 @@ const CLASSES: [(Guid, u8); 17] = [
     ),
 ];
 
-/// A layout that was read with another pointer size or SID form than the header promises: 64-bit
-/// kernel events that a 32-bit program replayed (the sawbuck traces).
+/// A payload with another pointer size or SID form than its header promises: 64-bit kernel events
+/// that a 32-bit program replayed (the sawbuck traces).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read<T> {
     /// The event.
@@ -236,8 +236,8 @@ pub struct Read<T> {
     pub fallback: bool,
 }
 
-/// Reads with the first layout whose result ends where the payload ends; with none, the first
-/// layout holds.
+/// Reads with the first layout whose result ends exactly at the end of the payload. If there is
+/// none, the first layout applies.
 fn first_consistent<T, L: Copy>(
     layouts: &[L],
     read: impl Fn(L) -> Option<(T, bool)>,

@@ -79,7 +79,7 @@ pub mod tcp {
         }
     }
 
-    /// Types that [`tcp_operation`](super::tcp_operation) knows.
+    /// Types for which [`tcp_operation`](super::tcp_operation) returns an operation.
     pub const TRANSFERS: &[u8] = &[
         SEND,
         RECEIVE,
@@ -111,7 +111,7 @@ pub mod udp {
         }
     }
 
-    /// Types that [`udp_operation`](super::udp_operation) knows.
+    /// Types for which [`udp_operation`](super::udp_operation) returns an operation.
     pub const TRANSFERS: &[u8] = &[SEND, RECEIVE, SEND_V6, RECEIVE_V6];
 }
 
@@ -177,7 +177,7 @@ pub const fn provider_operation(id: u16) -> Option<Operation> {
 pub struct Ends {
     /// The machine that was recorded.
     pub local: SocketAddr,
-    /// The other one.
+    /// The remote end.
     pub remote: SocketAddr,
 }
 

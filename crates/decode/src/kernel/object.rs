@@ -20,13 +20,13 @@ pub mod opcode {
             HANDLE_START = 38, "HandleDCStart";
             /// A handle that is open when the session ends.
             HANDLE_END = 39, "HandleDCEnd";
-            /// An object comes to life.
+            /// An object is created.
             CREATE_OBJECT = 48, "CreateObject";
-            /// An object goes away.
+            /// An object is deleted.
             DELETE_OBJECT = 49, "DeleteObject";
             /// References to an object are taken.
             REFERENCE = 50, "ReferenceObject";
-            /// References to an object are given back.
+            /// References to an object are released.
             DEREFERENCE = 51, "DereferenceObject";
         }
     }
@@ -45,7 +45,7 @@ pub struct Handle {
     pub handle: u32,
     /// Number of the type of the object.
     pub kind: u16,
-    /// Name of the object, where it is reported: mostly when a handle is closed.
+    /// Name of the object, if it is reported: mostly when a handle is closed.
     pub name: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub struct Duplicate {
     pub source: u32,
     /// The new one.
     pub target: u32,
-    /// Process that gets the new one.
+    /// Process that gets the new handle.
     pub target_pid: u32,
     /// Number of the type of the object.
     pub kind: u16,
@@ -139,14 +139,14 @@ pub fn type_name(payload: &[u8]) -> Option<(u16, String)> {
     Some((kind, name(c.utf16())?))
 }
 
-/// Address and type of an object that comes to life or goes away.
+/// Address and type of an object that is created or deleted.
 #[must_use]
 pub fn object(payload: &[u8], pointer_size: usize) -> Option<(u64, u16)> {
     let mut c = Cursor::new(payload);
     Some((c.pointer(pointer_size)?, c.u16()?))
 }
 
-/// References that are taken or given back.
+/// References that are taken or released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct References {
     /// Address of the object.

@@ -38,7 +38,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Reads a payload and whether the block is allocated; `None` for other types.
+    /// Reads a payload. The flag is true if the block is allocated. `None` for other types.
     #[must_use]
     pub fn parse(payload: &[u8], op: u8, pointer_size: usize) -> Option<(Self, bool)> {
         let (is_allocated, has_session) = match op {

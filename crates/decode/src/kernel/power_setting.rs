@@ -17,7 +17,7 @@ pub mod id {
     pub const RUNDOWN: u16 = 111;
     /// A setting changes, of [`super::KERNEL_POWER`].
     pub const CHANGE: u16 = 112;
-    /// Another profile is in force, of the processor driver.
+    /// The profile of the processor driver changes.
     pub const PROFILE: u16 = processor_power::id::PROFILE;
     /// A setting of a profile changes.
     pub const PROFILE_CHANGE: u16 = processor_power::id::PROFILE_CHANGE;
@@ -58,7 +58,7 @@ pub enum Event<'a> {
     Rundown(Setting<'a>),
     /// A setting changed.
     Change(Setting<'a>),
-    /// Another profile of the processor driver is in force: the one before, the new one.
+    /// The profile of the processor driver changes: the previous one, the new one.
     Profile(u8, u8),
 }
 

@@ -47,7 +47,7 @@ pub const fn is_lifetime(op: u8) -> bool {
 pub mod flag {
     /// 32-bit code on a 64-bit system.
     pub const WOW64: u32 = 2;
-    /// Other processes may not open it as they like.
+    /// Other processes cannot open it with full access.
     pub const PROTECTED: u32 = 4;
 }
 
@@ -57,7 +57,7 @@ pub fn terminated(payload: &[u8]) -> Option<u32> {
     u32_at(payload, 0)
 }
 
-/// One process event. Texts are empty where the version or the process has none.
+/// One process event. Texts are empty if the version or the process has none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
     /// Address of the kernel object (version 2 and later, otherwise 0): unique while the object

@@ -8,13 +8,13 @@ pub const PROCESSOR_POWER: Guid = Guid::literal("0f67e49f-fe51-4e9f-b490-6f2948c
 
 /// IDs of [`PROCESSOR_POWER`].
 pub mod id {
-    /// Windows asks for a speed.
+    /// Windows requests a speed.
     pub const REQUESTED: u16 = 10;
     /// A processor is parked.
     pub const PARK: u16 = 14;
-    /// A processor is not parked any more.
+    /// A processor is no longer parked.
     pub const UNPARK: u16 = 15;
-    /// Windows asks for a speed, in another layout of the driver.
+    /// Windows requests a speed, in another layout of the driver.
     pub const REQUESTED_OTHER: u16 = 18;
     /// Idle states and nominal speed of a processor.
     pub const SUMMARY: u16 = 55;
@@ -22,7 +22,7 @@ pub mod id {
     pub const RUNDOWN: u16 = 64;
     /// Index of a processor.
     pub const INDEX: u16 = 68;
-    /// Another profile is in force.
+    /// The profile changes.
     pub const PROFILE: u16 = 104;
     /// A setting of a profile changes.
     pub const PROFILE_CHANGE: u16 = 105;
@@ -32,11 +32,11 @@ pub mod id {
     pub const DELIVERED: u16 = 111;
     /// Classes of a processor.
     pub const CLASSES: u16 = 118;
-    /// A processor is parked as long as the others are enough, or not any more.
+    /// A processor is parked as long as the others are sufficient, or no longer.
     pub const SOFT_PARK: u16 = 138;
     /// A measured speed in MHz.
     pub const DELIVERED_MHZ: u16 = 148;
-    /// A processor is kept parked, or not any more.
+    /// A processor is forced to stay parked, or no longer.
     pub const FORCED_PARK: u16 = 204;
 }
 
@@ -100,7 +100,7 @@ pub struct Rundown {
 pub enum Parking {
     /// It is parked.
     Parked,
-    /// It is parked as long as the others are enough.
+    /// It is parked as long as the others are sufficient.
     Soft,
     /// It is kept parked.
     Forced,
@@ -115,7 +115,7 @@ pub struct Delivered {
     pub percent: u32,
     /// Length of the time before the event that it is the mean of.
     pub duration_us: Option<u64>,
-    /// Speed, where it is reported.
+    /// Speed, if it is reported.
     pub mhz: Option<u32>,
 }
 
@@ -126,13 +126,13 @@ pub enum Event {
     Rundown(Rundown),
     /// Index of a processor.
     Index(Number, u32),
-    /// Windows asks for a speed in MHz.
+    /// Windows requests a speed in MHz.
     Requested(Number, u32),
     /// The performance that the processor delivered.
     Delivered(Delivered),
     /// It is parked in some way.
     Park(Number, Parking),
-    /// It is not parked in that way any more; without one in no way.
+    /// It is no longer parked in that way; `None` means not parked at all.
     Unpark(Number, Option<Parking>),
 }
 

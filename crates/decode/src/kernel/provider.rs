@@ -1,5 +1,5 @@
 //! The provider Microsoft-Windows-Kernel-Process: the same facts as the kernel logger's process,
-//! thread and image events, for sessions that had no kernel logger.
+//! thread and image events, for sessions without a kernel logger.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, utf16_text};
@@ -53,7 +53,8 @@ impl Event {
         let ids = || Thread::parse(payload, 1);
         Some(match id {
             id::PROCESS_START => Self::Process(process::opcode::START, start(payload, version)?),
-            // The rundown event came later and starts with the third layout of the start event.
+            // The rundown event was added later, and its first version has the third layout of the
+            // start event.
             id::PROCESS_RUNDOWN => Self::Process(
                 process::opcode::DC_START,
                 start(payload, version.saturating_add(2))?,

@@ -30,10 +30,10 @@ pub mod opcode {
             SET_INFORMATION = 20, "SetInformation";
             /// A key is flushed to disk.
             FLUSH = 21, "Flush";
-            /// A key gets a control block. In version 1 a control block that is there when the
+            /// A key gets a control block. In version 1: a control block that exists when the
             /// session starts.
             BLOCK_CREATE = 22, "KCBCreate";
-            /// A control block goes away.
+            /// A control block is deleted.
             BLOCK_DELETE = 23, "KCBDelete";
             /// A control block that is there when the session starts.
             BLOCK_START = 24, "KCBRundownBegin";

@@ -10,9 +10,9 @@ pub mod opcode {
         MEMORY {
             /// The page was in memory, on its way out.
             TRANSITION = 10, "TransitionFault";
-            /// A page of zeros was given.
+            /// A page of zeros was supplied.
             DEMAND_ZERO = 11, "DemandZeroFault";
-            /// A shared page was copied, since it is written to.
+            /// A shared page was copied because it is written to.
             COPY_ON_WRITE = 12, "CopyOnWrite";
             /// A guard page was touched.
             GUARD_PAGE = 13, "GuardPageFault";

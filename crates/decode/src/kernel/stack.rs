@@ -8,7 +8,7 @@ pub mod opcode {
         STACK {
             /// The frames themselves.
             STACK = 32, "Stack";
-            /// A key comes to life, with its frames.
+            /// A key is created, with its frames.
             KEY_CREATE = 34, "KeyCreate";
             /// A key dies, with its frames.
             KEY_DELETE = 35, "KeyDelete";

@@ -1,5 +1,5 @@
-//! System calls (group 15, types 51 and 52). The events name neither process nor thread: it is the
-//! one that runs on the processor.
+//! System calls (group 15, types 51 and 52). The events name neither process nor thread: they
+//! belong to the thread that runs on the processor.
 
 use etwkit_etl::bytes::{pointer_at, u32_at};
 

@@ -16,7 +16,7 @@ pub mod opcode {
             DC_END = 4, "DCEnd";
             /// A thread works for another service from now on; programs log it.
             SERVICE_TAG = 69, "SubProcessTagChanged";
-            /// Other processors are allowed (`ThreadAffinity`).
+            /// The affinity of a thread changes (`ThreadAffinity`).
             AFFINITY = 53, "ThreadAffinity";
         }
     }
@@ -78,8 +78,8 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// Reads a payload (`Thread_TypeGroup1`); `None` where its version has none of these fields or
-    /// it is cut short.
+    /// Reads a payload (`Thread_TypeGroup1`); `None` if its version has none of these fields or it
+    /// is cut short.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
         // Both IDs, four limits of stacks, then an address or the affinity, the start address, the
@@ -108,7 +108,7 @@ impl Traits {
     }
 }
 
-/// A thread may run on other processors from now on.
+/// The new affinity of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Affinity {
     /// Thread ID.

@@ -17,7 +17,7 @@ pub mod opcode {
             FREE = 99, "VirtualFree";
         }
         FILE {
-            /// A file is mapped; in the group of files, as the others below.
+            /// A file is mapped. This event, like the others below, is in the file group.
             MAP = 37, "MapFile";
             /// A file is unmapped.
             UNMAP = 38, "UnmapFile";
@@ -37,13 +37,13 @@ pub const fn is_heap_range(op: u8) -> bool {
 
 /// Flags of `VirtualAlloc` and `VirtualFree`.
 pub mod flag {
-    /// Memory is made available.
+    /// Memory is committed.
     pub const COMMIT: u32 = 0x1000;
     /// Addresses are set aside.
     pub const RESERVE: u32 = 0x2000;
-    /// Memory is given back, its addresses stay set aside.
+    /// Memory is decommitted; its addresses stay reserved.
     pub const DECOMMIT: u32 = 0x4000;
-    /// Memory and addresses are given back.
+    /// Memory and addresses are released.
     pub const RELEASE: u32 = 0x8000;
 }
 

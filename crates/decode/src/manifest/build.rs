@@ -205,7 +205,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Name of a field that others refer to, to its slot. `None` if there are too many.
+/// Slots of the fields that others refer to, by name. `None` if there are too many.
 fn slots(items: &[Item]) -> Option<HashMap<&str, u16>> {
     // A length may be a number or the name of a field: text that is not a number is a name.
     let mut slots = HashMap::new();
@@ -233,7 +233,7 @@ struct FieldReader<'a> {
     slots: HashMap<&'a str, u16>,
     /// Names so far: only they can be referred to.
     seen: HashSet<&'a str>,
-    /// Fields that may still come.
+    /// Number of fields that may still follow.
     left: usize,
 }
 

@@ -95,8 +95,7 @@ pub(crate) fn of_provider(guid: Guid, text: &str) -> Option<Manifest> {
 /// Reads a file with the manifests of one or more providers.
 ///
 /// # Errors
-/// [`Wrong`] with the line that makes no sense: a file that the user names is taken as a whole or
-/// not at all.
+/// [`Wrong`] with the invalid line: a file that the user names is used completely or not at all.
 pub fn read(text: &str) -> Result<Vec<(Guid, Manifest)>, Wrong> {
     let wrong =
         |at: usize, expected: &str, found: &str| Wrong::in_text(text, at, expected, found, HINT);

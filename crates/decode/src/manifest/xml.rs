@@ -56,7 +56,7 @@ pub(super) struct EventElement {
 /// All elements of a provider.
 #[derive(Debug, Default)]
 pub(super) struct Provider {
-    /// Empty in manifests that are known to be of a provider.
+    /// Empty in manifests whose provider is known.
     pub(super) guid: String,
     pub(super) name: Option<String>,
     pub(super) at: usize,
@@ -97,8 +97,8 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
                 depth = depth.saturating_sub(1);
                 builder.close(element.local_name().as_ref());
             }
-            // Declarations of entities could make a small manifest a large one; no provider writes
-            // them.
+            // Entity declarations could expand a small manifest into a large one; no provider
+            // writes them.
             Event::DocType(_) => {
                 return Err(Broken {
                     at,

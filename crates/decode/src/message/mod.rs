@@ -1,4 +1,4 @@
-//! Texts of events, into which the values of their fields are put.
+//! Texts of events, with placeholders for the values of their fields.
 //!
 //! Manifests number the fields from 1 (`%1`, `%2!x!`), messages of WPP from 10. A number may be
 //! followed by a `printf` format.
@@ -8,7 +8,8 @@ pub mod printf;
 use printf::{Argument, Spec};
 use serde_json::{Map, Value};
 
-/// Bytes of a text; a longer one is cut, since a format may name a long value again and again.
+/// Maximum bytes of a text. A longer one is cut, because a format may insert a long value again and
+/// again.
 pub const MAX_TEXT: usize = 64 << 10;
 
 /// Suffix of a text that was cut.
@@ -58,7 +59,7 @@ impl Template {
     pub fn parse(format: &str, dialect: Dialect) -> Self {
         let mut pieces = Pieces::default();
         let mut rest = format;
-        // Cut once for each kind of event; every event of it then only joins the pieces.
+        // Parsed once for each kind of event; rendering an event then only joins the pieces.
         while let Some((before, behind)) = rest.split_once('%') {
             pieces.text.push_str(before);
             rest = pieces.escape(behind, dialect);
@@ -85,7 +86,7 @@ impl Template {
                 Piece::Text(own) => text.push_str(own),
                 other => text.push_str(&value(other)),
             }
-            // Looked at after each piece: a format of many inserts would otherwise build gigabytes
+            // Checked after each piece: a format with many inserts would otherwise build gigabytes
             // before it is cut.
             if text.len() > MAX_TEXT {
                 let end = text.floor_char_boundary(MAX_TEXT);
@@ -97,7 +98,7 @@ impl Template {
         text
     }
 
-    /// The text of a manifest event, given its fields in their order.
+    /// The text of a manifest event with its fields in order.
     #[must_use]
     pub fn with_fields(&self, fields: &Map<String, Value>) -> String {
         let values: Vec<&Value> = fields.values().collect();

@@ -248,8 +248,7 @@ impl Spec {
         )
     }
 
-    /// Fills up to the width, by hand: widths in formats of Rust end the program where they are too
-    /// large.
+    /// Pads to the width by hand: too large a width in a Rust format would panic.
     fn padded(&self, front: &str, text: &str, may_have_zeros: bool) -> String {
         let missing = self
             .width

@@ -16,10 +16,10 @@
 //! bin(Field)` and `rest` (to the end). The suffix `[n]`, `[Field]` or `[*]` makes a type an array.
 //! `?` ends a layout early in traces that lack the fields from there on.
 //!
-//! Several rows for one event and version are variants: the first one that ends where the payload
-//! ends holds.
+//! Several rows for one event and version are variants: the first one that ends exactly at the end
+//! of the payload applies.
 //!
-//! Of many more events only the names are known: [`names`].
+//! For many more events only the names are known: [`names`].
 
 pub mod names;
 mod parse;
@@ -57,7 +57,7 @@ const IMAGE_LOAD: u8 = kernel::image::opcode::LOAD;
 /// Class or provider, type or ID, version, pointer size.
 type Key = (Guid, u16, u16, usize);
 
-/// All tables; parsed block by block when an event asks for one.
+/// All tables; a block is parsed when it is first needed.
 #[derive(Debug)]
 pub struct Tables {
     blocks: FxHashMap<Guid, Block>,
@@ -97,9 +97,9 @@ impl Tables {
         }
     }
 
-    /// The plan of an event, or `None` if no table knows it.
+    /// The plan of an event, or `None` if no table has it.
     ///
-    /// A version that no table has is read like the highest known one below it: newer versions
+    /// A version that no table has is read with the highest known version below it: newer versions
     /// append fields.
     pub fn plan(
         &mut self,
@@ -208,7 +208,7 @@ pub struct KnownEvent {
     pub guid: Guid,
     /// Type or ID.
     pub id: u16,
-    /// Version; `None` if the layout holds for any.
+    /// Version; `None` if the layout applies to all.
     pub version: Option<u8>,
     /// Name of the event.
     pub name: String,

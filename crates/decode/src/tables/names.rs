@@ -34,7 +34,7 @@ static PROVIDERS: LazyLock<FxHashMap<Guid, Provider>> = LazyLock::new(|| read(&F
 /// The name of [`Source`](crate::Source) if only the name of an event is known.
 pub const SOURCE: &str = "names";
 
-/// A provider: its lines as text, read when one of its events asks for its name.
+/// A provider: its lines as text, parsed when one of its event names is first needed.
 #[derive(Debug)]
 struct Provider {
     name: &'static str,

@@ -173,8 +173,8 @@ impl Block {
         layouts.into_iter().filter_map(plan).collect()
     }
 
-    /// The version whose layouts hold for an event of that version: the highest one that is not
-    /// above it, or 0 where there is none.
+    /// The version whose layouts apply to an event of that version: the highest one that is not
+    /// above it, or 0 if there is none.
     pub(super) fn known_version(&self, id: u16, version: u16) -> u16 {
         let known = self
             .rows()
@@ -197,7 +197,7 @@ impl Block {
         }
     }
 
-    /// The parts of text that make up the fields of a row: with and without an optional tail.
+    /// The texts of the fields of a row: with and without an optional tail.
     fn layouts(&self, rows: &[Row], row: Row) -> Vec<Vec<&'static str>> {
         let base = row
             .base
@@ -216,7 +216,7 @@ impl Block {
         layouts
     }
 
-    /// Every event that the block knows.
+    /// Every event in the block.
     pub(super) fn known(&self) -> Vec<KnownEvent> {
         let known = |id: u16, version: Option<u8>, row: Option<Row>| KnownEvent {
             source: self.source,
@@ -277,8 +277,8 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     /// The fields that several texts have together, and the number of slots.
     fn parse(texts: &[&'t str]) -> Option<(Vec<Field>, u16)> {
-        // Names in brackets are collected first: a field has to know whether its value is to be
-        // kept before the field that refers to it is read.
+        // Names in brackets are collected first: when a field is read, it must be known if a later
+        // field refers to it.
         let mut referred: Vec<&str> = Vec::new();
         for name in texts.iter().flat_map(|text| text.split(['[', '(']).skip(1)) {
             let name = name.split([']', ')']).next().unwrap_or_default();

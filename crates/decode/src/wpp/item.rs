@@ -149,7 +149,7 @@ fn bits(field: &mut Field, names: &str) -> Item {
 }
 
 impl Item {
-    /// An argument for a format: as a number where it is one, and as a text.
+    /// An argument for a format: as a number, if it is one, and as a text.
     pub(super) fn value(self, field: &Field, bytes: &[u8]) -> (Argument, String) {
         let number = argument(field.ty, bytes);
         let text = self.text(field, bytes, &number);

@@ -105,7 +105,7 @@ struct Provider {
     source: Arc<str>,
 }
 
-/// A message whose enumerations are not looked up yet.
+/// A message whose enumerations are not resolved yet.
 #[derive(Debug)]
 struct Raw<'t> {
     provider: Provider,
@@ -302,7 +302,7 @@ fn end_of_format(quoted: &str) -> Option<(&str, &str)> {
 
 /// `EXPRESSION, ItemTYPE -- NUMBER`; expression and type may both have commas.
 fn argument(line: &str) -> Option<(&str, &str, u16)> {
-    // The number is looked for from the end, since expressions of C have `--` and `//` inside.
+    // The number is searched from the end, because C expressions contain `--` and `//`.
     let (front, number) = line.rsplit_once("--").or_else(|| line.rsplit_once("//"))?;
     let number = number.trim().parse().ok()?;
     let front = front.trim_end();
@@ -334,8 +334,7 @@ impl Raw<'_> {
         Wrong::at(self.line, expected, found, HINT)
     }
 
-    /// Bytes of memory that the message will take, roughly: its fields twice, for both sizes of
-    /// pointers.
+    /// Approximate bytes of memory for the message: its fields twice, for both pointer sizes.
     fn cost(&self) -> usize {
         let names = |word: &str| ENTRY_COST * (1 + word.matches(',').count()) + word.len();
         let fields = self

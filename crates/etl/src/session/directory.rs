@@ -89,8 +89,8 @@ impl Scan<'_> {
                 .header_at(position)?
                 .filter(BufferHeader::is_plausible)
             {
-                // The size leads to the next buffer: one that is wrong would lose every buffer
-                // between here and the place where the scan finds its way back.
+                // The size leads to the next buffer. A wrong size would lose every buffer up to the
+                // place where the scan resynchronizes.
                 let size = self.probe.trusted_size(position, &header)?;
                 if size != header.buffer_size {
                     self.damage(Kind::BufferSize, position, 0);
@@ -192,7 +192,7 @@ impl Scan<'_> {
                 return Ok(time);
             }
         }
-        // No event at the start that gives its time at a glance: cut the whole buffer.
+        // The first record has no readable time: cut the whole buffer.
         let loaded = Loaded::read(source, entry, format)?;
         let mut first = i64::MAX;
         loaded.cut(|cut| first = first.min(cut.timestamp), |_| ());
@@ -203,8 +203,8 @@ impl Scan<'_> {
 /// Time of the first record, if it is an event whose header contains a time.
 fn peek_time(buffer: &[u8]) -> Option<i64> {
     let record = buffer.get(HEADER_LEN..)?;
-    // Messages of WPP have another marker and may have no time at all; they and skipped records
-    // make the caller cut the whole buffer.
+    // WPP messages have another marker and may have no time at all. For them, and for skipped
+    // records, the caller cuts the whole buffer.
     let kind = HeaderKind::from_byte(*record.get(2)?).filter(|_| record.get(3) == Some(&0xC0))?;
     i64_at(record, kind.time_stamp_at()?)
 }
@@ -228,7 +228,8 @@ pub struct BufferCounts {
     pub events_lost: u64,
     /// Buffers with a lost buffer in front.
     pub buffer_lost: u64,
-    /// Buffers that the file should have by its trace header; `None` where that does not say.
+    /// Buffers that the file should have by its trace header; `None` if the header does not state
+    /// it.
     pub expected: Option<u64>,
     /// Number of buffers that are not in the file: fewer were found than its trace header states,
     /// or sequence numbers are missing. Merged files have new sequence numbers, so only their
@@ -301,8 +302,8 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
         if room == 0 || has(mode::COMPRESSED) || header.buffer_size == 0 {
             return None;
         }
-        // Buffers that were overwritten were counted when they were written. Where exactly the file
-        // wraps differs by one buffer between versions of Windows.
+        // Buffers that were overwritten were counted when they were written. The exact wrap
+        // position differs by one buffer between versions of Windows.
         let room = room / u64::from(header.buffer_size);
         return Some(if written > room {
             room.saturating_sub(1)
@@ -330,6 +331,6 @@ fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 
         [a, b] => b.abs_diff(*a) - 1,
         _ => 0,
     });
-    // A corrupted number must not look like millions of lost buffers.
+    // A corrupted number must not be counted as millions of lost buffers.
     gaps.filter(|gap| *gap < 1 << 20).sum()
 }

@@ -1,4 +1,4 @@
-//! One buffer, ready to be cut: fetched, decompressed, its valid end known.
+//! Loading one buffer: reading, decompressing, and finding the end of its valid data.
 
 use super::TraceFile;
 use super::directory::{BufferEntry, read};
@@ -32,7 +32,7 @@ impl Bytes<'_> {
         }
     }
 
-    /// Bytes of memory that are held.
+    /// Bytes of memory in use.
     pub(super) fn held(&self) -> usize {
         match self {
             Self::Mapped(_) => 0,
@@ -113,7 +113,7 @@ impl<'s> Loaded<'s> {
     }
 }
 
-/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in them; damage
+/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in it; damage
 /// goes to `damage`.
 #[inline]
 pub(super) fn cut<'s>(

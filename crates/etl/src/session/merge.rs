@@ -35,7 +35,7 @@ impl Key {
     const END: Self = Self(u128::MAX);
 
     const fn new(time: i64, file: u16, buffer: u32) -> Self {
-        // The sign bit flipped, negative times come before positive ones.
+        // Flipping the sign bit sorts negative times before positive ones.
         let time = time.cast_unsigned() ^ 1 << 63;
         Self((time as u128) << 48 | (file as u128) << 32 | buffer as u128)
     }
@@ -74,7 +74,7 @@ impl Open<'_> {
             .map(|cut| Key::new(cut.timestamp, self.file, self.buffer))
     }
 
-    /// Hands out events up to `limit`, which belongs to another buffer.
+    /// Emits events up to `limit`, the first key of another buffer.
     #[inline]
     fn emit(
         &mut self,
@@ -101,7 +101,7 @@ struct Ready<'s> {
     damage: Damage,
 }
 
-/// Loads a buffer, shows each of its events to `ahead` and keeps those that it wants. `None` if it
+/// Loads a buffer, shows each of its events to `ahead` and keeps the wanted ones. `None` if it
 /// holds no events.
 fn load<'s>(
     session: &'s Session,
@@ -131,8 +131,8 @@ fn load<'s>(
         previous = cut.timestamp;
         cuts.push(cut);
     })?;
-    // Sorting only where it is needed keeps the usual buffer, which is in order, free of it. The
-    // sort is stable: equal stamps keep their positions.
+    // The usual buffer is in order and is not sorted. The sort is stable: equal stamps keep their
+    // positions.
     if !ordered {
         cuts.sort_by_key(|cut| cut.timestamp);
     }
@@ -159,8 +159,7 @@ const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
 /// Buffers that are loaded ahead, by the largest one of the session.
 fn buffers_ahead(session: &Session) -> usize {
-    // Of a compressed buffer the decompressed size is held in memory, of any other one the stored
-    // size.
+    // Memory use is the decompressed size of a compressed buffer, and the stored size of any other.
     let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
     let largest = session
         .files
@@ -204,7 +203,7 @@ struct Merge<'s, A> {
     pass: Pass,
 }
 
-/// Shows all events to `ahead`, buffer by buffer, and hands out in order those that it wants.
+/// Shows all events to `ahead`, buffer by buffer, and emits the wanted ones in order.
 pub(super) fn run(
     session: &Session,
     mut ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
@@ -288,7 +287,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
                 return Ok(self.pass);
             }
             match open.next_key() {
-                // The heap puts it where it belongs when the borrow ends.
+                // The heap restores its order when the borrow ends.
                 Some(key) => {
                     if let Some(mut head) = self.heads.peek_mut() {
                         *head = Reverse((key, slot));
@@ -309,8 +308,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     #[inline]
     fn open_due(&mut self) -> Result<()> {
         while let Some(key) = self.waiting() {
-            // Only times are compared. A buffer that starts at the very time of the earliest event
-            // is opened as well, since its number may put it in front.
+            // Only times are compared. A buffer that starts at exactly the time of the earliest
+            // event is also opened, because its number may place it first.
             if self
                 .heads
                 .peek()
@@ -386,7 +385,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         head.min(waiting)
     }
 
-    /// Gives up the buffer of the earliest event, which is used up.
+    /// Closes the buffer of the earliest event, which is used up.
     fn close_first(&mut self, slot: usize) {
         self.heads.pop();
         let Some(open) = self.open.get_mut(slot).and_then(Option::take) else {

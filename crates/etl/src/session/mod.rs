@@ -19,7 +19,7 @@ use crate::{Error, RawEvent, Result};
 use directory::Directory;
 use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1};
 
-/// In which order events are handed out.
+/// The order in which events are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// By time stamp; equal ones in the order of the files.
@@ -76,7 +76,7 @@ impl TraceFile {
 /// The result of a pass over all events.
 #[derive(Debug, Clone, Default)]
 pub struct Pass {
-    /// Events handed out.
+    /// Number of visited events.
     pub events: u64,
     /// Damage inside buffers; that between them is [`Session::damage`].
     pub damage: Damage,
@@ -109,7 +109,7 @@ impl Session {
         })
     }
 
-    /// Its files in the order in which they were given.
+    /// Its files, in the order in which they were passed.
     #[must_use]
     pub fn files(&self) -> &[TraceFile] {
         &self.files
@@ -137,7 +137,7 @@ impl Session {
     }
 
     /// The file that started first: its header describes the machine and the start. If several
-    /// started together, the one that was named first.
+    /// started together, the first in the list.
     #[must_use]
     pub fn earliest(&self) -> Option<&TraceFile> {
         self.files.iter().min_by_key(|file| file.t0)
@@ -187,7 +187,7 @@ impl Session {
         &self.damage
     }
 
-    /// Hands every event to `visit`, which may stop the pass.
+    /// Calls `visit` with every event. `visit` may stop the pass.
     ///
     /// # Errors
     /// [`Error::Io`] if the operating system cannot read a file. Damage is not an error, see

@@ -14,7 +14,7 @@ const DECOMPRESSIONS: u32 = 1 << 18;
 /// Sessions that are distinguished in one file; appended ones have IDs of their own.
 const LOGGER_IDS: usize = 16;
 
-/// Looks at positions of a file that may or may not hold a buffer.
+/// Checks positions of a file for buffers.
 pub(super) struct Probe<'s> {
     pub(super) source: &'s dyn ByteSource,
     /// Bytes of the file.
@@ -23,7 +23,7 @@ pub(super) struct Probe<'s> {
     pub(super) format: u16,
     /// Buffer size of the session, which all uncompressed buffers but the first have.
     session_size: u32,
-    /// Distance of positions where a buffer may start: compressed ones start anywhere.
+    /// Alignment of positions at which a buffer may start: compressed ones start anywhere.
     grain: usize,
     logger_ids: Vec<u16>,
     decompressions: u32,
@@ -46,7 +46,7 @@ impl<'s> Probe<'s> {
         }
     }
 
-    /// Learns from a buffer that was found.
+    /// Learns from a valid buffer.
     pub(super) fn saw(&mut self, header: &BufferHeader) {
         if self.logger_ids.len() < LOGGER_IDS && !self.logger_ids.contains(&header.logger_id) {
             self.logger_ids.push(header.logger_id);
@@ -204,7 +204,7 @@ impl<'s> Probe<'s> {
             return starts_with_marker(head);
         }
         // Any four bytes can look like a size, and each attempt decompresses some hundred bytes:
-        // without an allowance a file made for it would keep the scan busy for hours.
+        // without a limit, a crafted file could keep the scan busy for hours.
         self.decompressions = self.decompressions.saturating_sub(1);
         let stored = head
             .get(..(header.buffer_size as usize).min(head.len()))

@@ -1,4 +1,4 @@
-//! Record headers of every kind, and an event as the reader hands it out.
+//! Record headers of every kind, and the event type of the reader.
 
 use super::extended::ExtendedItems;
 use super::message::{MessageParts, message_flag};
@@ -250,7 +250,7 @@ pub struct Descriptor {
 
 /// An event in its buffer: one record, and the place where it was found.
 ///
-/// The record is at least as long as its header; parts are read when they are asked for.
+/// The record is at least as long as its header. Its parts are parsed on access.
 #[derive(Debug, Clone, Copy)]
 pub struct RawEvent<'a> {
     /// Kind of the header.
@@ -334,7 +334,7 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Severity level; 0 where the header has none.
+    /// Severity level; 0 if the header has none.
     #[must_use]
     pub fn level(&self) -> u8 {
         match self.kind {
@@ -407,7 +407,7 @@ impl<'a> RawEvent<'a> {
         Some(self.guid(64)).filter(|id| self.kind.is_manifest() && *id != Guid::ZERO)
     }
 
-    /// Thread that logged the event, where the header names one (`0xFFFFFFFF` counts as none).
+    /// Thread that logged the event, if the header contains one (`0xFFFFFFFF` means none).
     #[inline]
     #[must_use]
     pub fn thread_id(&self) -> Option<u32> {
@@ -416,7 +416,7 @@ impl<'a> RawEvent<'a> {
             .filter(|id| *id != u32::MAX)
     }
 
-    /// Process that logged the event, where the header names one (`0xFFFFFFFF` counts as none).
+    /// Process that logged the event, if the header contains one (`0xFFFFFFFF` means none).
     #[inline]
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {

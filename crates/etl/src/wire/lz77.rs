@@ -9,7 +9,7 @@ pub struct Broken {
 
 /// Decompresses `input` and appends it to `out` until `out` has `end` bytes.
 ///
-/// Matches reach back no further than where `out` ended at the start.
+/// Matches reach back no further than the end of `out` at the start.
 ///
 /// # Errors
 /// [`Broken`] if the input ends too early or a match reaches back too far. The bytes decompressed

@@ -7,15 +7,15 @@ const WINDOW: usize = 1 << 13;
 /// Shortest match.
 const MATCH_MIN: usize = 3;
 const HASH_BITS: u32 = 14;
-/// Candidates that are looked at for one position.
+/// Maximum number of candidates compared for one position.
 const CHAIN_LEN: usize = 8;
 /// A match of that length is taken without looking for a longer one.
 const GOOD_LEN: usize = 64;
 
-/// Compresses one buffer after the other; its tables are allocated once.
+/// Compresses one buffer after the other. Its tables are allocated once.
 #[derive(Debug, Clone)]
 pub struct Compressor {
-    /// By hash of three bytes: the latest position where they were seen, plus 1.
+    /// By hash of three bytes: their latest position, plus 1.
     heads: Vec<u32>,
     /// By position modulo the window: the position before it with the same hash, plus 1.
     previous: Vec<u32>,

@@ -53,7 +53,7 @@ fn next_chunk<'a>(input: &'a [u8], out: &mut Vec<u8>, base: usize, end: usize) -
     } else {
         compressed_chunk(data, out, limit)?;
     }
-    // An input that was cut is good as long as it gave all that was asked for.
+    // An input that was cut is still valid if it yielded all requested bytes.
     if complete {
         body.get(len..)
     } else {

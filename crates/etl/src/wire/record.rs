@@ -10,7 +10,7 @@ const MARKER_ULONG_TIME: u8 = 0xB0;
 /// Filler at the end of a buffer.
 const FILLER: u32 = u32::MAX;
 
-/// One record that was found in a buffer.
+/// One record found in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Raw clock ticks.
@@ -65,8 +65,8 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     // Kernel headers start with the version word and have the size after the marker; all others
     // start with the size.
     let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
-    // The check of the least length keeps the promise of `RawEvent` that a record is at least as
-    // long as its header, and makes sure that the loop moves on.
+    // The check of the minimum length ensures that a `RawEvent` is at least as long as its header,
+    // and that the loop advances.
     if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
         return None;
     }
@@ -91,8 +91,8 @@ enum Rare {
     Broken,
 }
 
-/// Looks at everything but the common structured headers. `previous` stamps WPP messages that carry
-/// no time of their own.
+/// Handles everything but the common structured headers. `previous` stamps WPP messages without a
+/// time of their own.
 #[cold]
 fn rare(bytes: &[u8], previous: i64) -> Rare {
     let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else {
@@ -103,7 +103,7 @@ fn rare(bytes: &[u8], previous: i64) -> Rare {
     match marker {
         MARKER_MESSAGE => message(bytes, previous),
         MARKER_EVENT if kind == HeaderKind::Message as u8 => message(bytes, previous),
-        // One whose length makes no sense.
+        // A record with an impossible length.
         MARKER_EVENT
             if HeaderKind::from_byte(kind).is_some_and(|kind| kind.time_stamp_at().is_some()) =>
         {
@@ -171,7 +171,7 @@ pub enum Trouble {
     },
 }
 
-/// Cuts a whole buffer, whose valid data ends at `end`, and hands out record after record.
+/// Cuts a whole buffer, whose valid data ends at `end`, and emits its records one by one.
 #[inline]
 pub fn cut(
     buffer: &[u8],

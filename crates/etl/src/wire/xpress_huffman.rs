@@ -90,7 +90,7 @@ impl Codes {
                 .flat_map(|pair| [pair & 15, pair >> 4])
                 .zip(0u16..)
         };
-        // Codes are handed out by length, then by symbol, so the table fills up from its start.
+        // Codes are assigned by length, then by symbol, so the table fills from its start.
         for len in 1..=15u8 {
             let fill = 1 << (CODE_BITS - u32::from(len));
             for (_, symbol) in symbols().filter(|(l, _)| *l == len) {
@@ -156,16 +156,16 @@ impl<'a> Bits<'a> {
     #[inline]
     fn skip(&mut self, count: u32) -> Option<()> {
         self.word <<= count;
-        // The next word is fetched as soon as fewer than 16 bits are left, and not when they are
-        // needed: bytes of long lengths are read from where the words end, so the moment of the
-        // fetch is part of the format.
+        // The next word is fetched as soon as fewer than 16 bits are left, and not on demand. Bytes
+        // of long lengths are read from the end of the fetched words, so the time of the fetch is
+        // part of the format.
         if count > self.extra {
             let shift = count - self.extra;
             self.word |= self.next_word() << shift;
             self.extra += 16;
         }
         self.extra -= count;
-        // As long as the made-up bits are the last of those held, none of them was used.
+        // As long as the made-up bits are the last of the held bits, none of them was used.
         (self.made_up <= 16 + self.extra).then_some(())
     }
 

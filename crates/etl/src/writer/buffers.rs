@@ -1,5 +1,4 @@
-//! The buffers that are being filled, one for each processor, and how a full one gets into the
-//! file.
+//! The open buffers, one for each processor, and writing of full buffers to the file.
 
 use std::io::{self, Write};
 
@@ -20,7 +19,7 @@ const FILLER: u8 = 0xFF;
 pub(super) struct OpenBuffer {
     /// Room for the header, then records; empty before the first one.
     pub(super) bytes: Vec<u8>,
-    /// Flags that the buffer gets when it is flushed.
+    /// Flags of the buffer when it is flushed.
     pub(super) flags: u16,
 }
 
@@ -30,7 +29,7 @@ impl OpenBuffer {
     }
 }
 
-/// Puts buffers into the file.
+/// Writes buffers to the file.
 #[derive(Debug)]
 pub(super) struct BufferSink<W> {
     pub(super) sink: W,

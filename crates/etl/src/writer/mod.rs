@@ -74,7 +74,7 @@ pub struct TraceWriter<W> {
     header_records: Vec<u8>,
     /// By processor.
     open: Vec<OpenBuffer>,
-    /// Raw time of the latest record of all.
+    /// Raw time of the latest record.
     last_time: i64,
     stacks: StackKeys,
     scratch: Vec<u8>,
@@ -109,7 +109,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(writer)
     }
 
-    /// The trace header as it is so far.
+    /// The current trace header.
     #[must_use]
     pub const fn header(&self) -> &TraceHeader {
         &self.header
@@ -195,8 +195,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Marks the current buffer of a processor as one that was recorded with losses
-    /// ([`flag::EVENTS_LOST`], [`flag::BUFFER_LOST`]), which are counted elsewhere.
+    /// Sets loss flags ([`flag::EVENTS_LOST`], [`flag::BUFFER_LOST`]) on the current buffer of a
+    /// processor. The losses themselves are counted elsewhere.
     ///
     /// # Errors
     /// [`WriteError::Processor`] if the format has no room for the processor.
@@ -211,7 +211,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// # Errors
     /// [`WriteError::Io`] if the sink fails.
     pub fn finish(mut self, end_time: i64) -> Result<W> {
-        // Before the flush, since the definitions go into the open buffers.
+        // Before the flush, because the definitions go into the open buffers.
         self.rundown_stack_keys()?;
         for (buffer, cpu) in self.open.iter_mut().zip(0u16..) {
             if !buffer.is_empty() {
@@ -223,7 +223,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.header.buffers_written = self.sink.written;
         let buffer = self.header_buffer()?;
         let mut sink = self.sink.sink;
-        // The header event counts the buffers and has the stop time, which are known only now.
+        // The header event contains the number of buffers and the stop time, which are known only
+        // now.
         let end = sink.stream_position()?;
         sink.seek(SeekFrom::Start(self.start))?;
         sink.write_all(&buffer)?;

@@ -1,4 +1,4 @@
-//! Records of every kind, as they are given to the writer.
+//! Records of every kind, as input of the writer.
 //!
 //! A record borrows its variable parts, so creating one costs no allocation.
 
@@ -50,8 +50,7 @@ pub enum Record<'a> {
     Stored(StoredEvent<'a>),
 }
 
-/// A record in its stored form, with the length in its header: one that was read from another
-/// trace.
+/// A record in its stored form, with the length in its header, read from another trace.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredEvent<'a> {
     /// Kind of its header.
@@ -106,7 +105,7 @@ impl KernelContext {
 pub struct KernelEvent<'a> {
     /// Size of pointers.
     pub width: Width,
-    /// Thread that was running; decides which header the event gets.
+    /// Running thread; it determines the header kind of the event.
     pub context: KernelContext,
     /// Raw clock ticks.
     pub timestamp: i64,
@@ -145,7 +144,7 @@ pub struct ClassicEvent<'a> {
     pub process_id: u32,
     /// Kernel time in the low, user time in the high half, or one processor time.
     pub processor_time: u64,
-    /// Instance; an event that has one gets an INSTANCE header.
+    /// Instance. Events with an instance get an INSTANCE header.
     pub instance: Option<Instance>,
     /// Payload.
     pub payload: &'a [u8],
@@ -192,7 +191,7 @@ pub struct ManifestEvent<'a> {
 /// The source of a WPP message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MessageSource {
-    /// Not known.
+    /// Unknown.
     #[default]
     None,
     /// Message GUID.

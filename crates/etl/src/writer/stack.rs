@@ -1,4 +1,5 @@
-//! Stacks of kernel events: whole in one StackWalk event, or as a key that a later event defines.
+//! Stacks of kernel events: complete in one StackWalk event, or as a key that a later event
+//! defines.
 
 use std::io::{Seek, Write};
 
@@ -14,7 +15,7 @@ const GROUP: u8 = 0x18;
 const VERSION: u8 = 2;
 
 mod opcode {
-    /// A whole stack.
+    /// A complete stack.
     pub(super) const STACK: u8 = 32;
     /// Frames of a key that is about to get another meaning.
     pub(super) const KEY_DELETE: u8 = 35;
@@ -54,10 +55,10 @@ pub enum StackPart {
     User,
 }
 
-/// Stack events of a writer so far, for callers that must know how many events a trace gets.
+/// Number of stack events written so far, for callers that need the number of events of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StackCounts {
-    /// Whole stacks.
+    /// Complete stacks.
     pub whole: u64,
     /// References to kernel parts.
     pub kernel: u64,
@@ -204,15 +205,15 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Stack events so far.
+    /// Number of stack events so far.
     #[must_use]
     pub const fn stack_counts(&self) -> StackCounts {
         self.stacks.counts
     }
 
-    /// Writes a reference to one part of a stack, innermost frame first, into an event that is
-    /// stamped `now`. The frames follow when the key is used for another stack, or at the end. A
-    /// stack without frames, and one that is stamped earlier than a key allows, is written whole.
+    /// Writes a reference to one part of a stack, innermost frame first, into an event stamped
+    /// `now`. The frames follow when the key is reused for another stack, or at the end. A stack
+    /// without frames, or one stamped earlier than a key allows, is written whole.
     ///
     /// # Errors
     /// The errors of [`TraceWriter::write`].

@@ -132,8 +132,8 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         );
     })?;
     let has_samples = !sums.is_empty();
-    // Idle times of all processors have to be known before the first slice is compared with them,
-    // hence a scan of its own.
+    // Idle times of all processors must be known before the first slice is compared with them,
+    // hence a separate scan.
     let times = idle_times(source, idle, &cores, &busy, &mut states)?;
     states.events(source)?;
     states.write(sink)?;
@@ -357,9 +357,9 @@ impl IdleSpans {
 
 /// Reads the slices of idle threads: when each kind of core was idle, and in which states.
 ///
-/// A processor that never switched while others did was idle from the first to the last moment that
-/// switches of others reach over, unless a sample found it busy, or events were lost, among which
-/// its switches may have been.
+/// Computes the idle times. A processor that never switched while others did was idle from the
+/// first to the last switch of the others. This does not hold if a sample found it busy, or if
+/// events were lost, because its switches may be among them.
 fn idle_times(
     source: &dyn TableSource,
     idle: Option<i32>,

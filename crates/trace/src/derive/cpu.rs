@@ -129,7 +129,7 @@ pub(super) fn derive(
 /// Rows of one of the tables.
 type Batch = Result<(&'static Table, RecordBatch), SinkError>;
 
-/// Hands rows on to the thread that writes them, until it takes no more.
+/// Passes rows to the thread that writes them, until it takes no more.
 struct Outgoing<'p>(&'p mut dyn FnMut(Batch) -> bool);
 
 impl Sink for Outgoing<'_> {
@@ -155,7 +155,7 @@ pub(super) fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, Sink
     Ok(idle)
 }
 
-/// Columns of samples that sums of processes are made of.
+/// Columns of samples for the sums of processes.
 const OF_SAMPLES: [&str; 9] = [
     "ts_ns",
     "cpu",
@@ -218,7 +218,7 @@ fn samples(
     })
 }
 
-/// Columns of switches that sums of processors are made of.
+/// Columns of switches for the sums of processes.
 const OF_SWITCHES: [&str; 14] = [
     "thread_key",
     "process_key",
@@ -261,8 +261,8 @@ fn switches(
                 continue;
             }
             let (wait, ready) = (wait.get(row), ready.get(row));
-            // A thread that was off the processors throughout and of which nothing is known adds
-            // nothing to any sum.
+            // A thread that was off the processors throughout, without known waits, adds nothing to
+            // any sum.
             if cpu.get(row).is_none() && wait.is_none() && ready.is_none() {
                 continue;
             }
@@ -322,13 +322,13 @@ fn switches(
     Ok(any)
 }
 
-/// Processes whose rows are held at a time.
+/// Chunks of processes whose rows are in memory at the same time.
 fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
     let mut chunks: Vec<Vec<Option<i32>>> = Vec::new();
     let mut room = 0;
     for (process, sum) in sums {
-        // A process is never divided, since the union of its intervals needs all of them. One that
-        // has more rows than there is room for gets a chunk of its own.
+        // A process is never divided, because the union of its intervals needs all of them. A
+        // process with more rows than the limit gets a chunk of its own.
         if room < sum.rows || chunks.is_empty() {
             chunks.push(Vec::new());
             room = HELD_ROWS;

@@ -80,13 +80,13 @@ impl<T: Clone + Eq + Hash> Texts<T> {
 /// No parent.
 const NONE: u32 = u32::MAX;
 
-/// The methods of stacks, and of those that were asked for lately.
+/// Expands stacks to methods, with a cache of recent stacks.
 #[derive(Debug)]
 pub(super) struct Expander<'s> {
     stacks: &'s Stacks,
     expanded: FxHashMap<i32, Arc<[(MethodId, u32)]>>,
     expanded_methods: usize,
-    /// The latest stack in which each method was met.
+    /// The latest round in which each method was seen.
     seen: Vec<u32>,
     round: u32,
 }
@@ -149,7 +149,8 @@ impl Stacks {
             let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
             for row in 0..batch.num_rows() {
                 let own = self.nodes.len() as u32;
-                // A file can claim anything; a parent that does not come before would never end.
+                // A file can contain anything: a parent that does not come before its child could
+                // cause an endless loop.
                 let parent = parent.get(row).map(|id| id as u32).filter(|id| *id < own);
                 self.nodes.push((
                     parent.unwrap_or(NONE),
@@ -170,7 +171,8 @@ impl Stacks {
         self.of_frame.get(usize::try_from(frame).ok()?).copied()
     }
 
-    /// Name of a method: the offset in the module or the address as `+0x1a2b` where none is known.
+    /// Name of a method: the offset in the module or the address, such as `+0x1a2b`, if the name is
+    /// unknown.
     pub(super) fn name(&self, method: MethodId) -> Option<String> {
         Some(match self.methods.get(method as usize)?.name {
             Name::Known(id) => self.names.distinct.get(id as usize)?.to_string(),
@@ -267,8 +269,8 @@ impl<'s> Expander<'s> {
             at = *parent;
             depth += 1;
         }
-        // All are forgotten at once: keeping track of which one was used last would cost more than
-        // expanding a few again.
+        // All entries are dropped at once: tracking the least recently used one would cost more
+        // than expanding a few stacks again.
         self.expanded_methods += list.len();
         if self.expanded_methods > MAX_EXPANDED {
             self.expanded.clear();

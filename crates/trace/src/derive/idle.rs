@@ -1,7 +1,7 @@
 //! Times in which at least one processor of a kind was idle.
 
-/// Intervals that are held. Where more remain when they are put together, short gaps between them
-/// are closed: times come out too long by those gaps, and memory stays bounded.
+/// Maximum number of intervals. If more remain after merging, short gaps between them are closed:
+/// times become too long by those gaps, and memory stays bounded.
 const MAX_SPANS: usize = 1 << 22;
 
 /// A gap that is closed first, in nanoseconds.

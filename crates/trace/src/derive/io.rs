@@ -65,8 +65,8 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                 ),
                 _ => (
                     &mut sum.flushes,
-                    // A flush moves no bytes: adding 0 to another sum fills the place that reads
-                    // and writes have for them.
+                    // A flush moves no bytes, so it adds 0 in the place of the bytes of reads and
+                    // writes.
                     [
                         (&mut sum.max_io_ns, 0),
                         (&mut sum.flush_service_ns, service),

@@ -15,7 +15,7 @@ use crate::table::{CpuMethod, ReadyPercentile};
 pub(super) struct GroupKey {
     pub(super) process: Option<i32>,
     pub(super) thread: i32,
-    /// [`NO_STACK`] where none was recorded.
+    /// [`NO_STACK`] if none was recorded.
     pub(super) stack: i32,
 }
 
@@ -141,14 +141,14 @@ pub(super) struct Methods<'s> {
     /// Percentiles of the process, then of those methods that were ready often enough.
     ranked: Vec<Ranked>,
     of_process: usize,
-    /// Positions of the percentiles of a method in `ranked`, by kind; of several methods that
-    /// always come together only the first one has any.
+    /// Positions of the percentiles of a method in `ranked`, by kind. Of several methods that
+    /// always occur together only the first one has any.
     ranks: Vec<[u32; 2]>,
     first_alike: Vec<MethodId>,
     mixer: Mixer,
 }
 
-/// Sums in pieces of memory of one size: a growing vector would copy all of them each time.
+/// Sums in chunks of one size: a growing vector would copy all of them each time.
 #[derive(Default)]
 struct Sums(Vec<Vec<Sum>>);
 
@@ -394,7 +394,7 @@ impl<'s> Methods<'s> {
             let Some(place) = self.places.get_mut(method as usize) else {
                 continue;
             };
-            // Places and sums are reset on the way, since the next process uses the same memory.
+            // Indices and sums are reset on the way, because the next process uses the same memory.
             let sum = self
                 .sums
                 .get_mut(std::mem::replace(place, NONE))

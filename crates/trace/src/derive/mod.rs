@@ -81,8 +81,8 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
     }
 }
 
-/// Computes all derived tables but `stack_hash`, for which there is [`stack_hashes`], with the
-/// stack tags of each of `sets`, and hands them to `sink`.
+/// Computes all derived tables but `stack_hash` (see [`stack_hashes`]), with the stack tags of each
+/// of `sets`, and writes them to `sink`.
 ///
 /// # Errors
 /// The errors of the source and the sink.
@@ -108,8 +108,8 @@ pub fn derive(
         win32k::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)
     };
-    // Only one thread may drive the sink. The rows of these tables are sums and few, so they are
-    // held until the other thread is done.
+    // Only one thread may use the sink. The rows of these tables are few, so they are held until
+    // the other thread is done.
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));
     cpu?;
     io?.into_iter()

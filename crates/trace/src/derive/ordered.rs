@@ -1,4 +1,4 @@
-//! Jobs that several threads do, whose results come out in the order of the jobs.
+//! Parallel jobs with results in the order of the jobs.
 //!
 //! Each thread takes the next job when it has finished one. Results of the first unfinished job are
 //! passed on at once. Threads that are ahead wait when they hold many results, so memory does not
@@ -11,18 +11,18 @@ use std::thread::{Builder, scope};
 /// Threads that do jobs.
 const WORKERS: usize = 2;
 
-/// Results of a job that are held until they are handed on.
+/// Maximum number of results held for a job.
 const HELD: usize = 16;
 
 /// State shared by the threads.
 struct State<T> {
     /// The next job that no thread has taken.
     next: usize,
-    /// The first job whose results are not all handed on.
+    /// The first job with results that were not passed on.
     first: usize,
     results: BTreeMap<usize, VecDeque<T>>,
     finished: Vec<bool>,
-    /// A thread panicked, or the results are not wanted any more.
+    /// True if a thread panicked, or no more results are wanted.
     is_over: bool,
 }
 
@@ -50,14 +50,14 @@ impl<T> Shared<T> {
     /// Takes a job.
     fn take(&self) -> Option<usize> {
         let mut state = self.lock();
-        // Jobs are given out in order, so the first one that is not finished always belongs to some
-        // thread, and waiting for it ends.
+        // Jobs are started in order, so the first unfinished one always belongs to some thread, and
+        // waiting for it ends.
         let job = state.next;
         state.next += 1;
         (!state.is_over && job < state.finished.len()).then_some(job)
     }
 
-    /// Takes a result. Returns whether more is wanted.
+    /// Adds a result. Returns true if more are wanted.
     fn put(&self, job: usize, result: T) -> bool {
         let mut state = self.lock();
         while state
@@ -80,7 +80,7 @@ impl<T> Shared<T> {
         self.changed.notify_all();
     }
 
-    /// The next result in order; `None` if there is none any more.
+    /// The next result in order; `None` at the end.
     fn next(&self) -> Option<T> {
         let mut state = self.lock();
         loop {

@@ -1,4 +1,4 @@
-//! Percentiles of ready times, of values that come in ascending order once their number is known.
+//! Percentiles of ready times, from values that come in ascending order and whose number is known.
 //!
 //! Only the values next to a percentile are kept, so memory does not grow with the number of
 //! values.
@@ -114,13 +114,12 @@ impl Ranked {
         }
     }
 
-    /// The percentiles, once all values were taken.
+    /// The percentiles, after all values were added.
     fn values(&self) -> [i64; PERCENTS.len()] {
         let mut all = [0; PERCENTS.len()];
         for ((value, percent), (below, above)) in all.iter_mut().zip(PERCENTS).zip(self.near) {
             let (_, hundredths) = self.position(percent);
-            // A value that broken time stamps made huge would overflow 64 bits when it is
-            // multiplied.
+            // A huge value from broken time stamps would overflow 64 bits when multiplied.
             let between = (i128::from(above) - i128::from(below)) * i128::from(hundredths) / 100;
             *value = below.saturating_add(i64::try_from(between).unwrap_or(i64::MAX));
         }

@@ -74,7 +74,7 @@ pub(super) fn row(
     ready: i64,
 ) -> CpuProcess {
     let switched = |value: i64| has_switches.then_some(value);
-    // Switches see every processor, samples only where the timer struck.
+    // Switches show every processor, samples only those at which the timer fired.
     let cores = if sum.switched_cores.is_empty() {
         &sum.sampled_cores
     } else {

@@ -7,7 +7,7 @@ use super::columns::{Get, int32, int64, text};
 use crate::sink::SinkError;
 use crate::table::{CpuCore, CpuFrequency, Row};
 
-/// Kinds of cores that are distinguished; processors have three at most.
+/// Maximum number of kinds of cores; processors have three at most.
 const MAX_CLASSES: usize = 8;
 
 /// Kind and nominal speed of each processor.
@@ -72,7 +72,7 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Measured speeds of each processor; where none were recorded, the speeds that were requested.
+    /// Measured speeds of each processor, or the requested speeds if none were measured.
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
         let (mut measured, mut requested) = (Self::default(), Self::default());
         source.scan(

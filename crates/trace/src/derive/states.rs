@@ -15,8 +15,8 @@ type StateKey = (i32, &'static str, Option<i32>);
 #[derive(Debug, Default)]
 pub(super) struct States {
     sums: BTreeMap<StateKey, (i64, i64, i64)>,
-    /// The last slice of the idle thread of each processor, until a thread comes that gives its
-    /// state.
+    /// The last slice of the idle thread of each processor, until the switch-in of a thread
+    /// contains its state.
     last: BTreeMap<i32, (i64, i64)>,
 }
 
@@ -29,7 +29,7 @@ impl States {
         }
     }
 
-    /// A thread came to the processor at that time.
+    /// A thread was switched in at that time.
     pub(super) fn woke(&mut self, cpu: i32, in_ns: Option<i64>, state: Option<i32>) {
         let Some((start, end)) = self.last.get(&cpu).copied() else {
             return;

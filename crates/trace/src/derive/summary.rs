@@ -141,7 +141,7 @@ pub struct SummaryStacks {
 /// Name of the column of stacks.
 const STACK_ID: &str = "stack_id";
 
-/// Name of the column of frames that are in no stack: where threads start.
+/// Name of the column with frames that are in no stack: start addresses of threads.
 const START_FRAME_ID: &str = "start_frame_id";
 
 /// True if rows of a table refer to stacks or frames, which have other numbers in a summary.
@@ -174,8 +174,8 @@ fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
             for row in 0..batch.num_rows() {
                 let own = nodes.len() as i32;
                 nodes.push(Node {
-                    // A damaged file can claim a parent that comes later; following it could go
-                    // round for ever.
+                    // A damaged file can claim a parent that comes later; following it could loop
+                    // forever.
                     parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
                     frame: frame.get(row).unwrap_or_default(),
                     depth: depth.get(row).unwrap_or_default(),
@@ -192,8 +192,7 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
     let mut at = stack;
     while let Some(index) = at.and_then(|stack| usize::try_from(stack).ok()) {
         match wanted.get_mut(index) {
-            // A node that is marked has all its callers marked as well: each node is visited once
-            // in all.
+            // All callers of a marked node are also marked, so each node is visited once in total.
             Some(wanted) if !*wanted => *wanted = true,
             _ => return,
         }

@@ -12,9 +12,9 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{CpuSample, Row, TagInterval, Trace};
 use crate::tags::OTHER;
 
-/// A stretch ends where no sample of its tag came for so long, or for this part of the trace if
-/// that is longer. This bounds the rows: a tag of a process has a hundred at most, and one for each
-/// second.
+/// A stretch ends after this time without a sample of its tag, or after a fraction of the trace if
+/// that is longer. This bounds the rows: at most a hundred for a tag of a process, and at most one
+/// per second.
 const GAP_NS: i64 = 1_000_000_000;
 const GAPS: i64 = 100;
 
@@ -30,7 +30,7 @@ struct Stretch {
     cpu: i64,
 }
 
-/// Computes `tag_interval`. Samples come in the order of time.
+/// Computes `tag_interval`. Samples come in order of time.
 pub(super) fn derive(
     source: &dyn TableSource,
     tags: &Tags<'_>,
@@ -93,7 +93,7 @@ impl Stretches {
             samples: 1,
             cpu,
         };
-        // An empty stretch, to which the sample is added below as to any other.
+        // An empty stretch; the sample is added below as to any other.
         let open = self.open.entry(key).or_insert(Stretch {
             samples: 0,
             cpu: 0,
@@ -140,7 +140,7 @@ impl Stretches {
     }
 }
 
-/// Puts together stretches of rules that make the same tag.
+/// Merges stretches of rules that produce the same tag.
 fn joined(mut stretches: Vec<Stretch>, gap: i64) -> Vec<Stretch> {
     stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     let mut all: Vec<Stretch> = Vec::new();

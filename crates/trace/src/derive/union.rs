@@ -1,4 +1,4 @@
-//! Intervals, and the length of the union of those that come in the order of their starts.
+//! Intervals, and the length of their union if they come in the order of their starts.
 
 use super::percentiles::ReadyKind;
 

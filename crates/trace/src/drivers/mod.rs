@@ -1,4 +1,4 @@
-//! Drivers that take part in file system requests, and which kind each one is.
+//! Drivers that take part in file system requests, and the kind of each.
 //!
 //! The list (`drivers.tsv`) is taken from the page *Allocated filter altitudes* of the Windows
 //! driver documentation, as of May 2021, as far as a company and a kind can be known. The altitude
@@ -19,8 +19,7 @@ pub struct Driver {
     pub vendor: &'static str,
     /// Kind of the driver.
     pub category: Category,
-    /// Its place among filters, if it has one of its own; filters with a higher altitude see a
-    /// request first.
+    /// Its altitude, if it has one of its own; filters with a higher altitude see a request first.
     pub altitude: Option<f64>,
 }
 
@@ -33,13 +32,13 @@ pub enum Category {
     Antivirus,
     /// Watches and reports file I/O.
     ActivityMonitor,
-    /// On top of the others.
+    /// Top of the stack.
     Top,
     /// Recovers deleted files.
     Undelete,
     /// Copies changes to another machine.
     Replication,
-    /// Backs up changes as they are made.
+    /// Backs up changes continuously.
     ContinuousBackup,
     /// Keeps files with unwanted content away.
     ContentScreener,
@@ -134,8 +133,8 @@ pub fn category(name: &str) -> Option<Driver> {
     BY_NAME.get(&name.to_lowercase()).copied()
 }
 
-/// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude
-/// does not show the kind.
+/// Parses a line: altitude, which may be missing, file name, company, and `antivirus` if the
+/// altitude does not show the kind.
 fn parsed(line: &'static str) -> Option<Driver> {
     let mut fields = line.split('\t');
     let (altitude, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);

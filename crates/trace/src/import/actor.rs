@@ -8,7 +8,7 @@ use super::line::Seq;
 use super::waiting::Pending;
 use crate::tracker::process::ProcessKey;
 
-/// Thread and process of an event, as far as they are known.
+/// Thread and process of an event, if they are known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Actor {
     pub(super) tid: Option<u32>,

@@ -1,8 +1,8 @@
-//! Messages of ALPC: sending, receipt, answer and wait become one row. Their events name no thread:
-//! it is the one that runs on the processor.
+//! ALPC messages: sending, receipt, answer and wait become one row. Their events name no thread:
+//! they belong to the thread that runs on the processor.
 //!
-//! A message is known by its number. Its answer has the same number, and later messages use the
-//! number again.
+//! A message is identified by its number. Its answer has the same number, and later messages reuse
+//! it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,18 +39,18 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Messages that are held, and threads that wait. When there are more messages, the oldest are
-/// written as they are.
+/// Maximum number of open messages, and of waiting threads. If there are more messages, the oldest
+/// are written incomplete.
 const MAX_HELD: usize = 1 << 16;
 
-/// Distinct names of ports; the names of others are not kept.
+/// Maximum number of distinct port names; further names are not kept.
 const MAX_PORTS: usize = 1 << 14;
 
 /// A message that later events may belong to.
 #[derive(Debug)]
 struct Open {
     row: Alpc,
-    /// Its place in the order in which messages came.
+    /// Its rank in the order of arrival.
     number: u64,
     /// Time of the first of its events.
     first_ns: i64,
@@ -65,11 +65,11 @@ struct Open {
 enum Wait {
     /// For the answer to a message, since a time.
     Reply(u32, i64),
-    /// For any message at a port, since a time; how long, once it ended.
+    /// For any message at a port, since a time; the duration, once it ended.
     Message(Option<Arc<str>>, i64, Option<i64>),
 }
 
-/// The thread of an event, as far as it is known, and the time.
+/// The thread of an event, if it is known, and the time.
 #[derive(Debug, Clone, Copy)]
 struct Actor {
     tid: Option<u32>,
@@ -95,17 +95,17 @@ impl Actor {
     }
 }
 
-/// Puts the events of messages together.
+/// Combines the events of messages.
 #[derive(Debug, Default)]
 struct Messages {
     open: FxHashMap<u32, Open>,
-    /// The open messages in the order in which they came.
+    /// The open messages in order of arrival.
     order: BTreeMap<u64, u32>,
     next: u64,
     /// By thread ID.
     waits: FxHashMap<u32, Wait>,
     ports: FxHashSet<Arc<str>>,
-    /// Gaps in the recording that are known.
+    /// Number of known gaps in the recording.
     gaps: u64,
 }
 
@@ -275,7 +275,7 @@ impl Messages {
         self.open.entry(id).insert_entry(open).into_mut()
     }
 
-    /// Writes a message that no more events belong to.
+    /// Writes a message to which no more events belong.
     fn end(&mut self, id: u32, time: i64, context: &mut Context<'_>) {
         let Some(open) = self.open.remove(&id) else {
             return;
@@ -295,7 +295,7 @@ impl Messages {
         stack.into_iter().for_each(|stack| context.forget(stack));
     }
 
-    /// Writes all messages, in the order in which they came.
+    /// Writes all messages, in order of arrival.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
         for id in std::mem::take(&mut self.order).into_values() {
             self.end(id, time, context);

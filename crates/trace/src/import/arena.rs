@@ -1,5 +1,5 @@
-//! Stacks on their way from the events to the rows: the addresses of whole ones, in chunks that are
-//! given away as a whole.
+//! Storage for stacks on their way from the events to the rows: the addresses of whole stacks, in
+//! chunks that change owner as a whole.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::tracker::stack::StackId;
 /// Addresses of a chunk: 128 KiB.
 const CHUNK: usize = 1 << 14;
 
-/// Addresses that may wait; with more, rows are handed on before their time: 128 MiB.
+/// Maximum number of waiting addresses (128 MiB). If there are more, rows are passed on early.
 const MAX_WAITING: usize = 1 << 24;
 
 /// A stack of addresses whose row waits.
@@ -76,9 +76,9 @@ impl Arena {
         matches!(stack, RawStack::Whole { chunk, .. } if chunk == self.number)
     }
 
-    /// Gives the chunk away. `until` is the number of the next row.
+    /// Passes the current chunk on. `until` is the number of the next row.
     pub(super) fn give(&mut self, until: Seq) -> Chunk {
-        // A stack is never split, so the last one may reach over the end of a chunk.
+        // A stack is never split, so the last one may extend beyond the end of a chunk.
         let addresses = std::mem::replace(&mut self.addresses, Vec::with_capacity(CHUNK + 1024));
         let number = self.number;
         self.number = number.wrapping_add(1);

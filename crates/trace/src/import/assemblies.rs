@@ -16,8 +16,7 @@ use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 /// Rows of `module` by method.
 #[derive(Debug, Default)]
 pub(super) struct Assemblies {
-    /// By the number of the method; `None` for code in an image, and where no event names its
-    /// module.
+    /// By the number of the method; `None` for code in an image, and if no event names its module.
     of_method: Vec<Option<u32>>,
     /// Assemblies that no image event of their process names. They are written after the images.
     added: Vec<Module>,

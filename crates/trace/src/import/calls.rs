@@ -1,4 +1,4 @@
-//! System calls. Their events name no thread: it is the one that runs on the processor.
+//! System calls. Their events name no thread: they belong to the thread that runs on the processor.
 
 use etwkit_decode::kernel::syscall::{self, opcode};
 use etwkit_decode::kernel::{Hook, group};
@@ -32,8 +32,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     make: |_| Box::new(Calls::default()),
 };
 
-/// Nested calls that are held for a thread: functions of windows call back into their programs,
-/// which call again. Where there are more, exits are missing from the trace.
+/// Maximum number of nested calls of a thread: window procedures are called back from the kernel
+/// and call it again. If there are more, exits are missing from the trace.
 const MAX_NESTED: usize = 16;
 
 /// A call that has not ended.
@@ -48,7 +48,7 @@ struct Open {
 struct Calls {
     /// Open calls of each thread, the innermost one last.
     open: FxHashMap<i32, Vec<Open>>,
-    /// Gaps in the recording that are known.
+    /// Number of known gaps in the recording.
     gaps: u64,
 }
 
@@ -181,7 +181,7 @@ impl Importer for Calls {
         Ok(())
     }
 
-    /// Writes the calls that had not ended when the trace did.
+    /// Writes the calls that had not ended at the end of the trace.
     fn finish(
         mut self: Box<Self>,
         learned: Learned<'_>,

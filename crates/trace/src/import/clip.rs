@@ -46,7 +46,7 @@ pub(super) fn clipped(
     Some(row)
 }
 
-/// A row as a whole, in the range in which the thread was switched in and in no other.
+/// An unclipped row, in the range in which the thread was switched in and in no other.
 pub(super) fn whole(
     mut row: ContextSwitch,
     run: Option<(i64, i64)>,
@@ -60,8 +60,8 @@ pub(super) fn whole(
     Some(row)
 }
 
-/// A thread that was off the processors to the end of the range. `lengths` are known if it came
-/// back later.
+/// A thread that was off the processors up to the end of the range. `lengths` are known if it
+/// returned later.
 fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option<ContextSwitch> {
     let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
     if row.readied_ns.is_some_and(|ns| ns > range.end_ns) {
@@ -96,7 +96,7 @@ fn state_of(row: &ContextSwitch) -> Option<u8> {
     row.prev_state.and_then(|state| u8::try_from(state).ok())
 }
 
-/// Waiting and ready, each as far as it is known.
+/// Wait and ready time, each if known.
 type Lengths = (Option<i64>, Option<i64>);
 
 /// Waiting and ready time in the range of a row with a switch-out and a switch-in.

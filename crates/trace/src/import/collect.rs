@@ -41,8 +41,8 @@ const RUNTIME_STACKS: i64 = 50;
 /// Maximum delay in seconds of a stack after its event. In the available traces it is up to 0.4.
 const MAX_PATIENCE_S: i64 = 60;
 
-/// The events of minifilter drivers. With any of them files have to be known by name before they
-/// have a key.
+/// The events of minifilter drivers. If there are any, files must be known by name before they have
+/// a key.
 pub(super) const MINI_FILTERS: Events = Events::KernelBetween(
     group::FILE,
     mini_filter::opcode::PRE_START,
@@ -121,7 +121,7 @@ impl Collected {
 #[derive(Default)]
 struct Ahead {
     counts: Counts,
-    /// Events so far, for the other thread.
+    /// Number of events so far, for the other thread.
     seen: Arc<AtomicU64>,
     mentions: Mentions,
     patience: i64,
@@ -178,7 +178,7 @@ impl Ahead {
         if pulse {
             self.seen.store(self.counts.total(), Ordering::Relaxed);
         }
-        // Any event of a provider may describe other events, and descriptions count in the order of
+        // Any event of a provider may describe other events, and descriptions apply in order of
         // time.
         pulse || hook.is_none_or(|hook| WANTED.by(hook) != 0)
     }
@@ -213,7 +213,7 @@ impl Collector {
             self.cores.observe(None, event);
             return;
         };
-        // One look-up for all learners: most events that come here are wanted by one of them alone.
+        // One lookup for all consumers: most events here are wanted by only one of them.
         let by = WANTED.by(hook);
         let wants = |learner: usize| by >> learner & 1 != 0;
         if wants(DIRECTORY) {
@@ -334,8 +334,8 @@ pub(super) fn collect(
             .any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
-        // Rows wait as long as the latest stack of this trace needs, and no longer: every row that
-        // waits takes memory. The limit keeps a single wrong time stamp from holding the whole
+        // Rows wait as long as the latest stack of this trace needs, and no longer: every waiting
+        // row takes memory. The limit prevents a single wrong time stamp from delaying the whole
         // trace.
         patience: ahead.patience.max(runtime).clamp(0, limit),
         // The list at the start contains it directly. Without a list, the first change contains the

@@ -82,7 +82,7 @@ impl<'d> Context<'d> {
         self.identity.of_thread(tid, time)
     }
 
-    /// The thread that runs on a processor, as far as it is known.
+    /// The running thread of a processor, if it is known.
     pub(super) fn running_on(&self, cpu: u16) -> Option<u32> {
         // The first switch-out of a processor names the thread that ran before it. That holds only
         // up to the first switch or gap of the processor.
@@ -122,7 +122,7 @@ impl<'d> Context<'d> {
         self.line.attached
     }
 
-    /// Puts a row in the line. `tid` is the thread whose stack it may have.
+    /// Queues a row. `tid` is the thread whose stack it may have.
     pub(super) fn wait(
         &mut self,
         time: i64,
@@ -133,8 +133,8 @@ impl<'d> Context<'d> {
         self.put(Entry::new(time, tid.map(StackSource::Thread), process, row))
     }
 
-    /// Puts the start of a slice in the line, which takes the stack of the context switch by which
-    /// a thread comes to a processor.
+    /// Queues the start of a slice, which takes the stack of the context switch that switches the
+    /// thread in.
     pub(super) fn wait_for_switch(
         &mut self,
         time: i64,
@@ -156,7 +156,7 @@ impl<'d> Context<'d> {
         self.put(Entry::new(time, Some(whose), process, row))
     }
 
-    /// Puts a row in the line that brings its own stack.
+    /// Queues a row that has its own stack.
     pub(super) fn wait_with(
         &mut self,
         time: i64,
@@ -170,8 +170,8 @@ impl<'d> Context<'d> {
     }
 
     fn put(&mut self, entry: Entry<Pending>) -> Seq {
-        // Rows are pushed on another thread, where nothing knows which importer made them, so the
-        // declaration is checked here.
+        // Rows are written on another thread, where their importer is unknown, so the declaration
+        // is checked here.
         if cfg!(debug_assertions)
             && let Pending::Row(row) = &entry.row
         {
@@ -198,7 +198,7 @@ impl<'d> Context<'d> {
         )
     }
 
-    /// Takes the addresses of a stack. `cpu` is the processor where the kernel logged it.
+    /// Takes the addresses of a stack. `cpu` is the processor on which the kernel logged it.
     pub(super) fn attach_whole(&mut self, of: Owner, addresses: &[u64], cpu: Option<u16>) {
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
         // A whole stack is in one event. If it starts in the kernel, the user part may follow in an
@@ -223,7 +223,7 @@ impl<'d> Context<'d> {
         self.line.attach(of.timestamp, whose, half, stack, cpu);
     }
 
-    /// Moves on to a raw time and hands on the rows that no stack can come for any more.
+    /// Advances to a raw time and passes on the rows for which no stack can come any more.
     #[inline]
     pub(super) fn advance(&mut self, time: i64) -> Result<(), SinkError> {
         self.line.advance(time);
@@ -237,7 +237,7 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// Hands on all rows that wait.
+    /// Passes on all waiting rows.
     pub(super) fn drain(&mut self) -> Result<(), SinkError> {
         while let Some((seq, entry)) = self.line.pop_any() {
             self.outbox.leave(seq, entry, &mut self.line)?;
@@ -245,12 +245,12 @@ impl<'d> Context<'d> {
         self.outbox.flush(&mut self.line)
     }
 
-    /// Gives up a start whose end was lost.
+    /// Drops a start whose end was lost.
     pub(super) fn forget(&mut self, seq: Seq) {
         forget(&mut self.line, &mut self.outbox, seq);
     }
 
-    /// Gives up the ready events that no switch-in will take.
+    /// Drops the ready events that no switch-in will take.
     pub(super) fn forget_released(&mut self) {
         let Self {
             schedule,

@@ -100,8 +100,8 @@ impl Cores {
         };
     }
 
-    /// Index of a processor by group and number. Where no event lists the processors it is the
-    /// number, as it is on machines with one group.
+    /// Index of a processor by group and number. If no event lists the processors, it is the
+    /// number, as on machines with one group.
     pub(super) fn index(&self, number: Number) -> Option<u16> {
         let listed = || {
             let at = |(group, n): &(u16, u8)| (*group, *n) == (number.group, number.number);

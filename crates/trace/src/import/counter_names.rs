@@ -81,12 +81,12 @@ impl CounterNames {
             .unwrap_or_else(|| format!("source {source}"))
     }
 
-    /// The rows of `pmc_counter`, where events carry up to `values` values.
+    /// The rows of `pmc_counter`. `values` is the maximum number of values in an event.
     pub(super) fn rows(&self, values: usize) -> Vec<PmcCounter> {
         let count = self.counted.len().max(values);
         let counted = (0..).take(count).map(|position: i32| PmcCounter {
             position: Some(position),
-            // Without the event that names the counters only their positions are known.
+            // Without the event that names the counters, only their positions are known.
             name: self
                 .counted
                 .get(position as usize)

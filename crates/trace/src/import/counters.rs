@@ -39,7 +39,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// Follows the intervals of samples.
 struct Counters<'n> {
     names: &'n CounterNames,
-    /// Name and interval in force of the sources that were met.
+    /// Name and current interval of each source.
     sources: FxHashMap<u32, (Arc<str>, Option<u32>)>,
 }
 

@@ -9,7 +9,7 @@ use crate::table::Pmc;
 /// Values of a processor's counters.
 type Values = [Option<u64>; MAX_COUNTERS];
 
-/// Bits of the counters that processors have: a value that ran over is too small by two to the
+/// Width of a processor's counters in bits: a value after an overflow is too small by two to the
 /// power of this.
 const WIDTH: u32 = 48;
 
@@ -51,8 +51,8 @@ pub(super) struct LastValues {
 }
 
 impl LastValues {
-    /// Takes the values of a context switch. Gives the differences to the one before on this
-    /// processor, if there are any.
+    /// Takes the values of a context switch. Returns the differences to the previous one on this
+    /// processor, if there is one.
     #[inline]
     pub(super) fn switch(&mut self, event: &RawEvent<'_>) -> Option<Deltas> {
         let mut now = Values::default();

@@ -1,5 +1,5 @@
-//! The tables that name processes, threads, modules and methods: written at the end, when all names
-//! are known.
+//! The tables that name processes, threads, modules and methods. They are written at the end, when
+//! all names are known.
 
 use etwkit_decode::kernel::merge::IMAGE_ID;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
@@ -19,7 +19,8 @@ const ENDINGS: Events = Events::Kernel(group::PROCESS, &[process::opcode::TERMIN
 const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 
 pub(super) const PROCESSES: Declaration = Declaration {
-    // All of these were read by the first pass. Events of the provider stay events: they say more.
+    // All of these were read by the first pass. Events of the provider stay events: they contain
+    // more.
     takes: &[
         OF_PROCESSES,
         ENDINGS,

@@ -9,7 +9,7 @@ use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
-/// Requests that are remembered, 16 bytes each. A trace with more of them gets no depths: depths of
+/// Maximum number of requests, 16 bytes each. A trace with more of them gets no depths: depths from
 /// a part of the requests would be wrong.
 const MAX_REQUESTS: usize = 1 << 24;
 
@@ -64,7 +64,7 @@ impl DiskQueues {
         requests.ends.push(end);
     }
 
-    /// Puts requests in the order of time, when all were taken.
+    /// Sorts the requests by time, after all were added.
     pub(super) fn sort(&mut self) {
         for requests in self.disks.values_mut() {
             requests.begins.sort_unstable();

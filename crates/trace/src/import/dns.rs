@@ -40,14 +40,14 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Open queries for one name. When there are more, the oldest is given up: a malicious file can
-/// start millions of them.
+/// Maximum number of open queries for one name. If there are more, the oldest is dropped: a
+/// malicious file can start millions of them.
 const MAX_OPEN: usize = 64;
 
 /// Adapters or servers of one query that are kept.
 const MAX_NAMES: usize = 32;
 
-/// Names that are kept once each, in the order in which they came.
+/// Distinct names, in order of first occurrence.
 #[derive(Debug, Default)]
 struct Names(Vec<Arc<str>>);
 
@@ -190,7 +190,7 @@ impl Dns {
     }
 
     /// Adds adapters and servers to all open queries for the name that they may belong to. Returns
-    /// whether there is one.
+    /// true if there is one.
     fn between(&mut self, dns_event: &DnsEvent) -> bool {
         let Some(of_name) = self.open.get_mut(&dns_event.name.to_lowercase()) else {
             return false;
@@ -272,7 +272,7 @@ impl Importer for Dns {
     }
 }
 
-/// Hands a row on, if it belongs to the range.
+/// Passes a row on if it belongs to the range.
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     let Open {
         mut row,

@@ -47,7 +47,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// A thread of a process. The thread that stops the others is the one that lets them run again.
+/// A thread of a process. The thread that suspends the others is the one that resumes them.
 type Runner = (Option<ProcessKey>, Option<u32>);
 
 /// A runtime in a process.
@@ -144,7 +144,7 @@ impl Dotnet {
                 self.suspensions
                     .insert((process, event.thread_id()), suspension);
             }
-            // These stay events of their own: the row of the collection has only sums of them.
+            // These stay events of their own: the row of the collection has only their sums.
             (Origin::Runtime, id::GC_SUSPEND_END | id::GC_RESTART_BEGIN | id::GC_HEAP_STATS) => {
                 self.part(process, event, ns);
                 return Ok(false);

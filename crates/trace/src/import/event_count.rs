@@ -31,11 +31,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Kinds that are counted apart; all that come later are counted together. Large traces have some
-/// thousands.
+/// Maximum number of kinds counted separately; all later ones are counted together. Large traces
+/// have some thousands.
 const MAX_KINDS: usize = 1 << 14;
 
-/// Events whose stacks may still come: a trace with more of them at a time loses stacks of the
+/// Maximum number of events that wait for stacks: a trace with more of them loses stacks of the
 /// oldest.
 const MAX_LOGGED: usize = 1 << 18;
 
@@ -43,15 +43,15 @@ const MAX_LOGGED: usize = 1 << 18;
 /// stand still for a while have thousands, malicious traces any number.
 const MAX_ALIKE: usize = 1 << 8;
 
-/// Threads whose last event of the .NET runtime is remembered, since its stack comes as the next
-/// event.
+/// Maximum number of threads for which the last event of the .NET runtime is remembered. Its stack
+/// comes as the next event.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Seconds that are open at a time: stacks come within a minute, and only damaged files go back in
+/// Maximum number of open seconds: stacks come within a minute, and only damaged files go back in
 /// time.
 const MAX_OPEN: usize = 64;
 
-/// Versions of kernel events that are found without a map.
+/// Number of versions of kernel events that are counted without a map.
 const DIRECT_VERSIONS: usize = 4;
 
 /// Number of a kind; 0 means all that are not counted separately.
@@ -66,8 +66,8 @@ struct Kind {
     name: Option<Arc<str>>,
     /// ID, opcode and version.
     numbers: Option<(i32, i32, i32)>,
-    /// Stacks so far: where several events have the same time, the kind that had stacks before has
-    /// this one.
+    /// Number of stacks so far. If several events have the same time, the kind that had stacks
+    /// before is preferred.
     stacks: u64,
 }
 
@@ -214,7 +214,7 @@ struct Logged {
     time: i64,
     kind: KindId,
     cpu: u16,
-    /// Bits of the halves of its stack that came.
+    /// Bits of the halves of its stack that have arrived.
     halves: u8,
 }
 
@@ -274,7 +274,7 @@ impl EventCounter {
         }
     }
 
-    /// Counts an event. Events come in the order of time.
+    /// Counts an event. Events come in order of time.
     #[inline]
     pub(super) fn event(
         &mut self,
@@ -373,9 +373,9 @@ impl EventCounter {
                 .get(usize::from(kind))
                 .map_or(0, |kind| kind.stacks)
         };
-        // A stack is logged on the processor of its event. Among events alike the kind that had
-        // stacks before is likelier, since stacks are recorded for some kinds only; then the
-        // earliest.
+        // A stack is logged on the processor of its event. Among candidates, the kind that had
+        // stacks before is more likely, because stacks are recorded for some kinds only; otherwise
+        // the earliest is taken.
         let likely =
             |at, logged: &Logged| (logged.cpu == event.cpu, stacks(logged.kind), Reverse(at));
         let lacking = alike.enumerate().filter(|(_, logged)| logged.lacks(half));
@@ -419,8 +419,8 @@ impl EventCounter {
     /// directly after their events, so the search starts at the end.
     fn first_at(&self, time: i64) -> usize {
         let is_before = |at: usize| self.logged.get(at).is_some_and(|logged| logged.time < time);
-        // Steps that double bracket the place, then it is halved: a few comparisons for a stack
-        // that comes soon, and still a logarithm for one that comes late.
+        // Doubling steps bracket the position, then binary search finds it: a few comparisons for a
+        // stack that comes soon, and still logarithmic for one that comes late.
         let (mut low, mut high, mut step) = (self.logged.len(), self.logged.len(), 1);
         while low > 0 && !is_before(low - 1) {
             high = low - 1;
@@ -458,7 +458,8 @@ impl EventCounter {
             .div_euclid(self.clock.frequency)
     }
 
-    /// Makes the second of a raw time the present one, and writes those whose stacks have come.
+    /// Makes the second of a raw time the current one, and writes seconds for which all stacks have
+    /// arrived.
     #[cold]
     fn go_to(
         &mut self,
@@ -478,7 +479,8 @@ impl EventCounter {
         while is_done(&self.seconds) || self.seconds.len() >= MAX_OPEN {
             self.write_front(context, sink)?;
         }
-        // Damaged files can go back in time; a second that was written gets further rows then.
+        // Damaged files can go back in time; a second that was already written then gets further
+        // rows.
         if self
             .seconds
             .back()

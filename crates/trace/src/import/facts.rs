@@ -12,7 +12,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Hands on the rows of the table.
+/// Writes the rows of the table.
 ///
 /// # Errors
 /// The errors of the sink.

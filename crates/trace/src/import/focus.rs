@@ -1,4 +1,4 @@
-//! The focus: how long each thread and process had it.
+//! The focus: the time that each thread and process had it.
 //!
 //! One kind of events reports threads, three others report processes: the change, the loss of the
 //! focus and its gain. Any of them may be recorded without the others. So threads and processes are
@@ -14,7 +14,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::FocusChange;
 use crate::tracker::process::ProcessKey;
 
-/// Twice the terminal sessions that are followed, since each has two levels. A trace with more of
+/// Twice the maximum number of terminal sessions, because each has two levels. A trace with more of
 /// them is malicious.
 const MAX_SESSIONS: usize = 1 << 16;
 
@@ -41,14 +41,14 @@ enum Edge {
     Reported(i64),
     /// The start or end of the trace.
     Trace,
-    /// Inside the trace, at a time that is unknown.
+    /// Inside the trace, at an unknown time.
     Lost,
 }
 
 /// The holder of a session's focus.
 #[derive(Debug, Clone, Copy)]
 enum FocusState {
-    /// Somewhere, since before the trace.
+    /// Unknown, since before the trace.
     Unknown,
     /// Nowhere, since the one with that ID lost it.
     Nobody(u32),
@@ -56,7 +56,7 @@ enum FocusState {
     Held(Holder, Edge),
 }
 
-/// A session, as far as it is known.
+/// A session, if it is known.
 type Session = Option<i32>;
 
 /// Follows the focus of each session.

@@ -13,7 +13,7 @@ use super::waiting::{self, Pending};
 use crate::table::GdiUserObject;
 use crate::tracker::process::ProcessKey;
 
-/// Objects that are held at a time, some 900 MiB. A trace with more of them is malicious.
+/// Maximum number of live objects, some 900 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// An object: its class, terminal session and handle.
@@ -67,8 +67,7 @@ impl GdiUser {
                 (row.destroy_process_key, row.destroy_thread_key) =
                     (key(actor.process), actor.thread_key);
                 row.process_key = key(open.owner);
-                // The line keeps the row with the stack of this event, which is the one of the
-                // destruction.
+                // The line keeps the row with the stack of this event, the destruction.
                 let stack = inline_stack(event);
                 context.wait_with(time, actor.process, &stack, pending(open.row, open.start));
             }

@@ -131,9 +131,8 @@ impl Generic {
         }
     }
 
-    /// The fields as JSON with the text that they make, and the payload if it could not be decoded
-    /// to its end. Where no layout is known, the fields are the texts that are found in the
-    /// payload.
+    /// The fields as JSON with their text, and the payload if it could not be decoded to its end.
+    /// If no layout is known, the fields are the texts found in the payload.
     fn fields(
         &self,
         event: &RawEvent<'_>,
@@ -163,8 +162,7 @@ impl Generic {
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
         context.notes.incomplete += u64::from(!is_complete);
-        // The texts that a trace brings along mostly list the fields once more: a fifth more room
-        // for nothing new.
+        // Texts in a trace mostly list the fields once more: a fifth more space for nothing new.
         let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
         let message = if is_named {
             context.decoder.text(event, plan, &fields)
@@ -220,7 +218,7 @@ impl Generic {
         names
     }
 
-    /// Text of an activity. Only the last one is kept: events of an activity mostly follow each
+    /// Text of an activity. Only the last one is cached: events of an activity mostly follow each
     /// other, and all activities are too many to hold.
     fn activity(&mut self, id: Guid) -> Arc<str> {
         match &self.last_activity {

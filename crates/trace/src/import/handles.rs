@@ -62,7 +62,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Handles that are held at a time, some 600 MiB. A trace with more of them is malicious.
+/// Maximum number of open handles, some 600 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// Process System, which has the handles of the kernel.
@@ -104,7 +104,7 @@ struct Handles<'t> {
     /// Processes by the ID of the process that started them, in the order of their starts; built
     /// when a handle is inherited.
     children: Option<FxHashMap<u32, Vec<(i64, ProcessKey)>>>,
-    /// Handles that are not followed, since there are too many.
+    /// Number of handles that are not followed because there are too many.
     dropped: u64,
 }
 
@@ -205,8 +205,8 @@ impl<'t> Handles<'t> {
         let process_at = |pid: u32| at.context.directory.process_at(pid, at.time);
         let target = process_at(read.target_pid);
         let source = read.source_pid.map_or(at.actor.process, process_at);
-        // A copy into the same process with the value that it has already is a copy for a process
-        // that is being started, whose ID is unknown yet.
+        // A copy into the same process with the value that it already has is a copy for a process
+        // that is being started, whose ID is still unknown.
         let is_inherited = target.is_some() && source == target && read.source == read.target;
         let target = if is_inherited {
             self.heir(read.target_pid, at.time, at.context)
@@ -351,8 +351,8 @@ impl<'t> Handles<'t> {
             .open
             .get(&owner)
             .is_some_and(|open| open.object == handle.object);
-        // The lists are made at the ends of the trace. They do not say which handles were open at
-        // the ends of a part of it.
+        // The lists are made at the ends of the trace. They do not list the handles that were open
+        // at the ends of a part of it.
         let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
         if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);

@@ -32,11 +32,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Blocks that are held of all heaps, some 200 MiB. Further allocations are counted and not
+/// Maximum number of blocks over all heaps, some 200 MiB. Further allocations are counted and not
 /// followed.
 const MAX_BLOCKS: usize = 1 << 22;
 
-/// Heaps that are held at a time. A trace with more of them is malicious.
+/// Maximum number of heaps. A trace with more of them is malicious.
 const MAX_HEAPS: usize = 1 << 16;
 
 /// A block that was allocated.
@@ -83,12 +83,12 @@ struct Heaps {
     heaps: FxHashMap<HeapKey, Blocks>,
     /// Blocks of all heaps.
     blocks: usize,
-    /// Allocations that are not followed, since there are too many.
+    /// Number of allocations that are not followed because there are too many.
     dropped: u64,
 }
 
 impl Heaps {
-    /// Follows a change, and puts its effect into its row.
+    /// Applies a change, and sets its effect in its row.
     fn change(&mut self, of: HeapKey, change: Change, row: &mut Heap) {
         match change {
             // If the handle was in use, the end of the previous heap was lost.
@@ -118,7 +118,7 @@ impl Heaps {
         row.held_bytes = self.heaps.get(&of).map_or(0, |heap| heap.bytes);
     }
 
-    /// Holds the block of a row, which was allocated at `since_ns`.
+    /// Adds the block of a row, which was allocated at `since_ns`.
     fn hold(&mut self, of: HeapKey, address: u64, since_ns: i64, row: &mut Heap) {
         let is_full = self.heaps.len() >= MAX_HEAPS && !self.heaps.contains_key(&of);
         if is_full || self.blocks >= MAX_BLOCKS {

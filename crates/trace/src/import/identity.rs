@@ -40,7 +40,7 @@ pub(super) struct DescribedThread {
     pub(super) begins: Option<Begin>,
 }
 
-/// An address of a process at a raw time, where a module is known.
+/// An address of a process at a raw time at which its module is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begin {
     pub(super) process: Option<ProcessKey>,
@@ -177,8 +177,8 @@ impl<'d> Identity<'d> {
             .collect()
     }
 
-    /// From the creator's call, or where that is unknown the start of a process, to the first
-    /// switch-in of its first thread.
+    /// From the creator's call, or otherwise from the start of a process, to the first switch-in of
+    /// its first thread.
     fn start_cost(
         &self,
         start: Option<i64>,

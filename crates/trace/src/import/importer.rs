@@ -22,7 +22,7 @@ pub(super) struct Learned<'a> {
     pub(super) keep_payload: bool,
 }
 
-/// Makes rows of events in the second pass. It gets the events that its [`Declaration`] names.
+/// Creates rows from events in the second pass. It gets the events that its [`Declaration`] names.
 pub(super) trait Importer {
     /// Takes a kernel event that it claims. An importer that only declares events of the first pass
     /// does not implement this.
@@ -80,7 +80,7 @@ pub(crate) struct Declaration {
     pub(crate) tables: &'static [Filled],
     /// The topics of its events.
     pub(crate) topics: &'static [Topic],
-    /// Makes the importer, between the two passes.
+    /// Creates the importer, between the two passes.
     pub(super) make: for<'a> fn(Learned<'a>) -> Box<dyn Importer + 'a>,
 }
 

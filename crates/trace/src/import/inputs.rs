@@ -1,4 +1,4 @@
-//! Clicks and keys that pictures of the screen belong to.
+//! Clicks and keys that screenshots belong to.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,6 @@ pub(super) struct Input {
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     pub(super) by_number: BTreeMap<i32, Input>,
-    /// Names of pictures and when their events came.
+    /// Names of screenshots, with the times of their events.
     pub(super) pictures: BTreeMap<String, i64>,
 }

@@ -6,15 +6,16 @@ use std::collections::VecDeque;
 /// DPC ends before it, and is a part of it.
 #[derive(Debug, Default)]
 pub(super) struct Interrupts {
-    /// Disjoint, in the order of time; the latest ones, which a DPC may still turn out to hold.
+    /// Disjoint, in order of time; only the latest ones, which may still turn out to be inside a
+    /// DPC.
     spans: VecDeque<(i64, i64)>,
     /// Length of the spans before these, and their end.
     before: i64,
     before_until: i64,
 }
 
-/// Spans that are held for a DPC around them. Of more interrupts inside one DPC, the first are
-/// counted in addition to it.
+/// Maximum number of spans held for an enclosing DPC. If more interrupts are inside one DPC, the
+/// first are counted in addition to it.
 const MAX_INSIDE: usize = 1024;
 
 impl Interrupts {

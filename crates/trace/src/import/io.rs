@@ -135,7 +135,7 @@ impl<'l> Io<'l> {
         }
     }
 
-    /// Takes a disk event. Returns whether it is one that this table shows.
+    /// Takes a disk event. Returns true if this table shows it.
     fn disk(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
@@ -231,7 +231,7 @@ impl<'l> Io<'l> {
         context.wait(time, None, None, row);
     }
 
-    /// Takes a file event. Returns whether it is one that this table shows.
+    /// Takes a file event. Returns true if this table shows it.
     fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         if hook.opcode == file_io::opcode::OPERATION_END {
@@ -280,8 +280,8 @@ impl<'l> Io<'l> {
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
         let open = Open { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
-            // The end of the operation before was lost: its request packet serves another operation
-            // by now.
+            // The end of the previous operation was lost: its request packet serves another
+            // operation by now.
             write(lost, time, context);
         }
     }
@@ -382,7 +382,7 @@ impl Importer for Io<'_> {
         })
     }
 
-    /// Writes the operations that had not ended when the trace did.
+    /// Writes the operations that had not ended at the end of the trace.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,

@@ -58,7 +58,7 @@ pub struct Imported {
     pub diagnostics: Vec<Diagnostic>,
     /// The topics, recorded or not.
     pub recorded: Vec<Recorded>,
-    /// Clicks and keys that pictures of the screen belong to.
+    /// Clicks and keys that screenshots belong to.
     pub inputs: Inputs,
     /// The result of the second pass.
     pub pass: Pass,
@@ -110,7 +110,7 @@ impl Ticker<'_> {
         }
     }
 
-    /// Goes on to the event with this number.
+    /// Advances to the event with this number.
     pub(super) fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
         let before = std::mem::replace(&mut self.events, events);
         // Numbers may skip the multiples of a tick, so the tick that they fall into is compared.

@@ -15,7 +15,7 @@ pub(super) use super::given::GivenStack;
 use crate::early::Early;
 use crate::tracker::process::ProcessKey;
 
-/// Entries that may wait. A trace whose stacks come more entries later is malicious.
+/// Maximum number of waiting entries. A trace whose stacks come more entries later is malicious.
 const MAX_ENTRIES: usize = 1 << 20;
 
 /// Bytes of texts that may wait, for the same reason.
@@ -38,7 +38,7 @@ const NO_SEQ: Seq = Seq::MAX;
 pub(super) enum StackSource {
     /// The stack of a thread.
     Thread(u32),
-    /// The stack of any thread of a process: where it is unknown which thread ran.
+    /// The stack of any thread of a process, used if the running thread is unknown.
     Process(u32),
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Entry<T> {
     pub time: i64,
     /// The owner of the stack; `None` if the event has no stack.
     pub whose: Option<StackSource>,
-    /// Process in which its addresses are looked up.
+    /// Process for looking up its addresses.
     pub process: Option<ProcessKey>,
     /// The processor of a context switch.
     pub switched_on: Option<u16>,
@@ -129,7 +129,7 @@ struct Chain {
 pub(super) struct Attached {
     /// Stacks that found no event.
     pub unattached: u64,
-    /// Those among them whose events may have left the line too early, since too many waited.
+    /// Number of those whose events may have left the line too early, because too many waited.
     pub late: u64,
     /// Stacks of context switches that were found by time and thread.
     pub switches_by_thread: u64,
@@ -146,7 +146,7 @@ pub(super) struct Line<T> {
     text_bytes: usize,
     first: Seq,
     waiting: FxHashMap<Key, Chain>,
-    /// Context switches that wait, by time and processor; [`NO_SEQ`] where there are several.
+    /// Waiting context switches, by time and processor; [`NO_SEQ`] if there are several.
     switches: FxHashMap<(i64, u16), Seq>,
     early: Early<StackSource, (Half, EarlyStack)>,
     /// Waiting entries that take the stack of whichever thread of a process.
@@ -154,7 +154,7 @@ pub(super) struct Line<T> {
     pub(super) arena: Arena,
     patience: i64,
     now: i64,
-    /// Time of the latest entry that left before a stack could not come any more.
+    /// Time of the latest entry that left while a stack could still come.
     left_early: i64,
     pub(super) attached: Attached,
 }
@@ -201,8 +201,8 @@ impl<T: Texts> Line<T> {
                         *slot = stack.given().keep(&mut self.arena);
                     } else {
                         // A second half of the same kind belongs to another event of this time,
-                        // which is still to come. There is room for it, since it was taken out just
-                        // now.
+                        // which is still to come. There is room for it, because it was taken out
+                        // just now.
                         self.early.keep(key, (half, stack));
                     }
                 }
@@ -222,7 +222,7 @@ impl<T: Texts> Line<T> {
         seq
     }
 
-    /// Makes an entry the last one of its chain.
+    /// Appends an entry to its chain.
     fn join(&mut self, key: Key, seq: Seq) {
         let last = match self.waiting.entry(key) {
             Slot::Vacant(vacant) => {
@@ -263,8 +263,8 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// Gives a stack to the first event of that time that lacks this half. `cpu` is the processor
-    /// where the kernel logged the stack.
+    /// Attaches a stack to the first event of that time that lacks this half. `cpu` is the
+    /// processor on which the kernel logged the stack.
     pub(super) fn attach(
         &mut self,
         time: i64,
@@ -306,9 +306,9 @@ impl<T: Texts> Line<T> {
         attached.unattached += 1;
     }
 
-    /// Gives a stack whose thread has no waiting event of that time to the context switch of that
-    /// time on its processor, if it is the only one and lacks this half. Otherwise the stack may
-    /// have come before its event, and is kept.
+    /// Attaches a stack whose thread has no waiting event of that time to the context switch of
+    /// that time on its processor, if it is the only one and lacks this half. Otherwise the stack
+    /// may have come before its event, and is kept.
     fn attach_to_switch(&mut self, key: Key, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
         let seq = cpu
             .and_then(|cpu| self.switches.get(&(key.0, cpu)).copied())
@@ -329,8 +329,7 @@ impl<T: Texts> Line<T> {
         {
             *slot = stack.keep(arena);
             attached.switches_by_processor += 1;
-        // Only events of the present or the future can still come; for an earlier time it is too
-        // late.
+        // Only current or future events can still come; for an earlier time it is too late.
         } else if key.0 >= self.now && !self.early.is_full() {
             self.early.keep(key, (half, stack.early()));
         } else {
@@ -384,7 +383,7 @@ impl<T: Texts> Line<T> {
         if let Some(whose) = entry.whose
             && let Slot::Occupied(mut chain) = self.waiting.entry((entry.time, whose))
         {
-            // Entries leave in the order in which they came.
+            // Entries leave in order of arrival.
             chain.get_mut().first = entry.next;
             if entry.next == NO_SEQ {
                 chain.remove();

@@ -32,14 +32,14 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sessions that are held at a time; Windows runs 64.
+/// Maximum number of sessions; Windows runs 64.
 const MAX_LIVE: usize = 4096;
 
 /// Follows sessions.
 #[derive(Debug, Default)]
 struct Loggers {
     reader: SessionReader,
-    /// Sessions that run, by name in lower case, in the order in which they came.
+    /// Running sessions, by name in lower case, in the order of their starts.
     live: FxHashMap<String, (usize, Logger)>,
     next: usize,
     /// The kernel events that were enabled, by index of the file.
@@ -92,8 +92,8 @@ impl Loggers {
         let name = fields.session.as_deref().unwrap_or_default();
         let of = name.to_lowercase();
         if kind == StartError {
-            // Mostly the name is taken already, and the session that has it goes on: no row of it
-            // may end here.
+            // Usually the name is already in use, and the session that has it continues: its row
+            // must not end here.
             let mut failed = Logger::default();
             fill(&mut failed, fields);
             return context.tables.push(&failed, sink);
@@ -116,7 +116,7 @@ impl Loggers {
             Stop | StopError => row.stop_ns = Some(ns),
             _ => {}
         }
-        // Above the limit a session is written at once, and later events of it give another row.
+        // Above the limit a session is written at once, and its later events create another row.
         let has_ended = matches!(kind, Stop | StopError) || self.live.len() > MAX_LIVE;
         if has_ended && let Some((_, ended)) = self.live.remove(&of) {
             context.tables.push(&ended, sink)?;

@@ -176,7 +176,7 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
             ..Volume::default()
         });
     }
-    // The merge step knows paths of the kernel, the kernel logger sizes and file systems. Both have
+    // The merge step has the kernel paths, the kernel logger has sizes and file systems. Both have
     // the drive.
     for d in config.logical_disks.values() {
         let letter = drive(&d.letter);

@@ -30,7 +30,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Mapped files that are held at a time, some 800 MiB. A trace with more of them is malicious.
+/// Maximum number of mapped files, some 800 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// First address in a process.
@@ -47,7 +47,7 @@ struct Open {
 struct Maps {
     open: FxHashMap<MapKey, Open>,
     next_id: i32,
-    /// Mapped files that are not followed, since there are too many.
+    /// Number of mapped files that are not followed because there are too many.
     dropped: u64,
 }
 

@@ -22,7 +22,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Bytes of a page where the trace does not say.
+/// Bytes of a page if the trace does not contain the size.
 const PAGE_BYTES: u32 = 4096;
 
 /// Turns pages into bytes.

@@ -51,7 +51,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     },
 };
 
-/// Calls that are held without an end, and names of open files. Where there are more, ends are
+/// Maximum number of calls without an end, and of names of open files. If there are more, ends are
 /// missing.
 const MAX_HELD: usize = 1 << 16;
 
@@ -66,7 +66,7 @@ struct OpenCall {
     is_ended: bool,
 }
 
-/// Puts the events of calls together.
+/// Combines the events of calls.
 #[derive(Debug, Default)]
 struct MiniFilters {
     /// True if there are calls that need names of files.
@@ -77,7 +77,7 @@ struct MiniFilters {
     latest: FxHashMap<u16, (Call, OpenCall)>,
     /// Paths of open files, by file object.
     paths: FxHashMap<u64, Arc<str>>,
-    /// Gaps in the recording that are known.
+    /// Number of known gaps in the recording.
     gaps: u64,
 }
 
@@ -113,13 +113,13 @@ impl MiniFilters {
             self.give_up(event.timestamp, context);
         }
         if let Some(lost) = self.open.insert(read.call, call) {
-            // The end of the call before was lost: the same addresses belong to another call by
+            // The end of the previous call was lost: the same addresses belong to another call by
             // now.
             write(lost, event.timestamp, context);
         }
     }
 
-    /// A call, made from its first event.
+    /// A call, created from its first event.
     fn call(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> OpenCall {
         let time = event.timestamp;
         let tid = event.thread_id().or(context.running_on(event.cpu));

@@ -151,8 +151,8 @@ const _: () = assert!(
     "a kernel event is claimed by two importers"
 );
 
-/// Reads a session twice and hands, from a thread of its own, the rows of all tables but `trace`
-/// and `diagnostic` to `sink`. `progress` is called every few thousand events and can stop the
+/// Reads a session twice and writes the rows of all tables but `trace` and `diagnostic` to `sink`,
+/// from a thread of its own. `progress` is called every few thousand events and can stop the
 /// import.
 ///
 /// # Errors

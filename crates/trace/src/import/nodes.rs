@@ -57,7 +57,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Row of a frame on top of another one, and whether it is new.
+    /// Row of a frame on top of another one, and true if it is new.
     pub(super) fn put(&mut self, outer: Top, frame: u32) -> (Top, bool) {
         let Self {
             first,

@@ -10,7 +10,7 @@ use crate::table::Diagnostic;
 pub(super) struct Notes {
     /// References to stacks that are defined nowhere.
     pub(super) unknown_keys: u64,
-    /// Things that were not followed, since too many existed at the same time.
+    /// Number of objects that were not followed because too many existed at the same time.
     pub(super) not_followed: u64,
     /// Pauses of .NET programs for collections that are not in the trace.
     pub(super) pauses: u64,

@@ -1,4 +1,4 @@
-//! Kernel objects: which object an address means, and how long it lives.
+//! Kernel objects: the object at an address, and its lifetime.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) struct Objects<'t> {
     live: FxHashMap<u64, Live>,
     next_id: i32,
     names: Interner,
-    /// Events of objects that are not followed, since there are too many.
+    /// Number of events of objects that are not followed because there are too many.
     pub(super) dropped: u64,
 }
 
@@ -99,12 +99,12 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// One copy of a text that comes again and again.
+    /// One shared copy of a repeated text.
     pub(super) fn text(&mut self, text: &str) -> Arc<str> {
         self.names.intern(text)
     }
 
-    /// An object comes to life at an address.
+    /// An object is created at an address.
     pub(super) fn create(
         &mut self,
         address: u64,
@@ -129,8 +129,8 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// A handle to the object with this address and number was closed. Where objects do not report
-    /// their ends, the object ends with its last handle.
+    /// A handle to the object with this address and number was closed. If ends of objects are not
+    /// reported, the object ends with its last handle.
     pub(super) fn closed(
         &mut self,
         (address, object_id): (u64, Option<i32>),

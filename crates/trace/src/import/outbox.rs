@@ -40,7 +40,7 @@ pub(super) enum Message {
 pub(super) enum Left {
     /// A row with its number.
     Row(Seq, Entry<Pending>),
-    /// No row will ask for the stack of this start any more.
+    /// No row will need the stack of this start any more.
     Forget(Seq),
     /// Branches, which have no place in the line.
     Branches(Branches),
@@ -49,15 +49,15 @@ pub(super) enum Left {
 /// Branches that a processor remembered.
 #[derive(Debug)]
 pub(super) struct Branches {
-    /// Raw time at which addresses are looked up.
+    /// Raw time for looking up addresses.
     pub(super) time: i64,
     /// Process in which they are.
     pub(super) process: Option<ProcessKey>,
-    /// From where, to where.
+    /// Source and target of each branch.
     pub(super) branches: Box<[(u64, u64)]>,
 }
 
-/// The other thread is gone; it knows why.
+/// The other thread has ended; it has the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("the rows were not taken")]
 pub(super) struct Gone;

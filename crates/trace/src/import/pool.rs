@@ -1,5 +1,5 @@
-//! Memory of the kernel: each block from its allocation to its free. The events name no thread: it
-//! is the one that runs on the processor.
+//! Kernel pool: each block from its allocation to its free. The events name no thread: they belong
+//! to the thread that runs on the processor.
 
 use std::sync::Arc;
 
@@ -35,10 +35,10 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Blocks that are held, some 400 MiB. Further allocations are counted and not followed.
+/// Maximum number of blocks, some 400 MiB. Further allocations are counted and not followed.
 const MAX_BLOCKS: usize = 1 << 22;
 
-/// A block by its session and address: each session has memory of its own at the same addresses.
+/// A block by its session and address: each session has its own memory at the same addresses.
 type BlockKey = (Option<u32>, u64);
 
 /// The running thread at an event, and the time of the event.
@@ -78,7 +78,7 @@ struct Live {
 #[derive(Debug, Default)]
 struct Pools {
     live: FxHashMap<BlockKey, Live>,
-    /// Allocations that are not followed, since there are too many.
+    /// Number of allocations that are not followed because there are too many.
     dropped: u64,
 }
 

@@ -33,11 +33,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// The open intervals of a processor.
 #[derive(Debug, Default)]
 struct Open {
-    /// Speed that Windows asked for, since when.
+    /// Start and value of the speed that Windows requested.
     requested: Option<(i64, u32)>,
     /// End of the last measured speed.
     delivered_until: Option<i64>,
-    /// Idle state, since when.
+    /// Start and number of the idle state.
     idle: Option<(i64, u32)>,
     /// Start and kind of parking.
     parked: Option<(i64, Parking)>,
@@ -190,8 +190,8 @@ impl Power<'_> {
         }
     }
 
-    /// Takes a measured speed: the mean since the event before, or over the time that the event
-    /// reports. Returns whether the speed is known.
+    /// Takes a measured speed: the mean since the previous event, or over the time that the event
+    /// reports. Returns true if the speed is known.
     fn delivered(
         &mut self,
         cpu: u16,
@@ -260,7 +260,7 @@ impl Power<'_> {
             // of the trace.
             open.parked = Some((0, how.unwrap_or(Parking::Parked)));
         }
-        // A processor may be parked for two reasons; the end of one of them does not end the other.
+        // A processor may be parked for two reasons. The end of one of them does not end the other.
         let is_other = open.parked.zip(how).is_some_and(|((_, is), was)| is != was);
         if is_other {
             Ok(())

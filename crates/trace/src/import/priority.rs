@@ -65,7 +65,7 @@ impl Importer for Priorities {
             return Ok(true);
         }
         let of = context.of_thread(change.tid, time);
-        // These events name the thread whose priority changes, not the one that changes it.
+        // These events name the thread whose priority changes, not the thread that changes it.
         let actor = context.running_on(event.cpu);
         let by = actor.map(|tid| context.of_thread(tid, time));
         let row = ThreadPriority {

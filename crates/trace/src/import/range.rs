@@ -2,7 +2,7 @@
 
 use etwkit_decode::cut_mark::CutMark;
 
-/// The part of the trace that is extracted, in nanoseconds; both ends belong to it.
+/// The part of the trace to extract, in nanoseconds; both ends are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// Start.

@@ -1,5 +1,5 @@
 //! Operations on the registry. Events name a key by its control block, whose path the first pass
-//! learned.
+//! collected.
 
 use std::sync::Arc;
 
@@ -145,8 +145,8 @@ fn is_rooted(text: &str) -> bool {
     text.starts_with('\\')
 }
 
-/// Puts the path of the row together, only when the row is written: until then all rows share one
-/// copy of the path of their base.
+/// Builds the path of the row only when the row is written: until then all rows share one copy of
+/// their base's path.
 fn complete(row: &mut RegistryIo, base: Base) {
     row.key = joined(base, row.key.take());
     row.is_whole_key = row.key.as_deref().is_some_and(is_rooted);

@@ -31,8 +31,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// Runtimes that are remembered; a malicious file can list any number of them.
 const MAX_RUNTIMES: usize = 1 << 16;
 
-/// Notes each runtime once: the rundown at the end of the trace lists those again that started in
-/// it.
+/// Records each runtime once: the rundown at the end of the trace repeats those that started in it.
 #[derive(Debug, Default)]
 struct Runtimes {
     known: FxHashSet<(Option<ProcessKey>, u16)>,

@@ -35,8 +35,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// All importers.
 type Declarations = &'static [&'static Declaration];
 
-/// Reads the session again and hands on all rows. Events are read on this thread; a second one
-/// makes rows of them and drives the sink.
+/// Reads the session again and writes all rows. Events are read on this thread; a second one
+/// creates their rows and uses the sink.
 pub(super) fn run(
     session: &Session,
     collected: &mut Collected,
@@ -121,7 +121,7 @@ pub(super) fn run(
     })
 }
 
-/// Gives all events to the importers.
+/// Passes all events to the importers.
 fn read(
     learned: Learned<'_>,
     mut all: Importers<'_>,
@@ -202,8 +202,8 @@ impl<'a> Importers<'a> {
             None => routes.of_other(event),
         };
         if let Some(Route { taker, hearers }) = route {
-            // Hearers come first: a gap that one of them finds has to be known to the taker of this
-            // event.
+            // Observers come first: a gap that one of them finds has to be known to the importer
+            // that takes this event.
             for hearer in hearers {
                 if let Some((declared, importer)) = all.get_mut(*hearer) {
                     context.tables.declare(declared.tables);
@@ -231,8 +231,8 @@ impl<'a> Importers<'a> {
     ) -> Result<(Inputs, Vec<Diagnostic>), SinkError> {
         let mut context = self.context;
         let attached = context.attached();
-        // The importers of processes and threads come last: rows that the others still write name
-        // further ones.
+        // The importers of processes and threads come last, because rows that the others still
+        // write may name further ones.
         for (declared, importer) in self.all.into_iter().rev() {
             context.tables.declare(declared.tables);
             importer.finish(learned, &mut context, sink)?;
@@ -247,7 +247,7 @@ impl<'a> Importers<'a> {
     }
 }
 
-/// Gives an event to an importer. Returns whether a table shows all of it.
+/// Passes an event to an importer. Returns true if a table shows all of it.
 #[inline]
 fn take(
     (declared, importer): &mut Declared<'_>,

@@ -29,8 +29,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sockets that are followed at the same time. When there are more, all of them are written, and
-/// later events of the same sockets give further rows.
+/// Maximum number of open sockets. If there are more, all of them are written, and later events of
+/// the same sockets create further rows.
 const MAX_OPEN: usize = 1 << 18;
 
 /// The severity bits of an NTSTATUS: errors have both of them.
@@ -75,8 +75,8 @@ impl Importer for Sockets {
                 first_ns: ns,
                 ..Socket::default()
             });
-        // Incoming data is reported in the context of whichever thread runs; only requests come
-        // from a thread of the process.
+        // Incoming data is reported in the context of the thread that happens to run; only requests
+        // come from a thread of the process.
         if socket_event.stage != Stage::Internal {
             row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
         }

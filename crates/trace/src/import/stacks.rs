@@ -25,13 +25,13 @@ const MAX_KNOWN: usize = 1 << 21;
 /// Parts of whole stacks that are recognized when they come again.
 const MAX_WHOLE: usize = 1 << 22;
 
-/// Rows that wait to be handed on.
+/// Maximum number of rows that wait to be passed on.
 const MAX_ROWS: usize = 1 << 13;
 
 /// The process and time for looking up the addresses of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Viewpoint {
-    /// The process; the kernel's modules are seen from every process.
+    /// The process; the kernel's modules are visible from every process.
     pub process: Option<ProcessKey>,
     /// Raw time.
     pub time: i64,
@@ -71,10 +71,10 @@ struct Half {
     id: StackId,
 }
 
-/// Frames and stacks of a process that were looked up, for as long as its modules stay as they are.
+/// Cached frames and stacks of a process, valid as long as its modules do not change.
 #[derive(Debug, Default)]
 struct Memo {
-    /// Raw times between which the modules stay as they are; the end is not included.
+    /// Raw times between which the modules do not change; the end is excluded.
     from: i64,
     until: i64,
     frames: FxHashMap<u64, u32>,
@@ -250,7 +250,7 @@ impl<'d> Stacks<'d> {
         if index >= self.memos.len() {
             self.memos.resize_with(index + 1, Memo::default);
         }
-        // Taken out, since a look-up that fails needs all of `self` to make rows.
+        // Taken out, because a failed lookup needs all of `self` to create rows.
         let mut memo = self
             .memos
             .get_mut(index)
@@ -292,8 +292,8 @@ impl<'d> Stacks<'d> {
         }
         let image = self.directory.image_at(place.process, address, place.time);
         let method = self.method(place, address);
-        // Frames that come again after this get a second row of the same content: a little more in
-        // the extract instead of memory without bound.
+        // Frames that occur again after this get a second row with the same content: a little more
+        // in the extract instead of unbounded memory.
         if self.frames.len() >= MAX_KNOWN {
             self.frames.clear();
         }
@@ -328,7 +328,7 @@ impl<'d> Stacks<'d> {
             .map(|index| first + index as u32)
     }
 
-    /// Hands on the rows that are new, if they are many.
+    /// Passes on the new rows, if they are many.
     #[inline]
     pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         if self.stack_rows.len() + self.frame_rows.len() < MAX_ROWS {
@@ -352,7 +352,7 @@ impl<'d> Stacks<'d> {
         Ok(())
     }
 
-    /// Hands on all rows.
+    /// Passes on all rows.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.hand_on(sink)?;
         self.frame_out.flush(sink)?;
@@ -381,8 +381,8 @@ impl Epochs {
                 None => &mut epochs.kernel,
                 Some(process) => epochs.processes.entry(process).or_default(),
             };
-            // An image still counts as loaded at the time of its unload, so the change comes one
-            // tick later.
+            // An image still counts as loaded at the time of its unload, so the change is one tick
+            // later.
             list.extend(
                 image
                     .load

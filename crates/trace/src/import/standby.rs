@@ -49,7 +49,8 @@ impl Importer for Standby {
         let ns = context.ns(event.timestamp);
         match read {
             Event::Enter(enter) => {
-                // The exit of the stay before was lost: a machine is in standby once at a time.
+                // The exit of the previous stay was lost: a machine is in standby at most once at a
+                // time.
                 self.give_up(context, sink)?;
                 self.open = Some(Box::new(entered(ns, enter)));
                 Ok(())

@@ -209,7 +209,7 @@ impl<'s> Switches<'s> {
         row.cpu = Some(event.cpu.into());
         row.in_ns = Some(context.ns(event.timestamp));
         row.priority = Some(switch.new_priority.into());
-        // Only an idle processor sleeps; the field has no meaning when another thread was switched
+        // Only an idle processor sleeps; the field has no meaning if another thread was switched
         // out.
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
         self.instead
@@ -296,7 +296,7 @@ impl<'s> Switches<'s> {
         write(row, run_ns, Origin::default(), run.until, context);
     }
 
-    /// Ends a slice; `until` is up to when it ran, if that is known.
+    /// Ends a slice. `until` is the end of its run time, if known.
     fn leave(
         &mut self,
         cpu: u16,
@@ -328,7 +328,7 @@ impl<'s> Switches<'s> {
     /// The rows are queued after `last`.
     fn end(&mut self, end: i64, last: i64, context: &mut Context<'_>) {
         self.watch(i64::MAX, context);
-        // Threads that are off the processors come first: finishing the schedule takes it apart.
+        // Threads that are off the processors come first: finishing the schedule consumes it.
         for off in context.schedule.off(end) {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);

@@ -9,7 +9,7 @@ use crate::out::Out;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Table};
 
-/// One collector for each table that has a row, made for the first one.
+/// One collector for each table with rows, created with the first row.
 #[derive(Default)]
 pub(super) struct Tables {
     /// By the type of their rows.
@@ -44,7 +44,7 @@ impl Tables {
             .outs
             .get_mut(place)
             .map(|out| &mut **out as &mut dyn Any);
-        // Cannot fail: the collector was made for rows of this type.
+        // Cannot fail: the collector was created for rows of this type.
         out.and_then(|out| out.downcast_mut::<Out<R>>())
             .ok_or("no collector of rows")?
             .push(row, sink)

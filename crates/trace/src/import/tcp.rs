@@ -58,7 +58,7 @@ struct Tcp {
     /// Time and template reported for a control block without an open connection: it belongs to the
     /// next connection of that control block.
     templates: HashMap<u64, (i64, Option<&'static str>)>,
-    /// Connections so far.
+    /// Number of connections so far.
     count: i32,
 }
 

@@ -6,18 +6,18 @@ use etwkit_decode::tcpip::Summary;
 
 use crate::table::{TcpConnection, TcpRetransmit};
 
-/// A burst ends where nothing is sent for longer.
+/// A burst ends if nothing is sent for a longer time.
 const BURST_GAP_NS: i64 = 350_000_000;
 
-/// Received data whose sequence number comes again later than this was not sent again: the sequence
-/// numbers have begun anew.
+/// Received data whose sequence number repeats later than this was not sent again: the sequence
+/// numbers have wrapped around.
 const CLIENT_RETRANSMIT_NS: i64 = 3_000_000_000;
 
 /// Data of up to this many bytes does not count as a retransmission: with one byte that was
 /// acknowledged before, the system checks if the other side is still reachable.
 const PROBE_BYTES: u32 = 1;
 
-/// Distinct sequence numbers that are remembered for each direction: more than any window holds.
+/// Maximum number of distinct sequence numbers for each direction: more than any window holds.
 const MAX_SEQUENCES: usize = 1 << 16;
 
 /// Time and bytes of each sequence number seen. The oldest ones are forgotten.
@@ -52,7 +52,7 @@ impl Sequences {
         let Some((sequence, ns)) = self.order.pop_front() else {
             return;
         };
-        // A number that was seen again since has a later place in the order and stays.
+        // A number that was seen again has a later position in the order and stays.
         if self
             .seen
             .get(&sequence)
@@ -153,7 +153,7 @@ impl Live {
         self.send.sequences.put(sequence, ns, bytes);
     }
 
-    /// Counts received data. Returns a row if the same data came before.
+    /// Counts received data. Returns a row if the same data was received before.
     pub(super) fn received(&mut self, ns: i64, sequence: u32, bytes: u32) -> Option<TcpRetransmit> {
         self.receive.add(ns, bytes);
         let sequences = &mut self.receive.sequences;
@@ -176,8 +176,8 @@ impl Live {
         })
     }
 
-    /// Data is sent again: that which was last sent with this sequence number. Returns no row if
-    /// the first time was not seen.
+    /// Takes a retransmission of the data last sent with this sequence number. Returns no row if
+    /// the first transmission was not seen.
     pub(super) fn retransmitted(
         &mut self,
         kind: &'static str,
@@ -217,7 +217,7 @@ impl Live {
         }
     }
 
-    /// The row, when no more events come.
+    /// The row, after the last event.
     pub(super) fn finished(mut self) -> TcpConnection {
         let last_send_ns = match (self.row.retransmit_timeout_ns, self.last_retransmitted) {
             (Some(_), Some(sequence)) => self.send.sequences.get(sequence).map(|(ns, _)| ns),

@@ -14,13 +14,13 @@ use super::line::Seq;
 use super::waiting;
 use crate::table::UserLock;
 
-/// Threads that are held as owners of the lock. A trace with more of them is malicious.
+/// Maximum number of owners of the lock. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 20;
 
 /// IDs of events that report only slow acquisitions.
 const SLOW: [u16; 4] = [164, 166, 416, 417];
 
-/// An acquisition whose release has not come.
+/// An acquisition without its release so far.
 #[derive(Debug)]
 struct Open {
     row: UserLock,
@@ -66,7 +66,7 @@ impl UserLocks {
             && open.id != read.id
         {
             open.row.is_slow |= is_slow;
-            // One of the two may have no time, or one that is cut to whole milliseconds.
+            // One of the two may have no time, or a time in whole milliseconds.
             open.row.wait_ns = open.row.wait_ns.max(wait_ns);
             return true;
         }
@@ -156,7 +156,7 @@ impl UserLocks {
     }
 }
 
-/// Hands a row on, if it belongs to the range.
+/// Passes a row on if it belongs to the range.
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     let Open { row, start, .. } = open;
     if row

@@ -1,4 +1,4 @@
-//! Virtual memory: which pages of a process became committed, and which of them were given back.
+//! Virtual memory: the pages of a process that were committed, and those that were released.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Ranges that are held for all processes, some 200 MiB. A trace that needs more is malicious.
+/// Maximum number of ranges over all processes, some 200 MiB. A trace that needs more is malicious.
 const MAX_RANGES: usize = 1 << 22;
 
 /// Follows the memory of all processes.
@@ -47,7 +47,7 @@ struct VirtualMemory {
     allocations: i64,
     spaces: FxHashMap<ProcessKey, Space>,
     ranges: usize,
-    /// Commits whose pages are not followed, since there are too many.
+    /// Number of commits whose pages are not followed because there are too many.
     dropped: u64,
 }
 
@@ -183,7 +183,7 @@ struct Space {
 }
 
 impl Space {
-    /// Makes pages committed. Returns the bytes that were not yet.
+    /// Commits pages. Returns the bytes that were not committed before.
     fn commit(&mut self, start: u64, end: u64, owner: i64) -> u64 {
         if start >= end {
             return 0;
@@ -222,7 +222,7 @@ impl Space {
         added
     }
 
-    /// Gives pages back. Returns the bytes that were committed.
+    /// Releases pages. Returns the bytes that were committed.
     fn free(&mut self, start: u64, end: u64) -> u64 {
         cut(&mut self.owners, start, end);
         let freed = cut(&mut self.covered, start, end);
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn the_worked_example() {
         let mut space = Space::default();
-        // Eight pages by commit 1, the middle four given back, six pages around the hole by commit 2.
+        // Eight pages by commit 1, the middle four released, six pages around the hole by commit 2.
         assert_eq!(space.commit(0x1000, 0x9000, 1), 0x8000);
         assert_eq!(space.free(0x3000, 0x7000), 0x4000);
         assert_eq!(space.commit(0x2000, 0x8000, 2), 0x4000);

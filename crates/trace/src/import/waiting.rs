@@ -36,10 +36,10 @@ pub(super) trait Waiting: fmt::Debug + Send {
     /// Its table.
     fn table(&self) -> &'static Table;
 
-    /// Bytes of its texts when it was put in the line.
+    /// Bytes of its texts when it was queued.
     fn text_bytes(&self) -> usize;
 
-    /// Takes its stacks and hands it on. Done on the thread that makes rows.
+    /// Takes its stacks and passes it on. Runs on the thread that creates rows.
     fn leave(
         self: Box<Self>,
         stacks: &mut RowStacks<'_, '_>,
@@ -55,7 +55,7 @@ struct Filling<R, F> {
     fill: F,
 }
 
-/// A row that waits. `fill` puts the stacks into it.
+/// A waiting row. `fill` sets its stacks.
 pub(super) fn row<R: Row + fmt::Debug + Send>(
     row: R,
     fill: impl FnOnce(&mut R, &mut RowStacks<'_, '_>) + Send + 'static,
@@ -101,7 +101,7 @@ where
 /// The stacks that were found for a row.
 pub(super) struct RowStacks<'a, 'd> {
     pub(super) stacks: &'a mut Stacks<'d>,
-    /// Stacks of starts, until the rows that take them come.
+    /// Stacks of starts, until the rows that take them arrive.
     pub(super) starts: &'a mut FxHashMap<Seq, i32>,
     /// The process and time for looking up addresses of the row.
     pub(super) place: Viewpoint,

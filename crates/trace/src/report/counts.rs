@@ -75,7 +75,7 @@ pub struct KernelCount {
     pub version: u8,
     /// Number of events.
     pub events: u64,
-    /// Name of the event; empty where nothing names it, or names were not asked for.
+    /// Name of the event; empty if there is none, or names were not requested.
     pub name: String,
 }
 
@@ -92,10 +92,10 @@ pub struct ProviderEvents {
     pub opcode: u8,
     /// Number of events.
     pub events: u64,
-    /// Name of the provider; empty where nothing names it, or names were not asked for.
+    /// Name of the provider; empty if there is none, or names were not requested.
     pub name: String,
-    /// Name of the event; empty where nothing names it or each event does itself, or names were not
-    /// asked for.
+    /// Name of the event; empty if there is none, if each event describes itself, or if names were
+    /// not requested.
     pub event: String,
 }
 
@@ -112,7 +112,7 @@ pub struct Counting {
 }
 
 impl CountReport {
-    /// Counts the events that the filter lets pass. Without a filter one pass over the session is
+    /// Counts the events that the filter accepts. Without a filter one pass over the session is
     /// enough.
     ///
     /// # Errors
@@ -219,7 +219,7 @@ impl Names {
         }
     }
 
-    /// Names from the plans of kinds of events that were met.
+    /// Names from the plans of the event kinds seen.
     pub(super) fn of_plans(
         decoder: Decoder,
         kinds: impl IntoIterator<Item = (Identity, Option<Arc<Plan>>)>,
@@ -238,12 +238,12 @@ impl Names {
         }
     }
 
-    /// Learns from an event; to be called for every event. `is_new`: it is the first one of its
-    /// kind.
+    /// Learns from an event. Must be called for every event. `is_new` is true for the first event
+    /// of its kind.
     #[inline]
     fn observe(&mut self, event: &RawEvent<'_>, is_new: bool) {
         // Layouts of kernel events are built in: one event of each kind is enough. Other events may
-        // describe those that follow.
+        // describe later ones.
         if is_new || !event.kind.is_kernel() {
             self.learn(event);
         }
@@ -297,7 +297,7 @@ fn name(plan: Option<Arc<Plan>>) -> String {
         .unwrap_or_default()
 }
 
-/// A count under the name that machines get.
+/// A count with its name in machine-readable output.
 trait Keyed {
     fn entry(&self) -> (String, u64);
 }

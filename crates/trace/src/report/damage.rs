@@ -74,7 +74,7 @@ impl From<&Damage> for DamageReport {
     }
 }
 
-/// The damage between buffers, and that which a pass over the events met inside them.
+/// The damage between buffers, and the damage that a pass over the events found inside them.
 pub(super) fn of_pass(session: &Session, pass: &Pass) -> Damage {
     let mut damage = session.damage().clone();
     damage.merge(&pass.damage);

@@ -29,7 +29,7 @@ pub struct Events<'s> {
 /// The data at the end of a list of events.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// Events that were handed out.
+    /// Number of listed events.
     pub events: u64,
     /// Messages of WPP among them without their text.
     pub without_format: u64,
@@ -110,7 +110,7 @@ impl<'s> Events<'s> {
         health::of(self.session, self.session.damage(), self.last)
     }
 
-    /// Hands out the wanted events in the order of time, until `on_row` stops.
+    /// Calls `on_row` with the wanted events in order of time, until it stops.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.

@@ -115,7 +115,7 @@ pub struct Completeness {
 pub struct FileHealth {
     /// The file, as it was named.
     pub file: String,
-    /// Buffers that it should have by its trace header; `None` where that does not say.
+    /// Buffers that it should have by its trace header; `None` if the header does not state it.
     pub buffers_expected: Option<u64>,
     /// Buffers that it has.
     pub buffers_in_file: u64,
@@ -175,7 +175,7 @@ pub struct CpuUse {
 }
 
 impl Info {
-    /// Reads the session twice. `files` is how its files were named, in their order.
+    /// Reads the session twice. `files` are the names of its files, in order.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
@@ -293,7 +293,7 @@ fn machine(header: &TraceHeader, facts: &Facts) -> Machine {
 
 fn recording(session: &Session, header: &TraceHeader, facts: &Facts) -> Recording {
     let clock = session.clock();
-    // Of several files the one that ends last ends the recording.
+    // With several files, the one that ends last determines the end of the recording.
     let (end, _) = session.ends();
     Recording {
         session: header.session_name.clone(),

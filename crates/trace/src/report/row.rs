@@ -52,8 +52,8 @@ pub struct EventRow {
     pub complete: bool,
     /// Text of the event with its values inserted, if its description has one.
     pub message: Option<String>,
-    /// The fields; if nothing describes them `payload` with hexadecimal digits, and `text` with a
-    /// list of the texts in it, if any were found.
+    /// The fields. Without a description, `payload` with hexadecimal digits, and `text` with a list
+    /// of the texts in it, if any were found.
     pub fields: Map<String, Value>,
     /// Counters of the processor in the header, in the order of the trace's configuration.
     pub counters: Vec<u64>,
@@ -131,7 +131,7 @@ impl<'t> Rows<'t> {
         let guid = match event.identity() {
             Identity::Kernel { group, .. } => {
                 let name = format!("Kernel group {group}");
-                // Kernel events have no GUID in the file: the one of their class comes with the
+                // Kernel events have no GUID in the file: the GUID of their class comes with the
                 // plan.
                 return (
                     plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
@@ -150,7 +150,7 @@ impl<'t> Rows<'t> {
         (guid, name.unwrap_or_else(|| guid.to_string()))
     }
 
-    /// The whole row of an event.
+    /// The complete row of an event.
     pub(super) fn decoded(&mut self, row: Row, event: &RawEvent<'_>) -> EventRow {
         let renderer = Renderer {
             clock: Some(self.clock),

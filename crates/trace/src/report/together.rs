@@ -14,7 +14,7 @@ const BOOT_TOLERANCE: u64 = 120 * FILETIME_PER_SECOND as u64;
 /// other, and a logger that starts new files repeatedly loses no time.
 const MAX_PAUSE: i64 = 60 * FILETIME_PER_SECOND;
 
-/// A file that cannot belong to the session of the first one. Serialised as its name.
+/// A file that cannot belong to the session of the first one. Serialized as its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherSession {
     /// The file, as it was named.
@@ -26,7 +26,7 @@ pub struct OtherSession {
 /// The reason for which a file cannot belong to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misfit {
-    /// It was recorded on another machine, or after another start of it.
+    /// It was recorded on another machine, or after another boot.
     Boot,
     /// It was recorded later or earlier, with more than a minute between in which nothing was
     /// recorded.
@@ -39,8 +39,8 @@ impl Serialize for OtherSession {
     }
 }
 
-/// Files that cannot belong to the session of the first one. `names` is how they were named, in
-/// their order.
+/// Files that cannot belong to the session of the first one. `names` are the names of all files, in
+/// order.
 pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession> {
     let headers: Vec<&TraceHeader> = session.files().iter().map(TraceFile::header).collect();
     let Some(first) = headers.first() else {
@@ -69,7 +69,7 @@ pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession
 }
 
 fn is_same_boot(a: &TraceHeader, b: &TraceHeader) -> bool {
-    // 0 means that the header does not say, which proves nothing.
+    // 0 means that the header does not contain it, which proves nothing.
     let is_near = |a: i64, b: i64| a == 0 || b == 0 || a.abs_diff(b) <= BOOT_TOLERANCE;
     (a.build, a.cpu_count, a.perf_freq) == (b.build, b.cpu_count, b.perf_freq)
         && is_near(a.boot_time, b.boot_time)
@@ -99,8 +99,8 @@ fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
     times.sort_unstable();
     let (mut from, mut reach) = (i64::MIN, i64::MIN);
     for (start, end) in times {
-        // Stretches without a long pause follow each other; the one that holds the start of the
-        // first file is wanted.
+        // Stretches without a long pause follow each other; the wanted one contains the start of
+        // the first file.
         let is_pause = reach != i64::MIN && start.saturating_sub(reach) > MAX_PAUSE;
         if is_pause && start > first.start_time {
             return (from, start.saturating_sub(1));

@@ -51,7 +51,7 @@ enum Frames {
 /// A row of a list by CPU samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopRow {
-    /// `name (pid)` of a process, or the path of a module; `?` where it is unknown.
+    /// `name (pid)` of a process, or the path of a module; `?` if unknown.
     pub name: String,
     /// Busy samples.
     pub samples: u64,
@@ -273,7 +273,7 @@ impl<'d> CpuSummary<'d> {
         &self.managed
     }
 
-    /// Keeps a sample until its stacks have come. Memory holds the samples of the last minute.
+    /// Keeps a sample until its stacks have arrived. Memory holds the samples of the last minute.
     fn expect_stacks(&mut self, key: (i64, u32), process: Option<ProcessKey>, busy: bool) -> usize {
         while let Some(old) = self
             .order
@@ -310,7 +310,7 @@ impl<'d> CpuSummary<'d> {
         }
     }
 
-    /// Attaches a stack that was logged at that raw time, or keeps it until its sample comes.
+    /// Attaches a stack that was logged at that raw time, or keeps it until its sample arrives.
     fn stack(&mut self, owner: Owner, logged: i64, frames: Frames) {
         let key = (owner.timestamp, owner.tid);
         if self.pending.contains_key(&key) {

@@ -1,7 +1,7 @@
 //! The contents of a trace, as the JSON of `etwkit info --json`.
 //!
 //! Two passes over the session: the first feeds the [`Directory`] and everything that needs no
-//! look-up, the second attributes samples, transfers and faults.
+//! lookup, the second attributes samples, transfers and faults.
 
 mod cpu;
 mod header;
@@ -236,7 +236,7 @@ fn process_name(directory: &Directory, key: Option<ProcessKey>) -> String {
     }
 }
 
-/// Key of a process in machine output: `?` where it is unknown.
+/// Key of a process in machine-readable output: `?` if unknown.
 fn process_text(directory: &Directory, key: Option<ProcessKey>) -> String {
     key.and_then(|key| directory.processes.instance(key))
         .map_or_else(|| "?".to_owned(), ProcessInstance::key_text)

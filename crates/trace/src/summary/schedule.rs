@@ -37,7 +37,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Broken time stamps can make any sum overflow; it stays at the limit then.
+    /// Broken time stamps can make any sum overflow; it saturates then.
     fn add(&mut self, other: &Self) {
         for (sum, part) in [
             (&mut self.running, other.running),
@@ -75,7 +75,7 @@ pub struct ScheduleSummary<'d> {
 }
 
 impl<'d> ScheduleSummary<'d> {
-    /// Wants all events in time order.
+    /// It needs all events in order of time.
     #[must_use]
     pub fn new(directory: &'d Directory, session: &'d Session) -> Self {
         Self {

@@ -19,7 +19,7 @@ use super::TagFileError;
 use super::pattern::{MethodPattern, Pattern};
 use super::rule::{Entry, Hint, Neighbour, Rule};
 
-/// Bounds of a file. The files that are known have some hundred tags, three levels deep.
+/// Limits of a file. Known files have some hundred tags, three levels deep.
 const MAX_BYTES: usize = 8 << 20;
 const MAX_DEPTH: usize = 16;
 const MAX_ELEMENTS: usize = 20_000;
@@ -292,7 +292,7 @@ impl Parser<'_> {
             .ok_or_else(|| self.error(&format!("an attribute {name}"), without()))
     }
 
-    /// The value of an attribute; only the entities that XML itself has are known.
+    /// The value of an attribute. Only the predefined XML entities are supported.
     fn attribute(
         &self,
         element: &BytesStart<'_>,

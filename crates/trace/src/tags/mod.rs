@@ -4,8 +4,8 @@
 //! - [`Tagged`]: the tag of every node of a tree of stacks
 //! - [`TagFileError`]: why a file cannot be used
 //!
-//! Derived tables are computed in this crate, so their tags are found here and not where questions
-//! are asked.
+//! Derived tables are computed in this crate, so their tags are found here and not in the query
+//! code.
 
 mod error;
 mod file;
@@ -29,19 +29,19 @@ pub const DEFAULT_SET: &str = "default";
 
 const DEFAULT_FILE: &str = include_str!("default.stacktags");
 
-/// Rules that are matched together. Each set gives every stack one tag of its own.
+/// Rules that are matched together. Each set assigns one tag of its own to every stack.
 #[derive(Debug, Clone)]
 pub struct TagSet {
     name: String,
     rules: Vec<Rule>,
-    /// The one that wins comes first.
+    /// The entry that wins comes first.
     entries: Vec<Entry>,
     names_others: bool,
     fingerprint: u64,
 }
 
 impl TagSet {
-    /// The rules that this program brings along. Stacks without a tag are [`OTHER`].
+    /// The built-in rules. Stacks without a tag are [`OTHER`].
     #[must_use]
     pub fn built_in() -> Self {
         let file = ("default.stacktags", DEFAULT_FILE.as_bytes());
@@ -51,7 +51,7 @@ impl TagSet {
         set
     }
 
-    /// A set of the rules of files, given by name and content. Their order decides only between
+    /// A set of the rules of files, given by name and content. Their order matters only between
     /// rules of equal priority that match the same frame. Stacks without a tag stay without one.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A text with `*` anywhere. `?` is a character like others: compilers make names with it.
+/// A text with `*` anywhere. `?` is an ordinary character: compilers generate names with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// The text before the first `*`; the whole pattern if there is none.
@@ -76,7 +76,7 @@ impl Pattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MethodPattern {
     written: Pattern,
-    /// The pattern with points, where it is written with colons.
+    /// The pattern with dots, if it is written with colons.
     pointed: Option<Pattern>,
 }
 

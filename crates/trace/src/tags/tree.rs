@@ -15,7 +15,7 @@ use super::{OTHER, TagSet, rule_of};
 pub struct Tagged {
     /// The match of each node, as a position in `found`.
     of_node: Vec<u32>,
-    /// Position of the name of each thing found, in `names`.
+    /// Position of the name of each match, in `names`.
     found: Vec<u32>,
     names: Vec<Box<str>>,
     names_others: bool,
@@ -25,10 +25,10 @@ pub struct Tagged {
     callers: Chains,
 }
 
-/// Lists of distinct tags, each with one tag more than another.
+/// Lists of distinct tags, each one tag longer than another list.
 #[derive(Debug, Default)]
 struct Chains {
-    /// The list that is continued, the tag, and how many tags that makes.
+    /// The list that is continued, the tag, and the resulting number of tags.
     links: Vec<(u32, u32, u32)>,
     known: FxHashMap<(u32, u32), u32>,
 }
@@ -36,12 +36,12 @@ struct Chains {
 /// The list of no tags.
 const EMPTY: u32 = u32::MAX;
 
-/// Distinct tags of the callers of a stack that are distinguished. Real stacks have a handful; a
-/// malicious file can give each of thousands of frames a tag of its own.
+/// Maximum number of distinct tags of a stack's callers. Real stacks have a handful; a malicious
+/// file can give each of thousands of frames a tag of its own.
 const MAX_TAGS: u32 = 64;
 
 impl Chains {
-    /// The list with a tag more, unless it has that.
+    /// The list with one more tag, unless it already contains that tag.
     fn with(&mut self, list: u32, tag: u32) -> u32 {
         if tag == NOTHING || self.tags(list).any(|known| known == tag) {
             return list;
@@ -84,7 +84,7 @@ const NOTHING: u32 = 0;
 const NO_RULE: u32 = u32::MAX;
 
 impl Tagged {
-    /// Finds the tags of the nodes of a tree. `node` gives parent and frame of each; parents must
+    /// Finds the tags of the nodes of a tree. `node` returns parent and frame of each; parents must
     /// come before their children.
     #[must_use]
     pub fn new<F: Frames + ?Sized>(
@@ -119,7 +119,7 @@ impl Tagged {
             );
         }
         let found = finder.found.iter().map(|found| found.name).collect();
-        // This map is needed only while lists are made, and is as large as they are.
+        // This map is needed only while lists are built, and is as large as they are.
         callers.known = FxHashMap::default();
         Self {
             of_node,

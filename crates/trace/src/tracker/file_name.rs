@@ -10,7 +10,7 @@ use crate::interner::Interner;
 #[derive(Debug)]
 struct Naming {
     timestamp: i64,
-    /// The name holds from here on; otherwise it held up to here.
+    /// True if the name is valid from here on; false if it was valid up to here.
     begins: bool,
     path: Arc<str>,
 }

@@ -76,7 +76,7 @@ pub struct ImageTracker {
 }
 
 impl ImageTracker {
-    /// Takes an image event of process `pid`; events must come in time order.
+    /// Takes an image event of process `pid`; events must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, event: &Image) {
         if !matches!(
             op,
@@ -86,7 +86,7 @@ impl ImageTracker {
         }
         self.events += 1;
         let place = (pid, event.base);
-        // A load at a place that is taken is another image: the unload of the one before was lost.
+        // A load at an occupied base is another image: the unload of the previous one was lost.
         let open = self
             .open
             .get(&place)
@@ -189,7 +189,7 @@ impl ImageTracker {
                 let best = into
                     .entry(*key)
                     .or_insert_with(|| (place.0, Arc::clone(pdb)));
-                // The map has no order; the earliest record wins whichever comes first.
+                // The map has no order; the earliest record wins.
                 if place.0 < best.0 {
                     *best = (place.0, Arc::clone(pdb));
                 }
@@ -208,8 +208,7 @@ impl ImageTracker {
         for (timestamp, header_pid, info) in std::mem::take(&mut self.infos) {
             self.join_info(timestamp, header_pid, &info);
         }
-        // Only records of the merge step are found through these maps, and all of them are joined
-        // now.
+        // Only records of the merge step use these maps, and all of them are joined now.
         (self.rsds, self.il_rsds) = (FxHashMap::default(), FxHashMap::default());
         (self.places, self.by_time_and_base) = (FxHashMap::default(), FxHashMap::default());
     }
@@ -244,7 +243,7 @@ impl ImageTracker {
         }
     }
 
-    /// All images in the order in which they were met.
+    /// All images, in order of first occurrence.
     #[must_use]
     pub fn images(&self) -> &[ImageInstance] {
         &self.images
@@ -272,8 +271,8 @@ struct AddressList {
 }
 
 impl ImageIndex {
-    /// Sorts images by owner: `owner_of` names the list (a process key) of an image.
-    /// Addresses of the kernel belong to no process.
+    /// Sorts images by owner: `owner_of` returns the list (a process key) of an image. Kernel
+    /// addresses belong to no process.
     #[must_use]
     pub fn new(
         images: &[ImageInstance],
@@ -310,7 +309,7 @@ impl ImageIndex {
         index
     }
 
-    /// The image that holds an address in a process at a raw time; of several the one loaded last.
+    /// The image at an address of a process at a raw time; of several the one loaded last.
     #[must_use]
     pub fn find<'i>(
         &self,

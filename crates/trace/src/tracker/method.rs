@@ -23,9 +23,9 @@ pub struct Method {
     pub module_id: u64,
     /// `MethodFlags`.
     pub flags: u32,
-    /// Raw time from which its code exists; `i64::MIN` for one that a rundown describes.
+    /// Raw time from which its code exists; `i64::MIN` for a method described by a rundown.
     pub begin: i64,
-    /// Raw time at which its code was given up.
+    /// Raw time at which its code was freed.
     pub end: i64,
 }
 
@@ -34,7 +34,7 @@ impl Method {
         (self.begin..=self.end).contains(&timestamp)
     }
 
-    /// The first raw times at which its code exists and does not exist any more.
+    /// The raw times of the changes: the first one with its code, and the first one without it.
     fn change_times(&self) -> impl Iterator<Item = i64> {
         let begin = Some(self.begin).filter(|t| *t != i64::MIN);
         // The range includes its end.
@@ -66,8 +66,8 @@ impl MethodTracker {
 
     /// Takes the unload of the method whose code starts at `start`.
     pub fn unload(&mut self, pid: u32, start: u64, timestamp: i64) {
-        // Newest first: code addresses are reused, and the unload belongs to the method that came
-        // there last.
+        // Newest first: code addresses are reused, and the unload belongs to the latest method
+        // there.
         let methods = self.methods.get_mut(&pid).map(|m| m.iter_mut().rev());
         if let Some(method) =
             methods.and_then(|mut m| m.find(|m| m.start == start && m.end == i64::MAX))
@@ -91,7 +91,7 @@ impl MethodTracker {
         }
     }
 
-    /// The method that holds an address at a raw time; of several the one that came last.
+    /// The method at an address at a raw time; of several the latest one.
     #[must_use]
     pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
         self.methods
@@ -99,9 +99,9 @@ impl MethodTracker {
             .get(self.index_at(pid, address, timestamp)?)
     }
 
-    /// As [`MethodTracker::find`]; where no method existed at that time, the last one that was ever
-    /// met at the address: the load of a method is logged after its compilation, and can be late or
-    /// lost.
+    /// As [`MethodTracker::find`]. If no method existed at that time, returns the last one ever
+    /// seen at the address: the load of a method is logged after its compilation, and can be late
+    /// or lost.
     #[must_use]
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
         let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));

@@ -1,4 +1,4 @@
-//! Identity over time: which process, thread, image, file name or stack an event means.
+//! Identity over time: the process, thread, image, file name or stack that an event refers to.
 //!
 //! Windows reuses process IDs, thread IDs, addresses, file keys and stack keys. Each tracker is fed
 //! with all its events in order of time (first pass) and then answers for any point in time (second

@@ -3,11 +3,11 @@
 use etwkit_decode::kernel::process::{Process, flag, opcode};
 use rustc_hash::FxHashMap;
 
-/// A process instance: dense, from 0, in the order in which instances were met.
+/// A process instance: dense, from 0, in order of first occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessKey(pub u32);
 
-/// One process instance. Texts are empty where no event reports them.
+/// One process instance. Texts are empty if no event reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessInstance {
     /// Process ID.
@@ -40,11 +40,11 @@ pub struct ProcessInstance {
     pub exit_code: Option<u32>,
     /// True if it had ended but was still referred to.
     pub defunct: bool,
-    /// Bits of [`flag`]; `None` where no event has them.
+    /// Bits of [`flag`]; `None` if no event has them.
     flags: Option<u32>,
     /// Address of the kernel object, 0 if unknown.
     unique_key: u64,
-    /// Known from nothing but a defunct event.
+    /// Known only from a defunct event.
     only_defunct: bool,
     /// Known from nothing but other events that name its ID.
     only_mentioned: bool,
@@ -154,11 +154,11 @@ impl ProcessTracker {
         }
     }
 
-    /// Takes the time at which a process starts to end. The first event counts; one after the end
-    /// means nothing.
+    /// Takes the time at which a process starts to end. Only the first event counts. An event after
+    /// the end is ignored.
     pub fn terminate(&mut self, timestamp: i64, pid: u32) {
         if !self.by_pid.contains_key(&pid) {
-            // It ran before, and is described only when it is gone.
+            // It ran before, and is described only after its end.
             let key = self.new_instance(pid, None);
             self.open.insert(pid, key);
         }
@@ -373,7 +373,7 @@ mod tests {
                 ..Process::default()
             },
         );
-        // One of which nothing is known before.
+        // A process that was unknown before.
         t.terminate(50, 12);
         t.add(
             opcode::END,

@@ -12,7 +12,7 @@ use crate::interner::Interner;
 enum Holds {
     /// It exists from now on.
     From,
-    /// It exists, may have existed before and may stay.
+    /// It exists, may have existed before and may continue to exist.
     Around,
     /// It existed up to now.
     UpTo,

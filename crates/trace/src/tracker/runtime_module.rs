@@ -5,8 +5,8 @@ use std::sync::Arc;
 use etwkit_decode::kernel::merge::Pdb;
 use rustc_hash::FxHashMap;
 
-/// Events of one module that are kept: it is loaded once and listed by at most two rundowns, in two
-/// forms.
+/// Maximum number of events of one module: it is loaded once and listed by at most two rundowns, in
+/// two forms.
 const MAX_EVENTS: usize = 8;
 
 /// The data of an event about a module.
@@ -14,7 +14,7 @@ const MAX_EVENTS: usize = 8;
 pub struct RuntimeModule {
     /// Raw time of the event.
     pub time: i64,
-    /// Path of the assembly; its name where it has no file.
+    /// Path of the assembly; its name if it has no file.
     pub path: Arc<str>,
     /// Its symbol file.
     pub pdb: Option<Arc<Pdb>>,

@@ -27,13 +27,13 @@ pub struct StackTree {
     addresses: Vec<u64>,
     /// Nodes by parent and address.
     children: HashTable<u32>,
-    /// The latest stacks by their hash: most stacks come again soon, and are found without a
-    /// look-up for each frame.
+    /// The latest stacks by their hash: most stacks repeat soon, and are found without a lookup for
+    /// each frame.
     recent: Vec<(u64, u32)>,
     mixer: Mixer,
 }
 
-/// Places of [`StackTree::recent`]; a power of two. Half a mebibyte stays in the cache of a core.
+/// Size of [`StackTree::recent`]; a power of two. Half a mebibyte stays in the cache of a core.
 const RECENT: usize = 1 << 15;
 
 impl Default for StackTree {
@@ -145,7 +145,7 @@ impl StackTree {
         self.recent.fill((0, 0));
     }
 
-    /// Number of nodes: distinct stacks that were met, and their callers.
+    /// Number of nodes: distinct stacks, and their callers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parents.len() - 1

@@ -12,7 +12,7 @@ struct Span {
     key: ThreadKey,
 }
 
-/// A thread instance: dense, from 0, in the order in which instances were met.
+/// A thread instance: dense, from 0, in order of first occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadKey(pub u32);
 
@@ -69,7 +69,7 @@ impl ThreadTracker {
                 return;
             }
             (opcode::DC_START | opcode::DC_END, Some(_)) => return,
-            // It ran before anything of it was seen: since its predecessor ended.
+            // It was running before its first event: since its predecessor ended.
             (opcode::END, None) => (unseen_begin(spans), timestamp),
             (opcode::DC_START | opcode::DC_END, None) => (unseen_begin(spans), i64::MAX),
             _ => return,
@@ -86,7 +86,7 @@ impl ThreadTracker {
             stop,
             traits: None,
         });
-        // Starts must ascend, since spans are found by binary search.
+        // Starts must ascend, because spans are found by binary search.
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span {
             pid,

@@ -19,7 +19,7 @@ impl PathMapper {
         }
     }
 
-    /// The DOS path: the first prefix that matches is replaced. Without one the path stays as it
+    /// The DOS path: the first matching prefix is replaced. Without a match the path stays as it
     /// is.
     #[must_use]
     pub fn dos_path(&self, path: &Arc<str>) -> Arc<str> {
@@ -50,7 +50,7 @@ fn strip_prefix_ignoring_case<'p>(path: &'p str, prefix: &str) -> Option<&'p str
         match wanted.next() {
             None => return path.get(at..),
             Some(w) if lower.next() == Some(w) => {
-                // A character whose lower case has several ones must match all of them.
+                // A character whose lower case has several characters must match all of them.
                 if !lower.all(|more| wanted.next() == Some(more)) {
                     return None;
                 }
