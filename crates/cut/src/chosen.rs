@@ -14,9 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The answer of the filters for one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is one that was asked for.
+    /// It is a requested one.
     Wanted,
-    /// It is not, but names processes and threads that those that were asked for speak of.
+    /// It is not, but it names processes and threads that requested events can refer to.
     Named,
     /// It is not.
     Other,
@@ -42,7 +42,7 @@ impl Choice {
 /// Idle and System: code of the kernel is theirs.
 const KERNEL_PROCESSES: [u32; 2] = [0, 4];
 
-/// Decides over events, which must come in the order of time.
+/// Decides over events, which must come in order of time.
 pub(crate) struct Chooser<'c> {
     choice: &'c Choice,
     facts: &'c Facts,
@@ -51,9 +51,9 @@ pub(crate) struct Chooser<'c> {
     /// Decisions already made for process instances and for providers.
     processes: FxHashMap<u32, bool>,
     providers: FxHashMap<(Guid, u8), bool>,
-    /// Request packets of operations that are wanted.
+    /// Request packets of wanted operations.
     requests: FxHashSet<u64>,
-    /// Raw times of wanted events, whose stacks are wanted, where providers are chosen.
+    /// Raw times of wanted events, whose stacks are also wanted, if providers are chosen.
     times: FxHashSet<i64>,
 }
 

@@ -80,7 +80,7 @@ pub enum CutError {
     Interrupted,
 }
 
-/// Learns how far the work is, and may stop it.
+/// Receives the progress, and may stop the work.
 pub type OnProgress<'p> = dyn FnMut(Progress) -> ControlFlow<()> + 'p;
 
 /// Events between two reports.
@@ -172,7 +172,7 @@ impl Work<'_, '_> {
             if let Some(redactor) = &mut redactor {
                 redactor.observe(event);
             }
-            // Records of header buffers go into the new header buffer, whose size has to be known
+            // Records of header buffers go into the new header buffer, whose size must be known
             // before anything is written.
             if event.buffer == 0 {
                 header_bytes += align8(event.record.len());
@@ -185,8 +185,8 @@ impl Work<'_, '_> {
         }
         let clock = self.session.clock();
         let length = clock.nanoseconds(last.max(self.session.ends().0.unwrap_or(i64::MIN)));
-        // The length is known only after the pass, since a file that was never closed does not say
-        // it.
+        // The length is known only after the pass, because a file that was never closed does not
+        // contain it.
         if range.start_ns > length || range.end_ns < 0 && last != i64::MIN {
             return Err(CutError::EmptyRange {
                 duration_s: length as f64 / 1e9,

@@ -59,7 +59,7 @@ fn is_describing_provider(event: &RawEvent<'_>) -> bool {
     match event.provider() {
         clr::RUNDOWN => true,
         clr::RUNTIME => RUNTIME.iter().any(|ids| ids.contains(&id)),
-        // The value of a setting, or the speed of a processor, holds until the next event.
+        // The value of a setting, or the speed of a processor, applies until the next event.
         KERNEL_PROCESS | KERNEL_POWER | PROCESSOR_POWER => true,
         // A manifest of an EventSource, in pieces.
         _ => id == CHUNK_ID,

@@ -19,7 +19,7 @@ pub enum Fate {
     Needed,
     /// Dropped: it is outside of the part.
     Outside,
-    /// Dropped: it is of another process or provider.
+    /// Dropped: it belongs to another process or provider.
     Other,
     /// Dropped: its process is unknown.
     Unknown,
@@ -30,7 +30,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// All of them, in the order in which they are reported.
+    /// All fates, in the order of the report.
     pub(crate) const ALL: [Self; 8] = [
         Self::Within,
         Self::Describing,

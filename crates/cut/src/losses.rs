@@ -25,8 +25,8 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Finds them by flags, by missing numbers and by damage: between buffers, and inside of
-    /// buffers as a pass found it.
+    /// Finds losses by flags, by missing numbers and by damage: between buffers, and inside of
+    /// buffers as found by a pass.
     pub(crate) fn of(session: &Session, found: &[(usize, u64)]) -> Self {
         let mut losses = Self::default();
         let mut damaged: BTreeMap<usize, Vec<u64>> = BTreeMap::new();

@@ -21,7 +21,7 @@ enum Kind {
     Opened,
     /// Callback of a minifilter driver.
     Callback,
-    /// System calls of a thread, one in the other.
+    /// System calls of a thread, nested.
     Call,
     /// The last access that a disk completed.
     Completed,
@@ -32,17 +32,17 @@ enum Kind {
 /// A kind of operation, with the number that identifies one operation of this kind.
 type Key = (Kind, u64);
 
-/// Operations that are held at most: of those beyond it the end is not kept.
+/// Maximum number of open operations: the ends of further ones are not kept.
 const MAX_OPEN: usize = 1 << 20;
 
-/// System calls in each other that are held for a thread.
+/// Maximum number of nested system calls of a thread.
 const MAX_NESTED: usize = 16;
 
 /// The operation that an event starts, ends or replaces.
 enum PairEvent {
     Starts(Key),
     Ends(Key),
-    /// It takes the place of the one before.
+    /// It replaces the previous one.
     Replaces(Key),
 }
 
@@ -107,7 +107,7 @@ impl Pairs {
         // calls of a thread can be open at a time. For every other kind only one can be open.
         let is_nested = key.0 == Kind::Call;
         if !is_nested {
-            // The end of the one before is missing.
+            // The end of the previous one is missing.
             open.clear();
         } else if open.len() >= MAX_NESTED {
             open.remove(0);
@@ -140,7 +140,7 @@ fn pair_events(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Optio
         group::PERFINFO => [call(hook, event, running), None],
         group::POWER if matches!(hook.opcode, idle::opcode::ENTER | idle::opcode::EXIT) => {
             let processor = (Kind::Idle, event.cpu.into());
-            // Falling asleep ends being awake, and the other way round: each event is both.
+            // Going to sleep ends being awake, and vice versa: each event is both.
             [
                 Some(PairEvent::Ends(processor)),
                 Some(PairEvent::Starts(processor)),
@@ -200,8 +200,7 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<PairEvent> {
     }
     let read = Callback::parse(event.payload(), hook.opcode, event.pointer_size())?;
     let call = read.call;
-    // Three addresses distinguish calls. They have the same high bits, which turning moves away
-    // from each other.
+    // Three addresses distinguish calls. Their high bits are equal; the rotations separate them.
     let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
     let key = (Kind::Callback, mixed ^ u64::from(call.is_post));
     Some(if read.step == Step::Start {

@@ -17,7 +17,7 @@ pub(crate) enum PartSide {
 /// A part of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// As it was asked for.
+    /// As requested.
     pub(crate) range: Range,
     /// First and last raw tick.
     first: i64,

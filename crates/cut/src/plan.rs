@@ -1,4 +1,4 @@
-//! The first pass over a trace: which events outside a part of the time its numbers need.
+//! The first pass over a trace: the events outside a part that its numbers need.
 //!
 //! A part is read as `--range` reads the whole trace: from its start on, with the state known
 //! before. So it keeps events that describe the state at its start (running and waiting threads,
@@ -22,17 +22,17 @@ use crate::switches::Switches;
 /// The results of the first pass.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The part that was asked for.
+    /// The requested part.
     pub(crate) asked: Part,
     /// The part that the new trace covers. It is never larger than an earlier cut of the same
     /// trace.
     pub(crate) part: Part,
     pub(crate) needed: Needed,
-    /// The part that the trace itself is, if it was cut before.
+    /// The part that the trace itself covers, if it was cut before.
     pub(crate) mark: Option<CutMark>,
 }
 
-/// Makes a plan. Wants all events, in the order of time.
+/// Creates a plan. It needs all events, in order of time.
 #[derive(Debug)]
 pub(crate) struct Planner {
     plan: Plan,
@@ -46,7 +46,7 @@ pub(crate) struct Planner {
 }
 
 impl Planner {
-    /// `is_filtered`: whether some events may not be wanted.
+    /// `is_filtered` is true if some events may not be wanted.
     pub(crate) fn new(part: Part, is_filtered: bool) -> Self {
         Self {
             plan: Plan {

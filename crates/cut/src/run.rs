@@ -1,4 +1,4 @@
-//! The command: opens, cuts, and gives the file its name.
+//! The command: opens the trace, cuts it, and publishes the new file.
 
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ pub fn run(args: &CutArgs, asks: &Asks<'_>, progress: &mut OnProgress<'_>) -> Re
             .as_deref()
             .is_some_and(|text| text.split(';').all(|part| part.trim().is_empty()))
         {
-            // An empty variable of a script must not hand on the whole trace.
+            // An empty variable in a script must not pass on the whole trace.
             bail!(
                 "--{option} {:?}: expected a name",
                 text.as_deref().unwrap_or_default()

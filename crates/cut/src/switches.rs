@@ -11,13 +11,13 @@ use crate::part::PartSide;
 /// A ready event with the switch that brought the thread that logged it.
 type Ready = (Id, Option<Id>);
 
-/// The last that is known of a thread.
+/// The last known state of a thread.
 #[derive(Debug, Default)]
 struct Thread {
     /// It was taken off.
     out: Option<Id>,
-    /// It was made ready: for the first and the last time before it was taken off, for the first
-    /// time since.
+    /// Ready events: the first and the last one before it was switched out, and the first one
+    /// since.
     first: Option<Ready>,
     last: Option<Ready>,
     since: Option<Ready>,
@@ -154,8 +154,8 @@ impl Switches {
         }
         if switch.old_tid != 0 {
             let thread = self.threads.entry(switch.old_tid).or_default();
-            // Ready events before the switch-out stay: the last of them may be the one that ended
-            // this wait before it was logged.
+            // Ready events before the switch-out stay: the last of them may have ended this wait
+            // before it was logged.
             (thread.out, thread.since) = (Some(id), None);
         }
     }

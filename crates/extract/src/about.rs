@@ -6,7 +6,7 @@ use etwkit_trace::topics;
 use crate::manifest::{Manifest, Topic};
 
 /// The number of a trace in the column `run_id`: the hash of its source as a signed number. Hashes
-/// have 16 hexadecimal digits; any other text, which no writer makes, is hashed itself.
+/// have 16 hexadecimal digits; any other text, which no writer creates, is hashed itself.
 #[must_use]
 pub fn run_id(source_hash: &str) -> i64 {
     let number = |text: &str| u64::from_str_radix(text, 16).ok().map(u64::cast_signed);

@@ -16,8 +16,8 @@ pub(crate) const BLOCK_BYTES: u64 = 64 << 10;
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
-/// CRC-32 (the one of zip and PNG) of each block of a file. In JSON it is a text with eight
-/// hexadecimal digits for each.
+/// CRC-32 (the variant of zip and PNG) of each block of a file. In JSON it is a text with eight
+/// hexadecimal digits for each block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checksums(Arc<[u32]>);
 

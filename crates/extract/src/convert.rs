@@ -99,7 +99,7 @@ pub enum ConvertError {
     /// A reader of another file format failed.
     #[error(transparent)]
     Foreign(#[from] ReadError),
-    /// Waits have no stacks any more that could be named.
+    /// Its waits have no stacks any more that could be named.
     #[error("{} is a summary, which keeps sums by method instead of the rows that names could be given to", path.display())]
     IsSummary {
         /// The extract.
@@ -201,7 +201,7 @@ pub fn convert_with_tags(
     let kept = if input.symbol_files().next().is_some() {
         let folder = writer.symbols_dir()?;
         let events = imported.pass.events;
-        // The caller's progress stays at the end; it may ask to stop all the same.
+        // Progress stays at the end for the caller, which may still ask to stop.
         let go_on = || progress(Progress { done: 1.0, events });
         match input.keep_symbols(&folder, Limits::default(), go_on)? {
             ControlFlow::Continue(kept) => imported.diagnostics.extend(left_out(&kept)),
@@ -211,7 +211,7 @@ pub fn convert_with_tags(
     } else {
         None
     };
-    // Several files of one recording are one trace, which is named by all of them.
+    // Several files of one recording are one trace, and the trace is named after all of them.
     let names: Vec<&str> = input
         .parts()
         .iter()
@@ -313,7 +313,7 @@ fn write_screenshots(
     Ok(())
 }
 
-/// Writes the tables of names anew. `kept` is a folder with symbol files that came with the trace.
+/// Rewrites the tables of names. `kept` is a folder with symbol files that came with the trace.
 fn name(
     sealed: &mut Sealed,
     writer: &mut Writer,
@@ -329,8 +329,8 @@ fn name(
     Ok(naming)
 }
 
-/// Names the native code of an existing extract, which is replaced when all is done. Nothing
-/// changes if neither symbols nor images that name them are found.
+/// Names the native code of an existing extract, which is replaced at the end. If no symbols are
+/// found, and no images that identify them, nothing changes.
 ///
 /// # Errors
 /// If the extract is damaged, packed or a summary, or cannot be written to.
@@ -392,8 +392,8 @@ fn base(extract: &crate::Extract) -> Sealed {
     Sealed(tables.collect())
 }
 
-/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks
-/// that only those had.
+/// Computes the derived tables and omits the rows that they are computed from, and the stacks that
+/// only those rows refer to.
 fn summarise(
     sealed: &Sealed,
     sets: &[TagSet],
@@ -406,8 +406,7 @@ fn summarise(
     let stacks = sink.finish(sealed, &kept)?;
     for (table, rows) in kept.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
-        // Only some stacks are kept, under new numbers, so the rows that name them are written
-        // anew.
+        // Only some stacks are kept, renumbered, so the rows that refer to them are rewritten.
         rows.into_iter()
             .try_for_each(|rows| writer.write(table, rows))?;
     }
@@ -496,7 +495,7 @@ pub fn default_target(trace: &Path) -> PathBuf {
         ".json7z",
         ".json",
     ];
-    // Only the ending is looked for in lower case; the stem keeps the letters that it has.
+    // Only the comparison of the extension ignores case; the stem keeps its case.
     let ending = endings
         .iter()
         .find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
@@ -508,9 +507,9 @@ pub fn default_target(trace: &Path) -> PathBuf {
 
 /// Names of the tables that an extract omits.
 fn left_out_of(extract: &crate::reader::Extract) -> Names {
-    // Hashes of stacks are left out by default, and then the manifest does not list them. An
-    // extract that has them was made with them on purpose, and keeps them when its tables are
-    // computed anew.
+    // Hashes of stacks are omitted by default, and then the manifest does not list them. An extract
+    // with hashes was created with them on purpose, and keeps them when its tables are computed
+    // again.
     let has_hashes = extract.table(StackHash::TABLE.name).is_some();
     let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
     extract

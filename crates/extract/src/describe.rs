@@ -9,7 +9,7 @@ use std::sync::Arc;
 use etwkit_trace::Descriptions;
 use etwkit_trace::describe::{Wrong, text_of};
 
-/// Bytes of one file, and of all together; the largest manifests of Windows have some MB.
+/// Maximum bytes of one file, and of all together; the largest manifests of Windows have some MB.
 const MAX_FILE: u64 = 64 << 20;
 const MAX_ALL: u64 = 512 << 20;
 /// Files of one folder.
@@ -34,7 +34,7 @@ pub enum DescribeError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A pipe, a device, or a folder where a file is meant.
+    /// A pipe, a device, or a folder where a file is expected.
     #[error("expected a regular file, found something else: {}", path.display())]
     NotRegular {
         /// The path given by the user.
@@ -46,7 +46,7 @@ pub enum DescribeError {
         /// The folder.
         path: PathBuf,
     },
-    /// More than can be meant.
+    /// The file is larger than any real one.
     #[error("expected at most {limit}, found more: {}", path.display())]
     TooLarge {
         /// The file or folder.
@@ -60,7 +60,7 @@ pub enum DescribeError {
         /// The file.
         path: PathBuf,
     },
-    /// The content makes no sense.
+    /// The content is invalid.
     #[error("{}, {wrong}", path.display())]
     Wrong {
         /// The file.
@@ -134,8 +134,8 @@ impl Described {
         self.hash.as_deref()
     }
 
-    /// Distinguishes extracts of one trace that were made with different files; without files it is
-    /// the hash of the trace.
+    /// A hash that distinguishes extracts of one trace that were created with different files.
+    /// Without files it is the hash of the trace.
     #[must_use]
     pub fn with_source(&self, source_hash: &str) -> String {
         match &self.hash {
@@ -182,7 +182,7 @@ impl Files {
     }
 }
 
-/// The file itself, or the `.tmf` files of a folder in the order of their names.
+/// The file itself, or the `.tmf` files of a folder, sorted by name.
 fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
     let failed = |source| DescribeError::Read {
         path: path.to_owned(),

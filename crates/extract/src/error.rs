@@ -40,7 +40,7 @@ pub enum Error {
         /// The file, or the archive and its member.
         name: String,
     },
-    /// One file was named twice: its events would count twice.
+    /// One file was passed twice: its events would count twice.
     #[error("named twice: {}", path.display())]
     Twice {
         /// The file.
@@ -92,7 +92,7 @@ pub enum Error {
         /// The path.
         member: String,
     },
-    /// The archive asks for a password.
+    /// The archive requires a password.
     #[error("{archive} is encrypted{}", member_text(member.as_deref()))]
     Encrypted {
         /// The archive.
@@ -173,7 +173,7 @@ pub enum Error {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A symbol file cannot be written where it should be kept.
+    /// A symbol file cannot be written to the target folder.
     #[error("cannot write the symbol file {}", path.display())]
     Keep {
         /// The symbol file.

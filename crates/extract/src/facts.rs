@@ -48,8 +48,8 @@ struct Fact {
 }
 
 impl Facts {
-    /// Looks for the files of the parts of a trace. Files that cannot be read are reported and left
-    /// out.
+    /// Reads the fact files of the parts of a trace. Files that cannot be read are reported and
+    /// skipped.
     pub(crate) fn beside(input: &Input) -> Self {
         let paths: BTreeSet<PathBuf> = input
             .parts()
@@ -116,7 +116,7 @@ fn read(path: &Path) -> Result<Vec<MachineFact>, Option<String>> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
-    // Editors of Windows put a mark in front.
+    // Windows editors write a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let document: Document = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if document.version != VERSION {

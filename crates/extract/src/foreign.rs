@@ -1,4 +1,4 @@
-//! Rows of other readers become an extract.
+//! Conversion of rows from other readers into an extract.
 //!
 //! Traces are not the only source of extracts: another is data that some other program kept of a
 //! trace. Its reader writes rows to a [`Sink`], as the import of a trace does, and provides here
@@ -87,7 +87,7 @@ impl Error for ReadError {
     }
 }
 
-/// Makes the extract `target`, of detail `summary`, of the rows that `read` writes.
+/// Creates the extract `target`, of detail `summary`, from the rows that `read` writes.
 ///
 /// # Errors
 /// The errors of `read`, or the extract cannot be written. In both cases the target is unchanged.
@@ -139,7 +139,7 @@ pub fn import_rows(
     })
 }
 
-/// Lets rows of some tables through.
+/// Passes on only the rows of some tables.
 struct Only<'a> {
     tables: &'a [&'static str],
     sink: &'a mut dyn Sink,

@@ -7,7 +7,7 @@ use etwkit_etl::source::ByteSource;
 /// Bytes that are hashed at either end of a file.
 const END: u64 = 1 << 20;
 
-/// The hash of [`Input::source_hash`](crate::Input::source_hash); with an error comes the index of
+/// The hash of [`Input::source_hash`](crate::Input::source_hash). An error comes with the index of
 /// its file.
 pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize, io::Error)> {
     let mut hasher = blake3::Hasher::new();
@@ -25,8 +25,7 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
     Ok(short(hasher.finalize()))
 }
 
-/// 16 hexadecimal digits of some bytes: the first 8 bytes of BLAKE3 over all parts, one after the
-/// other.
+/// 16 hexadecimal digits: the first 8 bytes of BLAKE3 over all parts, one after the other.
 #[must_use]
 pub fn digest(parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();

@@ -1,4 +1,4 @@
-//! Tables that an extract does without, because its maker did not want them (`--tables`).
+//! Tables that an extract omits because its creator did not want them (`--tables`).
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ pub(crate) fn kept_with_stacks(left_out: &Names) -> Vec<&'static Table> {
     TABLES.iter().copied().filter(is_kept).collect()
 }
 
-/// Hands on the rows of tables that are not left out.
+/// Passes on the rows of tables that are not omitted.
 pub(crate) struct Without<'s> {
     pub(crate) left_out: &'s Names,
     pub(crate) sink: &'s mut dyn Sink,

@@ -2,10 +2,10 @@
 //!
 //! The paths given by the user become one [`etwkit_etl::Session`].
 //!
-//! An input is an `.etl` file, or an archive (`.zip`, `.etl.zip`, `.diagsession`, `.7z`) that holds
-//! some; its first bytes decide which, not its name. Files are mapped into memory, or read by
-//! position where a mapping would be unsafe or is not wanted. Members of archives are spooled to
-//! temporary files without a name first.
+//! An input is an `.etl` file, or an archive (`.zip`, `.etl.zip`, `.diagsession`, `.7z`) with
+//! `.etl` files. Its first bytes decide, not its name. Files are mapped into memory, or read by
+//! position if a mapping would be unsafe or is not wanted. Members of archives are first spooled to
+//! temporary files without a name.
 //!
 //! The decoded events are written as an extract: [`Writer`] takes rows of tables and creates a
 //! folder of Parquet files with a [`manifest`], [`Extract`] opens it. The format is described in

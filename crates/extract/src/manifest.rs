@@ -15,7 +15,7 @@ use crate::store_error::{StoreError, StoreResult};
 pub const FORMAT: &str = "etwkit-extract";
 /// Value of the field `format` of derived tables.
 pub const DERIVED_FORMAT: &str = "etwkit-derived";
-/// Format that this version writes. A reader takes every minor version of its own major one.
+/// Format that this version writes. A reader accepts every minor version of its own major version.
 pub const VERSION: Version = Version { major: 2, minor: 0 };
 /// Version of the derived tables. It rises when their meaning changes, so that older ones are
 /// computed again.
@@ -87,7 +87,7 @@ pub struct Manifest {
     /// `--manifest`) by their content; missing if none were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptions: Option<String>,
-    /// The extract of another program that it was made of, instead of a trace.
+    /// The foreign extract that it was converted from, instead of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<ImportedFrom>,
     /// The topics of the trace, recorded or not.
@@ -142,7 +142,7 @@ impl Manifest {
         self.detail == Detail::Full && !self.left_out.iter().any(is_base)
     }
 
-    /// The tables that were left out and that the trace has something for, as far as that is known.
+    /// The omitted tables for which the trace has data, as far as that is known.
     pub fn left_out_of_recorded(&self) -> impl Iterator<Item = &str> {
         self.left_out.iter().map(String::as_str).filter(|table| {
             let topics = topics::of_table(table);
@@ -155,14 +155,14 @@ impl Manifest {
         })
     }
 
-    /// The command that makes the extract at `path` anew with all its tables, with the traces as
-    /// the manifest names them.
+    /// The command that recreates the extract at `path` with all its tables, with the traces named
+    /// as in the manifest.
     #[must_use]
     pub fn command(&self, path: &Path) -> String {
         command(path, self.detail.name(), self.source.clone())
     }
 
-    /// A manifest, without tables so far, of the trace that a row of the table `trace` describes.
+    /// A manifest, still without tables, of the trace that a row of the table `trace` describes.
     #[must_use]
     pub(crate) fn of_trace(detail: Detail, source: TraceSource, trace: &Trace) -> Self {
         let clock = Clock {
@@ -257,10 +257,10 @@ pub const ETWANALYZER: &str = "etwanalyzer-json";
 pub struct ImportedFrom {
     /// Its format: [`ETWANALYZER`].
     pub format: String,
-    /// The trace that it was made of, as it names it.
+    /// The trace that it was created from, by its own statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
-    /// The command line that made it.
+    /// The command line that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<String>,
 }
@@ -270,7 +270,7 @@ pub struct ImportedFrom {
 pub struct Topic {
     /// For example `cpu_samples`, `context_switches` or `disk_io`.
     pub topic: String,
-    /// True if the trace contains events of the topic.
+    /// Number of its events in the trace; `None` if unknown.
     pub recorded: bool,
     /// Events of it in the trace; `None` where that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -289,7 +289,7 @@ pub struct Diagnostic {
     pub kind: String,
     /// Number of occurrences.
     pub count: i64,
-    /// The first place: file name and offset, where it has one.
+    /// The first place: file name and offset, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     /// The sentence for people.
@@ -374,7 +374,7 @@ struct Head {
     format_version: Version,
 }
 
-/// Reads a manifest of the extract at `path`. The version is judged before the rest is looked at.
+/// Parses a manifest of the extract at `path`. The version is checked before the rest is parsed.
 fn parse<T: for<'a> Deserialize<'a>>(
     bytes: &[u8],
     path: &Path,
@@ -386,8 +386,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
         name,
         expected,
     };
-    // The rest of another major version may have any form, so only this part is read before the
-    // version is judged.
+    // The rest of another major version may have any form, so only this part is parsed before the
+    // version is checked.
     let head: Head =
         serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
     if head.format != format {
@@ -426,8 +426,8 @@ struct Origin {
     source: TraceSource,
 }
 
-/// The command that makes an extract of another version anew, with the traces as its manifest names
-/// them.
+/// The command that recreates an extract of another version, with the traces named as in its
+/// manifest.
 fn again(path: &Path, manifest: &[u8]) -> String {
     let Origin { detail, source } = serde_json::from_slice(manifest).unwrap_or_default();
     command(path, &detail, source)
@@ -450,7 +450,7 @@ fn command(path: &Path, detail: &str, source: TraceSource) -> String {
     } else {
         ""
     };
-    // Lines are copied into shells, to which other characters could mean anything.
+    // Lines are copied into shells, where other characters could have a special meaning.
     let is_plain = |c: char| c.is_alphanumeric() || " ._-".contains(c);
     for name in &mut names {
         if name.starts_with('-') || !name.chars().all(is_plain) {

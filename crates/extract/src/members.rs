@@ -32,12 +32,12 @@ pub struct OpenedFile {
 pub enum Opened {
     /// A plain file of any content.
     Plain(OpenedFile),
-    /// The members of an archive that were looked for, ordered by their paths.
+    /// The wanted members of an archive, ordered by their paths.
     Packed(Vec<OpenedFile>),
 }
 
 impl OpenedFile {
-    /// Opens a file that is known to be no archive.
+    /// Opens a file that is known not to be an archive.
     ///
     /// # Errors
     /// It is missing, empty, a folder or a pipe, or cannot be opened.
@@ -53,12 +53,12 @@ impl OpenedFile {
     }
 }
 
-/// Opens a file, or unpacks the members of an archive that have the wanted ending. The limits of
-/// `options` hold as for traces.
+/// Opens a file, or unpacks the members of an archive with the wanted extension. The limits of
+/// `options` apply as for traces.
 ///
 /// # Errors
 /// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if
-/// the archive holds nothing that is wanted.
+/// the archive has no wanted member.
 pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Opened> {
     let OpenedFile {
         path,

@@ -211,7 +211,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
         path: path.to_owned(),
         source,
     };
-    // Asked before opening: opening a pipe waits for its writer.
+    // Checked before opening: opening a pipe waits for its writer.
     let metadata = path.metadata().map_err(failed)?;
     if metadata.is_dir() {
         return Err(Error::Directory {

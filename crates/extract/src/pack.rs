@@ -16,8 +16,8 @@ const LARGE: u64 = u32::MAX as u64;
 
 impl Extract {
     /// Writes the extract as one file that can be mailed and is read in place: `zip`, named
-    /// `NAME.etwx.zip` by custom. Members are stored as they are, since tables are compressed
-    /// already, below the folder `NAME.etwx`. The file appears when it is complete; an existing one
+    /// `NAME.etwx.zip` by convention. Members are stored uncompressed below the folder `NAME.etwx`,
+    /// because tables are compressed already. The file appears when it is complete; an existing one
     /// is replaced if it is a packed extract. The same extract gives the same bytes.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Extract {
             let Some(range) = self.place().find(self.path(), &name)? else {
                 continue;
             };
-            // No times and no rights of the files: the same extract has to give the same bytes.
+            // Times and permissions are not stored: the same extract has to give the same bytes.
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
                 .last_modified_time(DateTime::default())
@@ -72,7 +72,7 @@ impl Extract {
     }
 }
 
-/// Pages of time lines are made anew wherever the extract is looked at.
+/// Pages of timelines are rebuilt wherever the extract is opened.
 fn is_pages(name: &str) -> bool {
     name.starts_with("derived/pages-")
 }
@@ -82,7 +82,7 @@ fn is_first(name: &String) -> bool {
     name == crate::manifest::FILE
 }
 
-/// An extract that becomes one file: it is written as a folder first, in a place that goes away.
+/// An extract that becomes one file: it is first written as a folder at a temporary place.
 #[derive(Debug)]
 pub struct Packing {
     partial: Partial,

@@ -19,7 +19,8 @@ use crate::store_error::{StoreError, StoreResult};
 const LOCK: &str = "etwkit.lock";
 const CONTENT: &str = "content";
 const SUFFIX: &str = ".partial";
-/// Other writers may take the name between two steps, but hardly that often.
+/// Maximum number of attempts. Other writers may take the name between two steps, but hardly that
+/// often.
 const ATTEMPTS: u32 = 100;
 
 /// A folder on its way to `target`; removed when it is dropped before it is published.
@@ -28,7 +29,7 @@ pub struct Partial {
     target: PathBuf,
     folder: PathBuf,
     content: PathBuf,
-    /// Held for the life of the folder.
+    /// Held as long as the folder exists.
     lock: File,
 }
 
@@ -86,7 +87,7 @@ impl Partial {
         // Dropping removes the partial folder, and with it the replaced target.
     }
 
-    /// Puts one file of the folder under the name of the target, in place of an existing file.
+    /// Puts one file of the folder at the target path, replacing an existing file.
     pub(crate) fn publish_file(self, file: &Path) -> StoreResult<()> {
         sync_tree(&self.content)?;
         fs::rename(file, &self.target)
@@ -165,8 +166,8 @@ fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
             .tempdir_in(parent)?;
         let folder = made.keep();
         let path = folder.join(LOCK);
-        // A sweeper may see the folder before its lock is held; then it is gone, and another one is
-        // made.
+        // A sweeper may see the folder before its lock is held. The folder is then gone, and
+        // another one is created.
         let Ok(lock) = OpenOptions::new().write(true).create_new(true).open(&path) else {
             if folder.exists() {
                 fs::remove_dir(&folder)?;
@@ -205,8 +206,8 @@ fn sweep(parent: &Path) {
             Ok(lock) if lock.try_lock().is_ok() => {
                 let _ = remove(&folder);
             }
-            // Without a lock file: not ours, just made (then its maker makes another), or an empty
-            // remainder.
+            // Without a lock file: from another program, just created (then its creator makes
+            // another), or an empty remainder.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let _ = fs::remove_dir(&folder);
             }

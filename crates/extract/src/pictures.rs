@@ -8,7 +8,7 @@ use etwkit_trace::import::screenshots::Picture;
 
 use crate::Input;
 
-/// Entries of a folder that are looked at, and pictures that are noted.
+/// Maximum number of folder entries checked, and of screenshots recorded.
 const MAX_ENTRIES: usize = 100_000;
 const MAX_PICTURES: usize = 20_000;
 /// FILETIME of 1970-01-01.
@@ -23,7 +23,7 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    /// Looks for the folders of the files of a trace. A folder that cannot be read has no pictures.
+    /// Reads the folders of the files of a trace. A folder that cannot be read counts as empty.
     pub(crate) fn beside(input: &Input) -> Self {
         let mut found = Self::default();
         let mut seen = BTreeSet::new();

@@ -30,7 +30,7 @@ pub fn precious(path: &Path) -> Option<&'static str> {
     let is_named_trace = path
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));
-    // The name alone counts as well, since a trace whose header is damaged is still a trace. An
+    // The name alone is also enough, because a trace whose header is damaged is still a trace. An
     // empty file has nothing to lose.
     if is_trace(head) || (is_named_trace && !head.is_empty()) {
         return Some("a trace");

@@ -30,8 +30,8 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     done.map_err(|_| SAID.take().unwrap_or_default())
 }
 
-/// From now on no panic of this thread is printed, since all of them are caught: for threads of an
-/// engine that does so.
+/// Suppresses the output of all further panics of this thread, because all of them are caught: for
+/// threads of an engine that does so.
 pub fn thread() {
     install();
     CATCHING.set(CATCHING.get() + 1);

@@ -21,8 +21,8 @@ struct Bytes {
 }
 
 impl Source {
-    /// Takes over a file of `size` bytes. Where mapping fails (a 32-bit system and a large file),
-    /// it is read by position.
+    /// Takes a file of `size` bytes. If mapping fails (a 32-bit system and a large file), it is
+    /// read by position.
     pub(crate) fn new(file: File, size: u64, mmap: bool) -> Self {
         let map = if mmap && size > 0 {
             map(&file).ok()
@@ -52,8 +52,8 @@ impl ByteSource for Source {
         if offset >= self.0.size {
             return Ok(0);
         }
-        // A read may give fewer bytes than asked for, which readers of buffers would take for the
-        // end of the file.
+        // A read may return fewer bytes than requested, which readers of buffers would mistake for
+        // the end of the file.
         let mut done = 0;
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match read_once(&self.0.file, rest, offset + done as u64) {

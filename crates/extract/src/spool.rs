@@ -24,7 +24,7 @@ pub(crate) struct Packed<'a> {
     pub(crate) member: &'a str,
     /// Size by the archive's directory: no byte more is written.
     pub(crate) size: u64,
-    /// Bytes it takes in the archive (of the whole archive, where members are packed together).
+    /// Its bytes in the archive (the whole archive, if members are packed together).
     pub(crate) packed: u64,
 }
 
@@ -124,10 +124,10 @@ impl Spool {
             dir: self.dir.clone(),
             source,
         };
-        // One byte more than declared: shows a member that is longer, and lets the unpacker check
-        // the sum.
+        // One byte more than declared: this reveals a member that is longer, and lets the unpacker
+        // verify the checksum.
         let mut from = from.take(packed.size.saturating_add(1));
-        // No larger than the member: an archive may hold many small ones.
+        // Not larger than the member: an archive may hold many small ones.
         let mut chunk = vec![0; packed.size.saturating_add(1).min(1 << 18) as usize];
         let mut done = 0u64;
         loop {

@@ -92,7 +92,7 @@ pub enum StoreError {
         /// The newest version that is read.
         supported: String,
     },
-    /// Written by a version that is not read any more.
+    /// The extract was written by a version that is no longer supported.
     #[error(
         "{} has the old format version {found}, and this program reads from {supported} on; `{again}` makes it anew",
         path.display()
@@ -104,7 +104,7 @@ pub enum StoreError {
         found: String,
         /// The oldest version that is read.
         supported: String,
-        /// The command that makes it anew, with the trace as the manifest names it.
+        /// The command that recreates it, with the trace named as in the manifest.
         again: String,
     },
     /// A table differs from the manifest.
@@ -119,7 +119,7 @@ pub enum StoreError {
         /// The error of the decoder, if it ran.
         source: Option<ParquetError>,
     },
-    /// Another extract took the place of the one that was opened.
+    /// The open extract was replaced by another one.
     #[error("{} was replaced while it was read", path.display())]
     Replaced {
         /// The extract.
@@ -164,8 +164,8 @@ impl StoreError {
         }
     }
 
-    /// A copy of an error of a table, for callers that have only a reference: engines hand errors
-    /// on so.
+    /// A copy of an error of a table, for callers that have only a reference: engines pass errors
+    /// on in this form.
     #[must_use]
     pub fn of_table_again(&self) -> Option<Self> {
         Some(match self {

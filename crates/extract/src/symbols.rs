@@ -15,8 +15,8 @@ use crate::options::Limits;
 use crate::spool::Spool;
 use crate::{Error, Result};
 
-/// Symbol files that are unpacked at most: a program has hundreds of modules, a whole system some
-/// thousands.
+/// Maximum number of symbol files that are unpacked: a program has hundreds of modules, a whole
+/// system some thousands.
 const MAX_KEPT: usize = 20_000;
 
 /// The outcome for one symbol file.

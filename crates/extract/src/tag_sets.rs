@@ -1,4 +1,4 @@
-//! The stack tags that derived tables were made with.
+//! The stack tags that derived tables were computed with.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ pub fn is_current(derived: &DerivedManifest) -> bool {
         .get(STACK_TAGS)
         .map_or("", String::as_str);
     let has_other_sets = tags.is_empty() || !own_tag_sets(derived).is_empty();
-    // Hundreds of extracts may be looked at; the rules are read once.
+    // Hundreds of extracts may be opened; the rules are read once.
     static CURRENT: LazyLock<Option<String>> =
         LazyLock::new(|| depends_on(&[TagSet::built_in()]).remove(STACK_TAGS));
     derived.derived_version >= manifest::DERIVED_VERSION

@@ -58,8 +58,8 @@ struct Cost {
 }
 
 impl Cost {
-    /// `method cpu wait first last threads depth ready ready-average switches`; the last ones came
-    /// with later versions.
+    /// `method cpu wait first last threads depth ready ready-average switches`; the last ones were
+    /// added in later versions.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ').filter(|part| !part.is_empty());
         let seconds = |text: &str| {
@@ -293,7 +293,7 @@ impl Cpu {
         let mut processes = Vec::new();
         for (process_key, ms) in &self.totals {
             // A process whose methods were all below the limit of the file has no times of its own:
-            // it had its CPU at some time while it lived.
+            // it used its CPU at some time during its life.
             let life = import.processes.life(*process_key, import.zero);
             let whole = (life.0.unwrap_or(0), life.1.unwrap_or(import.duration_ns), 0);
             let (first_ns, last_ns, threads) = spans.get(process_key).copied().unwrap_or(whole);
@@ -346,7 +346,7 @@ fn method(
     };
     let cpu_ns = cost.cpu_ms.saturating_mul(MS);
     let switched = |ns: Option<i64>| ns.filter(|_| has_switches);
-    // The file has the mean and not the sum. A method without a count gets the mean as its sum, of
+    // The file has the mean and not the sum. A method without a count gets the mean as its sum, for
     // one ready time.
     let count = cost.switches.unwrap_or(0).max(1);
     let average_ns = cost.ready_average_us.map(|us| us.saturating_mul(US));
@@ -390,7 +390,7 @@ fn ranges(cores: &[i64]) -> String {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for core in sorted {
         match parts.last_mut() {
-            // The numbers come from the file, and the largest one has no next.
+            // The numbers come from the file, and the largest one has no successor.
             Some((_, end)) if end.checked_add(1) == Some(core) => *end = core,
             _ => parts.push((core, core)),
         }

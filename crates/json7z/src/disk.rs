@@ -56,7 +56,7 @@ impl Disks {
                         Ok(())
                     })?;
                 }
-                // Sums of the I/O of files, and the I/O of files once more in another form.
+                // Sums of the I/O of files, and the same I/O of files in another form.
                 "TotalDiskServiceTimeInus"
                 | "TotalDiskReadTimeInus"
                 | "TotalDiskFlushTimeInus"

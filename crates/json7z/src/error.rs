@@ -21,7 +21,7 @@ pub enum JsonError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// Something other than expected was found.
+    /// The content differs from the expected content.
     #[error("{0}")]
     Unexpected(Box<Unexpected>),
     /// The file is JSON, but nothing that ETWAnalyzer writes.
@@ -35,7 +35,7 @@ pub enum JsonError {
         /// The member that is missing.
         missing: &'static str,
     },
-    /// The archive does not hold the main file of one extract.
+    /// The archive does not contain exactly one main file of an extract.
     #[error("expected one .json file of ETWAnalyzer in {archive}, which holds {found}")]
     Members {
         /// The archive.
@@ -48,7 +48,7 @@ pub enum JsonError {
     Part {
         /// The file.
         name: String,
-        /// The file that it belongs to.
+        /// The main file that it belongs to.
         main: String,
     },
 }

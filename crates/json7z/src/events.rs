@@ -61,7 +61,7 @@ pub(crate) fn exceptions(reader: &mut Reader, import: &mut Import<'_>) -> Result
             })?;
             Ok(())
         }
-        // The exceptions of `Stacks` once more, in another form.
+        // The exceptions of `Stacks` repeated in another form.
         "Exceptions" => reader.skip(),
         _ => reader.unknown(),
     })?;

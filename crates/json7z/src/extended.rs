@@ -26,7 +26,7 @@ pub(crate) struct Extended {
 struct Method {
     index: i64,
     usages: Vec<Usage>,
-    /// Times ready after a deep sleep, and others.
+    /// Ready times after a deep sleep, and others.
     deep: Vec<f64>,
     other: Vec<f64>,
 }

@@ -81,7 +81,7 @@ pub fn is_json_part(path: &Path) -> bool {
     path.is_file() && part_of(&name).is_some_and(|(_, part)| !part.is_empty())
 }
 
-/// Bytes at the start of a main file that hold its first members.
+/// Bytes at the start of a main file that contain its first members.
 const FIRST_BYTES: u64 = 4096;
 
 /// True if a file of a folder is the main file of an extract, or an archive with one. Both the name
@@ -92,7 +92,7 @@ pub fn looks_like_json_extract(path: &Path) -> bool {
     let Some((_, part)) = part_of(&name) else {
         return is_json_extract(path);
     };
-    // Asked before opening: opening a pipe waits for its writer.
+    // Checked before opening: opening a pipe waits for its writer.
     part.is_empty() && path.is_file() && File::open(path).is_ok_and(|file| has_first_members(&file))
 }
 
@@ -116,7 +116,8 @@ pub fn is_json_archive(path: &Path) -> bool {
     let Some(names) = names_in_archive(path) else {
         return false;
     };
-    // A packed extract of ours has a manifest in JSON, which would look like a main file here.
+    // A packed extract of this program has a manifest in JSON, which would look like a main file
+    // here.
     let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
     if names.iter().any(is_manifest) {
         return false;

@@ -34,7 +34,7 @@ pub(crate) struct Head {
     vendor: Option<String>,
     cpu_name: Option<String>,
     hyper_threading: Option<bool>,
-    /// `None` where the file does not say.
+    /// `None` if the file does not contain it.
     lost_events: Option<i64>,
     lost_buffers: Option<i64>,
     /// Facts of the machine that have no column.

@@ -16,7 +16,7 @@ use crate::times::Zero;
 /// A process as a section names it.
 #[derive(Debug, Default)]
 pub(crate) struct NamedProcess {
-    /// The one in the list.
+    /// The key in the list.
     pub(crate) key: Option<i32>,
     pub(crate) pid: Option<i32>,
     /// File name of its executable.
@@ -95,7 +95,7 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// Takes over the unknown members that a reader met.
+    /// Takes over the unknown members that a reader found.
     pub(crate) fn close(&mut self, mut reader: Reader) -> Result<()> {
         reader.end()?;
         for (path, count) in reader.into_unknown() {

@@ -1,10 +1,10 @@
 //! Extracts of ETWAnalyzer (`.json7z`, `.json`) become extracts of detail `summary`.
 //!
-//! The file is read from start to end in pieces (`reader`), first for recording, machine and
-//! processes (`head`), which all other sections refer to, then for the sections, each of which has
-//! a module. Information that the tables have no place for is counted, and so are unknown members:
-//! both become rows of `diagnostic`. The shapes of the JSON come from the data model that
-//! ETWAnalyzer documents for its extracts, and from published extracts.
+//! The file is read from start to end in pieces (`reader`): first for recording, machine and
+//! processes (`head`), to which all other sections refer, then for the sections, each of which has
+//! a module. Information without a place in the tables is counted, and so are unknown members: both
+//! become rows of `diagnostic`. The shapes of the JSON come from the data model that ETWAnalyzer
+//! documents for its extracts, and from published extracts.
 
 #![forbid(unsafe_code)]
 
@@ -54,11 +54,11 @@ use import::Import;
 use reader::Reader;
 use rows::write_all;
 
-/// Makes the extract `target` of an extract of ETWAnalyzer, with these labels.
+/// Creates the extract `target` from an extract of ETWAnalyzer, with these labels.
 ///
 /// # Errors
-/// The JSON is broken or has another shape than expected; the extract cannot be written. Nothing is
-/// changed at the target then.
+/// The JSON is invalid or has an unexpected shape, or the extract cannot be written. In these cases
+/// the target is unchanged.
 pub fn import_json(
     input: &JsonInput,
     target: &Path,
@@ -78,7 +78,7 @@ pub fn import_json(
 /// returned.
 ///
 /// # Errors
-/// The JSON is broken or has another shape than expected, or the sink failed.
+/// The JSON is invalid or has an unexpected shape, or the sink failed.
 pub fn read_json(
     input: &JsonInput,
     sink: &mut dyn Sink,
@@ -112,7 +112,7 @@ pub fn read_json(
     })
 }
 
-/// Notes which tables get rows.
+/// Records the tables that get rows.
 struct Noting<'s> {
     sink: &'s mut dyn Sink,
     tables: BTreeSet<&'static str>,
@@ -216,7 +216,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     write_all([trace.clone()], sink)?;
     write_all(diagnostics.iter().cloned(), sink)?;
     write_all(head.facts.iter().cloned().chain(facts), sink)?;
-    // Threads and stacks come last: sections that are read by now have numbered them.
+    // Threads and stacks come last: the sections read before have numbered them.
     write_all(processes.rows(zero), sink)?;
     write_all(threads.into_rows(), sink)?;
     stacks.write(sink)?;

@@ -1,4 +1,4 @@
-//! `VirtualAllocData`: virtual memory that was committed and not given back, and sums of processes.
+//! `VirtualAllocData`: virtual memory that was committed and not released, and sums of processes.
 
 use etwkit_trace::table::{VirtualAlloc, VirtualAllocProcess, VirtualRange};
 

@@ -1,4 +1,4 @@
-//! `Modules`: files of code with their versions, and the processes that had them.
+//! `Modules`: files of code with their versions, and the processes that loaded them.
 
 use etwkit_trace::table::Module;
 

@@ -193,8 +193,8 @@ fn issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Sends that a filter held back and let go too late. The three sends of each case become events,
-/// from which the question finds the case again.
+/// Sends that a filter held back and released too late. The three sends of each case become events,
+/// from which the query reconstructs the case.
 fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows: Vec<TcpEvent> = Vec::new();
     reader.list(|reader| {

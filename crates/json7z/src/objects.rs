@@ -190,7 +190,7 @@ fn event(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<Event>> 
     Ok(is_there.then_some(event))
 }
 
-/// Rows that are made.
+/// Output rows.
 #[derive(Default)]
 struct Out {
     stacks: StackList,

@@ -362,7 +362,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     write_all(rows, import.sink)
 }
 
-/// Other names that some versions have for members, and the names above.
+/// Other names of members in some versions, and the names above.
 const OTHER_NAMES: [(&str, &str); 1] =
     [("ShortVsLongThreadThresholdUs", "ShortVsLongThreadThreshold")];
 

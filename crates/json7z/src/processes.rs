@@ -14,7 +14,7 @@ pub(crate) struct Listed {
     pid: i32,
     name: Option<String>,
     command_line: Option<String>,
-    /// In units of 100 ns since 1601; `None` where it is unknown.
+    /// In units of 100 ns since 1601; `None` if unknown.
     start: Option<i64>,
     stop: Option<i64>,
     is_new: Option<bool>,
@@ -42,7 +42,7 @@ impl Listed {
                 "ParentPid" => listed.parent_pid = reader.bits()?.map(|pid| pid as i32),
                 "SessionId" => listed.session_id = reader.int32()?,
                 "Identity" => listed.user = reader.filled_text()?,
-                // Made of start and end.
+                // Derived from start and end.
                 "StartStopTags" => reader.skip()?,
                 _ => reader.unknown()?,
             }
@@ -209,7 +209,7 @@ impl Processes {
     }
 }
 
-/// Threads that something names, numbered as they are met.
+/// Threads that the file refers to, numbered in order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     keys: HashMap<(Option<i32>, i32), i32>,
@@ -278,7 +278,8 @@ mod tests {
             (Some(Some(1)), Some(Some(0)))
         );
         assert_eq!((two.with_text("c.exe(7)"), two.missing), (Some(None), 1));
-        // Of two with that name none is meant rather than the other; one without a known start is.
+        // If two have that name, neither is chosen rather than the wrong one; a process without a
+        // known start is.
         assert_eq!(
             (two.with_text("a.exe(9)"), two.with_text("b.exe(9)")),
             (Some(Some(2)), Some(Some(2)))

@@ -8,7 +8,7 @@ use crate::error::{Failure, Result};
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// Rows of one table that were not handed on yet.
+/// Rows of one table that were not passed on yet.
 pub(crate) struct Rows<R: Row> {
     columns: R::Columns,
 }
@@ -39,7 +39,7 @@ impl<R: Row> Rows<R> {
     }
 }
 
-/// Hands on all rows of a table.
+/// Writes all rows of a table.
 pub(crate) fn write_all<R: Row>(
     rows: impl IntoIterator<Item = R>,
     sink: &mut dyn Sink,

@@ -23,8 +23,7 @@ const CODE: [&str; 3] = [".dll", ".exe", ".sys"];
 impl<'t> Named<'t> {
     /// `ntdll.dll!RtlUserThreadStart`, or `ntdll.dll+0x1a2b` for code without a name.
     pub(crate) fn parse(text: &'t str) -> Self {
-        // A name with `!` in front and nothing before it has no module: the mark belongs to the
-        // name.
+        // A name that starts with `!` has no module: the mark belongs to the name.
         if let Some((module, method)) = text
             .split_once('!')
             .filter(|(module, _)| !module.is_empty())
@@ -65,13 +64,12 @@ pub(crate) struct Modules {
     of_process: HashMap<(Option<i32>, String), usize>,
     /// Position of the first one with a file name.
     first: HashMap<String, usize>,
-    /// Positions of those that only a stack has named so far, by file name.
+    /// Positions of the modules that only stacks have named so far, by file name.
     only_in_stacks: HashMap<String, usize>,
 }
 
 impl Modules {
-    /// Adds a module of a process and numbers it. It takes the place of one that a stack named
-    /// before.
+    /// Adds a module of a process and numbers it. It replaces a module that a stack named before.
     pub(crate) fn add(&mut self, mut row: Module) -> i32 {
         let name = row.name.to_lowercase();
         let only_in_stacks = self.only_in_stacks.remove(&name);
@@ -118,7 +116,7 @@ impl Modules {
             Some(at) => *at as i32,
             None => {
                 let lower = name.to_lowercase();
-                // Drivers and the kernel are there for all processes, and belong to none.
+                // Drivers and the kernel are visible to all processes, and belong to none.
                 let is_kernel = lower.ends_with(".sys") || KERNEL.contains(&lower.as_str());
                 let at = self.add(Module {
                     process_key: process_key.filter(|_| !is_kernel),
@@ -153,8 +151,8 @@ impl Stacks {
             .filter(|line| !line.is_empty() && *line != "No Stack");
         let lines: Vec<&str> = lines.collect();
         let mut parent_id = None;
-        // Backwards, since nodes of the tree are made from the outermost frame on, and texts have
-        // the innermost one first.
+        // Backwards, because nodes of the tree are created from the outermost frame on, and texts
+        // have the innermost one first.
         for (depth, line) in (0..).zip(lines.into_iter().rev()) {
             let frame_id = self.frame(line, process);
             let stack_id = *self.nodes.entry((parent_id, frame_id)).or_insert_with(|| {
@@ -182,7 +180,7 @@ impl Stacks {
             .method
             .strip_prefix("+0x")
             .and_then(|hex| i64::from_str_radix(hex, 16).ok());
-        // An offset means something only within a module.
+        // An offset is meaningful only within a module.
         let rva = offset.filter(|_| module_id.is_some());
         let address = text
             .strip_prefix("0x")
@@ -211,7 +209,7 @@ impl Stacks {
         frame_id
     }
 
-    /// Hands on the rows.
+    /// Writes the rows.
     pub(crate) fn write(self, sink: &mut dyn Sink) -> Result<()> {
         write_all(self.modules.rows, sink)?;
         write_all(self.methods, sink)?;

@@ -47,10 +47,11 @@ pub(crate) struct TableAbout {
 }
 
 impl About {
-    /// Reads the description of a folder if it is whole: all of its files exist in their sizes.
+    /// Reads the description of a folder if it is complete: all of its files exist with their
+    /// recorded sizes.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         // A folder of pages may come with an extract from an unknown source: a link or a special
-        // file in it is not followed or read.
+        // file in it is neither followed nor read.
         let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
         let path = folder.join(FILE);
         if folder.symlink_metadata().ok()?.is_symlink() || !is_plain(&path) {
@@ -63,7 +64,7 @@ impl About {
             .read_to_end(&mut bytes)
             .ok()?;
         let about: Self = serde_json::from_slice(&bytes).ok()?;
-        // Names come from the file too: without separators they cannot lead out of the folder.
+        // Names also come from the file: without separators they cannot lead out of the folder.
         let is_name = |name: &str| {
             name.bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
@@ -77,7 +78,7 @@ impl About {
         about.files.iter().all(is_there).then_some(about)
     }
 
-    /// Writes it, with the sizes of all files that are in the folder by then.
+    /// Writes it, with the sizes of all files in the folder at that time.
     pub(crate) fn write(mut self, folder: &Path) -> Result<Self> {
         for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
             let entry = entry.map_err(Error::io("read", folder))?;

@@ -11,8 +11,8 @@ pub enum LaneKind {
     Thread,
 }
 
-/// Start and end in nanoseconds from the start of the trace; the end is excluded. Any two numbers
-/// may be asked for: a range outside of the trace is empty.
+/// Start and end in nanoseconds from the start of the trace; the end is exclusive. Any two numbers
+/// are valid: a range outside of the trace is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// Its start.
@@ -48,7 +48,7 @@ pub enum Field {
 pub struct Source {
     /// Rows of tables and of pages that were decoded.
     pub rows_read: u64,
-    /// Width of the buckets that were read; `None` where rows were read instead.
+    /// Width of the buckets that were read; `None` if rows were read instead.
     pub level_ns: Option<i64>,
     /// Conditions of the selection that this answer could not apply.
     pub not_applied: Vec<Field>,
@@ -76,8 +76,9 @@ pub struct TimelineRequest {
 pub struct Timeline {
     /// Facts about the whole timeline.
     pub header: TimelineHeader,
-    /// Name and values of each column: for each lane in the order that was asked for, one value for
-    /// each bucket. Of processes and threads [`THREAD_COLUMNS`], of processors [`CORE_COLUMNS`].
+    /// Name and values of each column: for each lane in the requested order, one value for each
+    /// bucket. The columns are [`THREAD_COLUMNS`] for processes and threads, and [`CORE_COLUMNS`]
+    /// for processors.
     pub columns: Vec<(&'static str, Vec<u8>)>,
     /// The source of the answer.
     pub source: Source,
@@ -105,7 +106,7 @@ pub struct TimelineHeader {
 /// the bucket; `reason` is a place in [`WAITS`]; `switches` are switch-ins, 255 for more.
 pub const THREAD_COLUMNS: [&str; 5] = ["running", "ready", "waiting", "reason", "switches"];
 
-/// Columns of processors: `running` and `dpc` are shares, `process` is a place in
+/// Columns of processors: `running` and `dpc` are shares; `process` is an index in
 /// [`TimelineHeader::palette`] of the process that ran most, 255 for others and none.
 pub const CORE_COLUMNS: [&str; 4] = ["running", "dpc", "process", "switches"];
 
@@ -121,10 +122,10 @@ pub const WAITS: [&str; 7] = [
     "suspended",
 ];
 
-/// Lanes times buckets of a timeline, at most.
+/// Maximum number of lanes times buckets of a timeline.
 pub const MAX_CELLS: u64 = 40_000;
 
-/// Buckets of a series, at most.
+/// Maximum number of buckets of a series.
 pub const MAX_SERIES_BUCKETS: u32 = 2_000;
 
 /// The quantity that a series measures.
@@ -168,7 +169,7 @@ pub struct SeriesRequest {
 pub struct Series {
     /// Process or disk; `None` for all others together, and for threads of no known process.
     pub key: Option<i32>,
-    /// Its sum within the range that was asked for, exactly.
+    /// Its exact sum within the requested range.
     pub total: i64,
     /// One value for each bucket.
     pub values: Vec<i64>,
@@ -199,7 +200,7 @@ pub struct LanesRequest {
     pub kind: LaneKind,
     /// Filter of the lanes.
     pub selection: Selection,
-    /// The part of the trace whose sums are wanted.
+    /// The range of the sums.
     pub range: Range,
     /// Maximum number of lanes.
     pub limit: usize,
@@ -245,7 +246,7 @@ pub struct MomentRequest {
     /// The moment.
     pub at_ns: i64,
     /// If the lane did nothing at that moment, the nearest slice within this many nanoseconds
-    /// counts; [`MAX_WITHIN_NS`] at most.
+    /// counts; at most [`MAX_WITHIN_NS`].
     pub within_ns: i64,
 }
 
@@ -301,9 +302,9 @@ pub struct Slice {
     pub wait_reason: Option<i32>,
     /// Stack with which the thread was switched in. It shows the cause of the preceding wait.
     pub stack_id: Option<i32>,
-    /// Thread that ran where it was made ready.
+    /// Thread that ran where it was readied.
     pub readying_thread_key: Option<i32>,
-    /// Stack that made it ready.
+    /// Stack that readied it.
     pub readying_stack_id: Option<i32>,
     /// True if a DPC readied the thread; the readying thread was only interrupted then.
     pub is_readied_by_dpc: bool,

@@ -55,8 +55,8 @@ impl BaseFile {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Gives these columns of the rows from `from` up to `to` in batches, each with the number of
-    /// its first row. Returns how many there were.
+    /// Reads these columns of the rows from `from` up to `to` in batches, each with the number of
+    /// its first row. Returns the number of rows.
     pub(crate) fn read(
         &self,
         columns: Option<&[&str]>,
@@ -86,7 +86,7 @@ impl BaseFile {
         Ok(to - from)
     }
 
-    /// Gives rows in their order, decoded one batch after the other.
+    /// Decodes rows in order, one batch after the other.
     fn decode(
         &self,
         columns: Option<&[&str]>,

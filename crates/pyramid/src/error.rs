@@ -40,7 +40,7 @@ pub enum Error {
         /// The missing column.
         source: MissingColumn,
     },
-    /// More was asked for than is answered at once.
+    /// The request exceeds a limit.
     #[error("expected at most {limit} {what}, found {found}")]
     Limit {
         /// The kind of items.
@@ -58,8 +58,7 @@ pub enum Error {
         /// True if the extract is a summary, which omits rows.
         is_summary: bool,
     },
-    /// Pages cannot be put anywhere: nothing can be added to the extract, and no other folder was
-    /// given.
+    /// Pages cannot be stored: nothing can be added to the extract, and no other folder was given.
     #[error("there is no place for the pages of {}", path.display())]
     NoPlace {
         /// The extract.

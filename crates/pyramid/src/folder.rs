@@ -9,7 +9,7 @@ use crate::about::{About, VERSION};
 use crate::error::{Error, Result};
 use crate::make::{OnProgress, make};
 
-/// Finds the pages of an extract, or makes them.
+/// Finds the pages of an extract, or builds them.
 pub(crate) fn find_or_make(
     extract: &Extract,
     cache: Option<&Path>,
@@ -49,8 +49,7 @@ pub(crate) fn find_or_make(
     ))
 }
 
-/// The folder inside of an extract; nothing where a link leads elsewhere, or nothing can be
-/// written.
+/// The folder inside of an extract; `None` if a link leads elsewhere, or nothing can be written.
 fn own(extract: &Path) -> Option<PathBuf> {
     let derived = extract.join("derived");
     if derived

@@ -24,7 +24,7 @@ pub(crate) struct Levels {
 struct Level {
     /// Created with its first record.
     writer: Option<PageWriter>,
-    /// Makes the next level.
+    /// Creates the next level.
     roll: Roll,
 }
 
@@ -70,8 +70,8 @@ impl Levels {
     pub(crate) fn finish(mut self) -> Result<usize> {
         self.end_key()?;
         let mut count = 0;
-        // A level without rows has no file, and no level above it has one either: counting ends at
-        // the first one that is missing.
+        // A level without rows has no file, and then no level above it has one: counting ends at
+        // the first missing file.
         for writer in self.levels.into_iter().map_while(|level| level.writer) {
             writer.finish()?;
             count += 1;

@@ -33,7 +33,7 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
         request.within_ns.clamp(0, MAX_WITHIN_NS),
     );
     let mut nearest: Option<(i64, Part)> = None;
-    // One nanosecond more, since the end of a part of time does not belong to it.
+    // One nanosecond more, because the end of a range is exclusive.
     store.parts(
         table,
         (at - within, at + within + 1),

@@ -29,9 +29,9 @@ use crate::two::both;
 
 /// Rows of a page: the least that a reader decodes for a lane.
 const PAGE_ROWS: usize = 1024;
-/// Rows of a row group, which a writer holds.
+/// Rows of a row group, which a writer holds in memory.
 const GROUP_ROWS: usize = 1 << 18;
-/// Rows that are handed to the encoder or the reader at a time.
+/// Rows per batch of the encoder or the reader.
 const BATCH_ROWS: usize = 8192;
 /// Most values of a row are 0, which the fastest level compresses as well as any other.
 const ZSTD_LEVEL: i32 = 1;
@@ -82,7 +82,7 @@ impl PageWriter {
             .set_data_page_row_count_limit(PAGE_ROWS)
             .set_write_batch_size(PAGE_ROWS)
             .set_max_row_group_row_count(Some(GROUP_ROWS));
-        // Only the keys have bounds in the index of pages, since only they decide whether a page is
+        // Only the keys have bounds in the index of pages, because only they decide if a page is
         // read. They are sorted or nearly so, and their differences take few bits.
         for name in KEYS {
             properties = properties
@@ -255,7 +255,7 @@ impl PageFile {
         Ok(count)
     }
 
-    /// Gives the rows of pages, which come in order, in batches.
+    /// Decodes the rows of pages, which are in order, in batches.
     fn decode(
         &self,
         wanted: &[&PageAt],
@@ -350,7 +350,7 @@ impl<'b> Columns<'b> {
     }
 }
 
-/// Row groups of pages, which come in order, and their rows in those.
+/// Row groups of pages, which are in order, and the selected rows in them.
 fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSelection) {
     let mut groups: Vec<usize> = pages.iter().map(|page| page.group).collect();
     groups.dedup();

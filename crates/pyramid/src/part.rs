@@ -16,7 +16,7 @@ pub(crate) const CORE_SWITCHES: usize = 1;
 /// A sum.
 pub(crate) type Values = [i64; SLOTS];
 
-/// A key of something that is unknown.
+/// A key of unknown objects.
 pub(crate) const UNKNOWN: i32 = -1;
 
 /// A dimension: the quantity that is summed up, and its key.
@@ -93,7 +93,7 @@ impl Dim {
 /// are clamped to it, so that differences and buckets of times cannot overflow.
 const FARTHEST: i64 = 1 << 61;
 
-/// A time that sums can be made with.
+/// Clamps a time so that sums with it cannot overflow.
 pub(crate) fn bounded(time: i64) -> i64 {
     time.clamp(-FARTHEST, FARTHEST)
 }
@@ -136,11 +136,11 @@ impl Part {
     }
 }
 
-/// The parts of rows that were decoded, and when each row was over.
+/// The parts of decoded rows, and the end of each row.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) all: Vec<Part>,
-    /// For each row with parts: when it was over, and where its parts end.
+    /// For each row with parts: its end, and the index after its last part.
     pub(crate) rows: Vec<(i64, usize)>,
 }
 
@@ -182,8 +182,8 @@ impl Parts {
 
     /// Ends a row; one without parts is none.
     pub(crate) fn end_row(&mut self) {
-        // Rows without parts (of the idle process, or without times) must not move the time up to
-        // which rows are over.
+        // Rows without parts (of the idle process, or without times) must not advance the time up
+        // to which rows have ended.
         let begin = self.rows.last().map_or(0, |(_, end)| *end);
         let of_row = self.all.get(begin..).unwrap_or_default();
         if let Some(end) = of_row.iter().map(|part| part.end).max() {

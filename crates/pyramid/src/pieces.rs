@@ -103,11 +103,11 @@ fn subtract(from: &mut Values, values: &Values) {
 /// that do not overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep {
-    /// Bucket up to which all was given.
+    /// Bucket up to which everything was emitted.
     at: i64,
     /// The sums of that bucket alone.
     here: Option<Values>,
-    /// Last bucket of runs that reach over it, with their sums of one bucket.
+    /// Last bucket of open runs, with their sums of one bucket.
     open: BinaryHeap<Reverse<(i64, Values)>>,
     /// Sums of those.
     sum: Values,
@@ -126,7 +126,7 @@ impl Sweep {
         }
     }
 
-    /// Gives everything that is left, and is empty afterwards.
+    /// Emits everything that is left, and is empty afterwards.
     pub(crate) fn finish(&mut self, on_run: &mut dyn FnMut(Run)) {
         self.advance(i64::MAX, on_run);
         *self = Self::default();

@@ -1,4 +1,4 @@
-//! The pyramid of an extract: made once, asked by any number of threads.
+//! The pyramid of an extract: built once, queried by any number of threads.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::{folder, moment, series, sums, timeline};
 /// The time range of a pyramid, and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// First moment of which anything is known.
+    /// The first known moment.
     pub from_ns: i64,
     /// The end, exclusive.
     pub to_ns: i64,

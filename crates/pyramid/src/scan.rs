@@ -21,7 +21,7 @@ use crate::tables::Rows;
 const SEGMENT_ROWS: u64 = 1 << 14;
 /// Minimum number of rows in a segment per sum stored before it.
 const ROWS_PER_SUM: u64 = 8;
-/// Rows that may be out of order. Each answer holds all of them in memory.
+/// Maximum number of rows that may be out of order. Each answer holds all of them in memory.
 const MAX_LOOSE: u64 = 1 << 20;
 
 /// The segment number of rows that are out of order.

@@ -13,7 +13,7 @@ use crate::part::{Dim, RUNNING, UNKNOWN};
 use crate::store::{Store, key_in};
 use crate::timeline::{has, sorted};
 
-/// Series with keys of their own, at most.
+/// Maximum number of series with keys of their own.
 const MAX_TOP: usize = 64;
 /// Width of the buckets by which events are counted, in nanoseconds.
 const SECOND: i64 = 1_000_000_000;
@@ -260,7 +260,7 @@ impl Bands {
             Some(series) => series,
             None => &mut self.others,
         };
-        // Saturating, since values in a file from an unknown source may be any numbers.
+        // Saturating, because values in a file from an unknown source may be any numbers.
         if let Some(sum) = series.values.get_mut(bucket) {
             *sum = sum.saturating_add(value);
         }
@@ -274,8 +274,8 @@ impl Bands {
     }
 }
 
-/// Events are counted by whole seconds: a bucket has at least one, and a second belongs to the
-/// bucket in which it starts.
+/// Events are counted by whole seconds: a bucket has at least one second, and a second belongs to
+/// the bucket in which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
     let Selection {

@@ -1,4 +1,5 @@
-//! Sorting more records than memory should hold: sorted runs go to a temporary file and are merged.
+//! External sort for more records than memory should hold: sorted runs go to a temporary file and
+//! are merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,12 +19,12 @@ pub(crate) struct Record {
     pub(crate) values: Values,
 }
 
-/// Records that are held at a time: 112 bytes each.
+/// Maximum number of records in memory: 112 bytes each.
 const HELD: usize = 400_000;
 /// Bytes of a run that are read at a time.
 const READ_AT_ONCE: usize = 64 << 10;
 
-/// Takes records in any order and gives them back sorted.
+/// Takes records in any order and returns them sorted.
 #[derive(Debug)]
 pub(crate) struct Sorter {
     held: Vec<Record>,
@@ -128,7 +129,7 @@ impl Sorted {
         };
         let place = least.0.1;
         let Reverse((record, _)) = match following {
-            // One step through the heap in place of two, since most records are replaced by one of
+            // One step through the heap instead of two, because most records are replaced by one of
             // their run.
             Some(following) => std::mem::replace(&mut *least, Reverse((following, place))),
             None => PeekMut::pop(least),

@@ -1,4 +1,4 @@
-//! An open folder of pages, with the tables that it was made of.
+//! An open folder of pages, with the tables that it was built from.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::spill::Record;
 use crate::tables::{Facts, Rows};
 use crate::two::both;
 
-/// Rows that are read for one answer, at most; above that the finest buckets have to do.
+/// Maximum number of rows that are read for one answer; above it the finest buckets are used.
 const MAX_ROWS: u64 = 2_000_000;
 
 /// Sums by key.
 type Sums = HashMap<(i32, i32), Values>;
 
-/// Gets each run of buckets with equal sums: its key, the run, and the width of its buckets.
+/// Receives each run of buckets with equal sums: its key, the run, and the width of its buckets.
 type OnRun<'f> = &'f mut dyn FnMut((i32, i32), &Run, u32);
 
 /// A file that is opened when it is first needed. Each has its own lock, so that a request for a
@@ -60,7 +60,7 @@ pub(crate) struct Store {
     files: Mutex<BTreeMap<String, Arc<Opened<PageFile>>>>,
 }
 
-/// A table that sums were made of.
+/// A table that sums were built from.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) rows: Rows,
@@ -149,7 +149,7 @@ impl Store {
         }
     }
 
-    /// The table that sums of that kind are made of.
+    /// The table that sums of that kind are built from.
     pub(crate) fn table(&self, dim: Dim) -> Option<&Table> {
         self.tables
             .iter()
@@ -170,7 +170,7 @@ impl Store {
         place.or_open(|| PageFile::open(&self.folder.join(name)))
     }
 
-    /// Opens all files of levels, the coarsest first, since they are small and drawn first.
+    /// Opens all files of levels, the coarsest first, because they are small and drawn first.
     pub(crate) fn open_files(&self, go_on: &dyn Fn() -> bool) -> Result<()> {
         let levels = &self.about.levels;
         for level in (0..levels.values().copied().max().unwrap_or(0)).rev() {
@@ -280,8 +280,8 @@ impl Store {
             })?;
             Ok((sums, source.rows_read))
         };
-        // Reading up to each end costs at most one segment of rows however long the range is, where
-        // adding up the rows between would grow with it.
+        // Reading up to each end costs at most one segment of rows for any range; adding up the
+        // rows in between would grow with the range.
         let (begun, ended) = both(|| of_end(from), || of_end(to));
         let ((begun, of_begun), (mut sums, of_ended)) = (begun?, ended?);
         source.rows_read += of_begun + of_ended;
@@ -405,8 +405,8 @@ impl Store {
             parts
                 .all
                 .iter()
-                // A row out of order is among the rows of some segment as well; it would count
-                // twice, since it is added by itself.
+                // A row out of order is also among the rows of some segment. It would count twice,
+                // because it is added separately.
                 .filter(|part| loose.is_empty() || !loose.contains(&part.row))
                 .for_each(&mut *on_part);
             Ok(())

@@ -92,7 +92,7 @@ fn threads(
     Ok(lanes)
 }
 
-/// All processors that were asked for, including those on which nothing ran.
+/// All requested processors, including those on which nothing ran.
 fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<Vec<Lane>> {
     let Selection {
         processes,

@@ -42,7 +42,7 @@ pub(crate) fn answer(store: &Store, request: &TimelineRequest) -> Result<Timelin
 
 type Drawn = (TimelineHeader, Vec<(&'static str, Vec<u8>)>);
 
-/// Lanes that were asked for, each once, and their buckets.
+/// Requested lanes, each once, and their buckets.
 struct Lanes {
     keys: Vec<i32>,
     grid: Grid,
@@ -99,7 +99,7 @@ impl Lanes {
         });
     }
 
-    /// The cells in the order in which the lanes were asked for.
+    /// The cells in the requested order of the lanes.
     fn column(&self, asked: &[i32], value: impl Fn(usize, &Values) -> u8) -> Vec<u8> {
         let lanes = asked.iter().filter_map(|key| self.begin(*key));
         let cells = lanes.flat_map(|begin| begin..begin + self.grid.count);
@@ -187,8 +187,8 @@ fn threads(
         })
     };
     if let Some(level) = grid.level {
-        // Sums by thread are found by the keys of threads. Where lanes are processes, the sums of
-        // the selected threads are read, and the process of each decides on its lane.
+        // Sums by thread are found by the keys of threads. If lanes are processes, the sums of the
+        // selected threads are read, and the process of each thread determines its lane.
         let slots: Vec<usize> = (0..SLOTS).collect();
         let keys = if kind == LaneKind::Process && dim == Dim::Thread {
             threads.clone().unwrap_or_default()
@@ -373,8 +373,8 @@ impl ByProcess {
                 .iter()
                 .fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
             let best = most.entry(*cell).or_insert((time, *process));
-            // Of processes that ran equally long the one with the smallest key is shown, since the
-            // list is sorted by it.
+            // Of processes that ran equally long the one with the smallest key is shown, because
+            // the list is sorted by it.
             if time > best.0 {
                 *best = (time, *process);
             }

@@ -7,7 +7,7 @@ pub(crate) fn both<B: Send, H>(beside: impl Fn() -> B + Sync, here: impl FnOnce(
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, &beside);
         let here = here();
-        // If the other thread panicked its work is done again here, where callers catch the panic.
+        // If the other thread panicked, its work is repeated here, where callers catch the panic.
         let done = thread.ok().and_then(|thread| thread.join().ok());
         (done.unwrap_or_else(&beside), here)
     })

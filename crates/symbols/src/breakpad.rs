@@ -27,7 +27,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// Reads GUID and age from the first line.
 ///
 /// # Errors
-/// If the first line is another one.
+/// If the first line is not a module line.
 pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
     let mut line = Vec::new();
     file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
@@ -38,10 +38,10 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
         .ok_or_else(|| Error::damaged("first line", 0_u64, "it has no GUID and age"))
 }
 
-/// Everything that the file names. Lines that make no sense are skipped.
+/// All symbols of the file. Invalid lines are skipped.
 ///
 /// # Errors
-/// If it cannot be read, or does not give its identity.
+/// If it cannot be read, or does not contain its identity.
 pub fn table(mut file: impl BufRead) -> Result<Table> {
     let (guid, age) = identity(&mut file)?;
     let mut reader = Reader::default();
@@ -74,7 +74,7 @@ struct Reader {
     origins: HashMap<u32, u32>,
     functions: Vec<Named>,
     publics: Vec<Named>,
-    /// The function that the lines belong to.
+    /// The function that the following lines belong to.
     open: Option<Named>,
     lines: Vec<LineRange>,
     inlines: Vec<Inline>,
@@ -242,8 +242,8 @@ impl Reader {
         self.functions.push(function);
     }
 
-    /// From the outside in: each frame has the place where the next one was called, the last one
-    /// the line itself.
+    /// From the outside in: each frame has the place of the call to the next one, the last one the
+    /// line itself.
     fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&LineRange>) -> Vec<Frame> {
         let file = |number: u32| self.files.get(&number).copied();
         let (mut frames, mut name) = (Vec::new(), 0);

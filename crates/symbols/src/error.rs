@@ -8,7 +8,7 @@ pub enum Error {
     /// The bytes could not be fetched.
     #[error("cannot read it: {0}")]
     Io(#[from] std::io::Error),
-    /// It is another kind of file.
+    /// The file has another format.
     #[error("expected {expected}, found {found}")]
     OtherFile {
         /// The expected file format.
@@ -45,7 +45,7 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
-    /// A decoder gave up over damaged numbers.
+    /// A decoder failed on damaged numbers.
     #[error("the decoder gave up over damaged numbers: {0}")]
     Decoder(String),
 }

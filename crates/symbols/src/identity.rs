@@ -32,8 +32,8 @@ impl Identity {
         })
     }
 
-    /// From a name and the key of a symbol store, such as `497B72F6390A44FC878E5A2D63B6CC4B2`.
-    /// `None` for other texts.
+    /// Creates an identity from a name and the key of a symbol store, such as
+    /// `497B72F6390A44FC878E5A2D63B6CC4B2`. `None` for other texts.
     #[must_use]
     pub fn with_key(path: &str, key: &str) -> Option<Self> {
         let (guid, age) = parse_key(key)?;

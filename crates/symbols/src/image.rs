@@ -1,4 +1,4 @@
-//! Images (`.exe`, `.dll`, `.sys`): which build one is of, and which symbol file belongs to it.
+//! Images (`.exe`, `.dll`, `.sys`): the build of an image, and its symbol file.
 //!
 //! A trace that was never merged does not name the symbol files of its modules. But the kernel
 //! reports the time stamp and the size in memory of each image, and symbol stores keep images under
@@ -14,11 +14,11 @@ use crate::identity::is_plain_name;
 use crate::{Error, Identity, Result};
 
 const PART: &str = "image";
-/// Bytes of an optional header that hold all that is wanted; linkers write 240.
+/// Maximum bytes of an optional header, enough for all needed fields; linkers write 240.
 const MAX_OPTIONAL: u16 = 512;
 /// The loader of Windows takes 96.
 const MAX_SECTIONS: u16 = 1024;
-/// Bytes of a debug directory: 64 entries, where linkers write up to six.
+/// Maximum bytes of a debug directory: 64 entries; linkers write up to six.
 const MAX_DIRECTORY: u32 = 64 * 28;
 const ENTRY_LEN: usize = 28;
 const CODE_VIEW: u32 = 2;

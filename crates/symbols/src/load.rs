@@ -41,7 +41,7 @@ impl Default for Options {
     }
 }
 
-/// Finds and reads symbols. It can be shared by threads that each load other modules.
+/// Finds and reads symbols. Threads can share it to load different modules.
 pub struct Symbols {
     path: SearchPath,
     options: Options,
@@ -63,11 +63,11 @@ pub enum Outcome {
 /// The result of a search for an image.
 #[derive(Debug, Default)]
 pub struct ImageSearch {
-    /// The symbol file that the image names; `None` if it was not found, or names none.
+    /// The symbol file that the image names; `None` if the image was not found, or names none.
     pub pdb: Option<NamedPdb>,
     /// Source of the image: a path or URL. `None` if it was not found.
     pub source: Option<String>,
-    /// Places that were asked before, and why they were not used.
+    /// Places that were searched before, each with the reason for which it was not used.
     pub tried: Vec<Attempt>,
 }
 
@@ -77,7 +77,7 @@ pub struct Module {
     content: Content,
     /// Source of the symbols: a path or URL.
     pub source: String,
-    /// Places that were asked before, and why they were not used.
+    /// Places that were searched before, each with the reason for which it was not used.
     pub tried: Vec<Attempt>,
 }
 
@@ -132,7 +132,7 @@ impl Symbols {
         }
     }
 
-    /// Finds an image, and reads which symbol file it names.
+    /// Finds an image, and reads the identity of its symbol file.
     pub fn image(&self, wanted: &ImageIdentity, progress: &mut dyn Progress) -> ImageSearch {
         progress.event(wanted.name(), Event::Started);
         let mut search = ImageSearch::default();
@@ -263,12 +263,12 @@ impl Module {
     /// without a symbol.
     ///
     /// # Errors
-    /// If a large PDB cannot be read any more.
+    /// If a large PDB can no longer be read.
     pub fn resolve_sorted(&self, rvas: &[u32]) -> Result<Vec<Option<Symbol>>> {
         match &self.content {
             Content::Table(table) => Ok(table.resolve_sorted(rvas)),
             Content::Large(path) => Ok(apart(|| open(path)?.table_of(rvas))?.resolve_sorted(rvas)),
-            // A portable PDB knows IL offsets and nothing of native addresses.
+            // A portable PDB has IL offsets and no native addresses.
             Content::Portable(_) => Ok(vec![None; rvas.len()]),
         }
     }
@@ -315,7 +315,7 @@ fn open(path: &Path) -> Result<Pdb<'static>> {
 }
 
 /// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name
-/// ends the thread, which is an error of the file.
+/// ends the thread, which becomes an error of the file.
 fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

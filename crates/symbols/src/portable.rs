@@ -21,7 +21,7 @@ use metadata::Metadata;
 /// First bytes of the file.
 pub const MAGIC: &[u8] = b"BSJB";
 
-/// Bytes of a portable PDB; the largest known have 30 MiB.
+/// Maximum bytes of a portable PDB; the largest known ones have 30 MiB.
 const MAX_LEN: u64 = 1 << 30;
 
 /// An open portable PDB.
@@ -34,7 +34,7 @@ pub struct Portable {
 /// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceLine {
-    /// Path, as the compiler had it.
+    /// Path, as the compiler recorded it.
     pub file: String,
     /// Counted from 1.
     pub line: u32,

@@ -10,9 +10,9 @@ pub enum Event<'a> {
     Received {
         /// The server that sends the file.
         server: &'a str,
-        /// Bytes so far.
+        /// Bytes received so far.
         bytes: u64,
-        /// Bytes of all, if the server named them.
+        /// Total bytes, if the server sent the length.
         total: Option<u64>,
     },
     /// A symbol file is read, which takes seconds for a large one.
@@ -29,7 +29,8 @@ pub enum Event<'a> {
     },
 }
 
-/// Gets the steps. Several modules may be loaded at a time, each with its own `Progress`.
+/// Receives the steps. Several modules may be loaded at the same time, each with its own
+/// `Progress`.
 pub trait Progress {
     /// Reports a step on the way to a file. `name` is the name from the trace and must be escaped
     /// before it is written to a terminal.

@@ -1,7 +1,7 @@
 //! The search path for symbol files: `_NT_SYMBOL_PATH`, and the values of `--symbols`, which have
 //! the same syntax.
 //!
-//! Elements are separated by `;` and asked from left to right:
+//! Elements are separated by `;` and searched from left to right:
 //!
 //! | element | meaning |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `MS`, `Google`, `NtSymbolPath` | short for Microsoft's server, Chromium's server, `_NT_SYMBOL_PATH` |
 //!
 //! An empty store means the cache of the user. The files of a chain that starts with a server are
-//! kept there as well.
+//! also kept there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// Reads search paths, which are asked one after the other. Nothing is opened or made.
+    /// Parses search paths, which are searched one after the other. Nothing is opened or created.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>, defaults: &Defaults) -> Self {
         let mut parser = Parser {
             defaults,
@@ -120,7 +120,7 @@ impl SearchPath {
         self
     }
 
-    /// The elements, in the order in which they are asked.
+    /// The elements, in search order.
     #[must_use]
     pub fn elements(&self) -> &[Element] {
         &self.elements
@@ -141,7 +141,7 @@ struct Parser<'d> {
     /// Stores of `cache*` elements so far.
     caches: Vec<Store>,
     elements: Vec<Element>,
-    /// Inside of `_NT_SYMBOL_PATH`, which must not name itself.
+    /// True inside of `_NT_SYMBOL_PATH`, which must not refer to itself.
     is_inside: bool,
 }
 

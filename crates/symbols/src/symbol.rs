@@ -6,8 +6,7 @@ pub struct Symbol {
     /// Name with namespaces and type, without parameters and return type:
     /// `std::vector<int>::push_back`.
     pub name: String,
-    /// The name that the linker knows, if the symbol file has it:
-    /// `?push_back@?$vector@H@std@@QEAAXH@Z`.
+    /// The decorated name, if the symbol file has it: `?push_back@?$vector@H@std@@QEAAXH@Z`.
     pub decorated: Option<String>,
     /// Start of the function, in bytes from the base of the module.
     pub start_rva: u32,
@@ -24,7 +23,7 @@ pub struct Symbol {
     pub inlined: Vec<Inlined>,
 }
 
-/// A function that the compiler put into another one.
+/// A function that the compiler inlined into another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inlined {
     /// Name, in the form of [`Symbol::name`].
@@ -36,7 +35,7 @@ pub struct Inlined {
 }
 
 impl Symbol {
-    /// The full declaration, parameters and all, where the symbol file has the decorated name.
+    /// The full declaration with parameters, if the symbol file has the decorated name.
     #[must_use]
     pub fn signature(&self) -> Option<String> {
         self.decorated

@@ -9,12 +9,13 @@ use std::fmt;
 
 use msvc_demangler::DemangleFlags;
 
-/// Longer names stay as they are; a compiler replaces names of more than 4 096 bytes by a hash.
+/// Maximum length; longer names stay as they are. A compiler replaces names of more than 4 096
+/// bytes by a hash.
 const MAX_LEN: usize = 4096;
-/// Bytes of a name that is written out: the first of these, and not more than the second for each
-/// byte of the name and the third. Those that grow more, by references, stay as they are.
+/// Limits for the bytes of a written-out name: the first of these, and at most the second for each
+/// byte of the name plus the third. Names that grow more, by references, stay as they are.
 const MAX_TEXT: (usize, usize, usize) = (1 << 14, 8, 512);
-/// Prefix of functions that a profile found to be rarely run.
+/// Prefix of functions that a profile showed to be rarely run.
 const COLD: &str = "[COLD] ";
 
 /// The source of a name.
@@ -74,7 +75,7 @@ fn c_name(text: &str, decorated: Decorated) -> &str {
         let front = front.strip_suffix(text).unwrap_or(front);
         (is_size && !front.is_empty()).then_some(front.len())
     };
-    // `__vectorcall` has a double `@` in 64-bit code as well, where other C names are plain.
+    // `__vectorcall` has a double `@` also in 64-bit code, where other C names are plain.
     if let Some(len) = without_size("@", text).filter(|_| text.contains("@@")) {
         return text.get(..len).unwrap_or(text);
     }

@@ -169,8 +169,8 @@ impl DotnetSummary {
             }
         }
         let unloads = origin == Origin::Runtime && id == id::METHOD_UNLOAD_VERBOSE;
-        // A rundown or unload repeats a method that was loaded in the trace; a method that is
-        // unknown yet was compiled before the trace.
+        // A rundown or unload repeats a method that was loaded in the trace. If the method is
+        // unknown, it was compiled before the trace.
         if begin != i64::MIN || !self.methods.is_known(pid, m.start, m.method_id) {
             let method = self.tracked(&m, begin);
             self.methods.add(pid, method);

@@ -86,13 +86,13 @@ impl SwitchIn {
         was_preempted(self.previous_state)
     }
 
-    /// T1 − T0, 0 for a preempted thread; `None` where it is unknown.
+    /// T1 − T0, 0 for a preempted thread; `None` if unknown.
     #[must_use]
     pub fn wait(&self) -> Option<i64> {
         self.wait_and_ready()?.0
     }
 
-    /// T2 − T1, or T2 − T0 for a preempted thread; `None` where it is unknown.
+    /// T2 − T1, or T2 − T0 for a preempted thread; `None` if unknown.
     #[must_use]
     pub fn ready(&self) -> Option<i64> {
         self.wait_and_ready()?.1
@@ -146,8 +146,8 @@ struct Readied {
     event: Option<u64>,
 }
 
-/// Ready events of a thread that is unknown to be off the processors: it runs, or was not seen
-/// before.
+/// Ready events of a thread that is not known to be off the processors: it is running, or was not
+/// seen before.
 #[derive(Debug, Clone, Copy)]
 struct Early {
     first: Readied,

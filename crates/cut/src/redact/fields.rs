@@ -35,7 +35,7 @@ pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Opti
     walk.places
         .push((cursor.position(), payload.len(), Deed::Clear));
     for (start, end, deed) in walk.places {
-        // Nothing is changed before all fields are found: lengths and counts in the payload must
+        // Nothing is changed before all fields are located: lengths and counts in the payload must
         // not be replaced while they are still needed.
         let bytes = payload.get_mut(start..end)?;
         match deed {
@@ -82,7 +82,8 @@ impl Walk {
                 break;
             }
             self.element(field, cursor, depth)?;
-            // Elements without bytes would let a claimed count of billions run.
+            // Without this check, a claimed count of billions of empty elements would loop for a
+            // long time.
             if cursor.position() == before && field.count != Count::One {
                 break;
             }

@@ -20,7 +20,7 @@ use names::Names;
 
 /// The result of redacting one event.
 pub(crate) enum Redacted {
-    /// It holds nothing that has to be replaced.
+    /// It contains nothing that has to be replaced.
     AsItIs,
     /// Its record, as long as it was.
     Record(Vec<u8>),

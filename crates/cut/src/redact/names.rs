@@ -104,8 +104,8 @@ impl Names {
         }
     }
 
-    /// The number in letters, the last one first; of short words several share one where there are
-    /// too many.
+    /// The number in letters, the last one first. If there are too many short words, several of
+    /// them share one replacement.
     fn spell(&self, mut number: u64, word: &mut [u16]) {
         for unit in word.iter_mut().rev() {
             *unit = u16::from(b'a') + (number % LETTERS) as u16;

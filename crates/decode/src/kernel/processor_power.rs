@@ -209,7 +209,7 @@ impl Event {
     }
 }
 
-/// A number that is unknown as 0.
+/// A number; 0 means unknown and becomes `None`.
 fn some(number: u32) -> Option<u32> {
     Some(number).filter(|number| *number != 0)
 }

@@ -61,7 +61,7 @@ impl Wanted {
 /// The contents of an archive.
 #[derive(Default)]
 pub(crate) struct ArchiveContents {
-    /// The members that were wanted, unpacked.
+    /// The wanted members, unpacked.
     pub(crate) members: Vec<Member>,
     /// Symbol files, which stay packed.
     pub(crate) symbols: Vec<Symbol>,
@@ -84,7 +84,7 @@ pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
     }
 }
 
-/// Unpacks all members of an archive that are wanted, ordered by their paths.
+/// Unpacks all wanted members of an archive, ordered by their paths.
 pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<ArchiveContents> {
     unpack_at(0, kind, &Arc::new(archive), spool)
 }
@@ -140,7 +140,7 @@ fn unpack_at(
 pub(crate) struct Entry {
     index: usize,
     pub(crate) path: String,
-    /// The path as the directory has it, where several members may have the same.
+    /// The path as stored in the directory, because several members may have the same decoded path.
     raw_path: Vec<u8>,
     pub(crate) size: u64,
     packed: u64,

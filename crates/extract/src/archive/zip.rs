@@ -44,8 +44,8 @@ pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
         .collect())
 }
 
-/// An archive whose members are unpacked one by one. Its directory is read once as long as members
-/// of another archive do not come in between: it may be long.
+/// An archive whose members are unpacked one by one. Its directory may be long. It is read once,
+/// unless members of another archive come in between.
 #[derive(Default)]
 pub(crate) struct OpenZip {
     last: Option<(Arc<Archive>, Zip)>,
@@ -93,7 +93,7 @@ fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> 
     }
 }
 
-/// Paths that a directory has more than once.
+/// Paths that occur more than once in a directory.
 fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
     /// Size of the fixed part before the path, and the offset of the lengths of path, extra fields
     /// and comment.
@@ -103,7 +103,8 @@ fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
     file.seek(SeekFrom::Start(start))?;
     let (mut seen, mut doubles) = (HashSet::new(), HashSet::new());
     let mut fixed = [0; FIXED];
-    // The directory is read by hand, since the library has merged the members of one path by then.
+    // The directory is parsed by hand, because the library has already merged the members with one
+    // path.
     while file.read_exact(&mut fixed).is_ok() && fixed.starts_with(b"PK\x01\x02") {
         let mut lengths = fixed.get(LENGTHS..).unwrap_or_default().chunks_exact(2);
         let mut next = || {

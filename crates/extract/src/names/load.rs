@@ -1,5 +1,4 @@
-//! Symbol files are found and read by several threads, since most of the time goes to servers and
-//! disks.
+//! Loading of symbol files with several threads, because servers and disks take most of the time.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -10,13 +9,14 @@ use etwkit_symbols::{Identity, NamedPdb, Outcome, Progress, Symbol, Symbols};
 use super::wanted::{Sought, Wanted};
 use super::{NamedFile, OnSymbols};
 
-/// Symbol files that are read at a time at most: large ones take some hundred megabytes each.
+/// Maximum number of symbol files that are read at the same time: large ones take some hundred
+/// megabytes each.
 const WORKERS: usize = 4;
 
 /// The result of one symbol file.
 #[derive(Default)]
 pub(super) struct Answer {
-    /// A symbol for each offset that was asked for, if there are symbols.
+    /// A symbol for each requested offset, if there are symbols.
     pub(super) symbols: Option<Vec<Option<Symbol>>>,
     /// Number of functions that it names.
     pub(super) functions: Option<usize>,
@@ -91,8 +91,8 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     };
     report.tried.extend(module.tried.iter().cloned());
     match module.resolve_sorted(&file.rvas) {
-        // Asked were also the bytes before the addresses of callers; only the addresses themselves
-        // count as named.
+        // The request also contained the bytes before the addresses of callers; only the addresses
+        // themselves count as named.
         Ok(found) => {
             let is_named = |rva: &&u32| {
                 let place = file.rvas.binary_search(rva).ok();

@@ -27,7 +27,7 @@ use load::{Answer, load};
 use rows::Names;
 use wanted::AllWanted;
 
-/// Gets the progress of loading, by the name of a file. It is called by several threads.
+/// Receives the progress of loading, with the name of a file. Several threads call it.
 pub type OnSymbols<'f> = dyn Fn(&str, Event<'_>) + Sync + 'f;
 
 /// The source of names.
@@ -36,7 +36,7 @@ pub struct NameFrom<'a> {
     pub path: SearchPath,
     /// Options for loading symbols.
     pub options: Options,
-    /// Gets the progress of loading.
+    /// Receives the progress of loading.
     pub on_symbols: &'a OnSymbols<'a>,
 }
 
@@ -69,8 +69,8 @@ pub struct Naming {
     pub unknown: Vec<UnknownFile>,
 }
 
-/// A module whose symbol file neither the trace nor its image names, or whose trace names one that
-/// cannot be a file.
+/// A module whose symbol file is named neither by the trace nor by its image, or whose trace names
+/// one that cannot be a file.
 #[derive(Debug)]
 pub struct UnknownFile {
     /// File name of the module.
@@ -90,7 +90,7 @@ pub struct UnknownFile {
 pub struct NamedFile {
     /// The file that is wanted; `None` while it is unknown.
     pub identity: Option<Identity>,
-    /// The image that names the symbol file, where the trace does not.
+    /// The image that identifies the symbol file, if the trace does not.
     pub image: Option<ImageIdentity>,
     /// Source of the image.
     pub image_source: Option<String>,

@@ -57,8 +57,8 @@ impl Names<'_> {
         let (mut ids, mut rows) = (MethodIds::default(), <Method as Row>::Columns::default());
         source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
             for mut method in old_methods(batch)? {
-                // A method with a process is .NET code, whose name the trace has itself; symbols of
-                // its module say nothing of it.
+                // A method with a process is .NET code, whose name is in the trace; symbols of its
+                // module do not contain it.
                 let is_named_again = method.process_key.is_none()
                     && self.is_answered(self.wanted.file_of(method.module_id));
                 ids.of_old.push((!is_named_again).then(|| {

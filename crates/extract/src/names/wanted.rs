@@ -9,7 +9,7 @@ use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{Frame, Method, Module, Row, Stack};
 
-/// Frames for which calls are noted, at most: far more than an extract has.
+/// Maximum number of frames with a caller flag: far more than an extract has.
 const MAX_FRAMES: usize = 1 << 28;
 
 /// Module, offset in it and method of a frame.
@@ -37,7 +37,7 @@ pub(super) struct Wanted {
     pub(super) rvas: Vec<u32>,
 }
 
-/// All that is wanted.
+/// All addresses to resolve.
 #[derive(Debug, Default)]
 pub(super) struct AllWanted {
     pub(super) files: Vec<Wanted>,
@@ -197,8 +197,8 @@ impl AllWanted {
         match (file, rva.and_then(|rva| u32::try_from(rva).ok())) {
             (Some(file), Some(rva)) => {
                 file.frames.push(rva);
-                // Both are asked: the address names the function, and the byte before it, where the
-                // call ends, its line.
+                // Both are requested: the address determines the function, and the byte before it,
+                // where the call ends, its line.
                 file.rvas.extend([rva, rva.saturating_sub(before)]);
             }
             (Some(_), None) => {}

@@ -10,8 +10,8 @@ use crate::store_error::StoreResult;
 #[derive(Debug)]
 pub(super) struct Checks {
     file: TableFile,
-    /// A bit for each block. Pages are smaller than blocks and are read one by one: without this a
-    /// block would be read whole, and summed up, once for each of its pages.
+    /// A bit for each block. Pages are smaller than blocks and are read one by one: without the
+    /// bits a whole block would be read, and its checksum computed, once for each of its pages.
     done: Vec<AtomicU64>,
 }
 
@@ -35,8 +35,8 @@ impl Checks {
 
     /// True if all blocks in this range of bytes have been checked.
     pub(super) fn are_done(&self, (from, to): (u64, u64)) -> bool {
-        // No order is needed between threads: the worst that an outdated bit does is that a block
-        // is compared twice.
+        // No order is needed between threads: an outdated bit can only cause a second comparison of
+        // a block.
         (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES)).all(|block| {
             self.bit(block)
                 .is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)

@@ -44,7 +44,7 @@ impl Extract {
     /// [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
         // An extract is replaced as a whole, by exchanging folders, but it is opened file by file.
-        // The manifest before and after shows whether all files are of one extract.
+        // The manifest before and after shows if all files belong to one extract.
         let mut before = read_manifest(path)?;
         for _ in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);
@@ -142,8 +142,8 @@ impl Extract {
         &self.place
     }
 
-    /// Distinguishes extracts by their contents: 16 hexadecimal digits, made of the manifest with
-    /// its checksums.
+    /// Distinguishes extracts by their contents: 16 hexadecimal digits, computed from the manifest
+    /// with its checksums.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -156,7 +156,7 @@ impl Extract {
     /// If there are none in that folder, or they are damaged.
     pub fn with_derived(mut self, folder: &Path) -> StoreResult<Self> {
         let derived = derived_in(folder)?;
-        // Derived tables of the extract itself are forgotten: mixing tables of two versions would
+        // Derived tables of the extract itself are dropped: mixing tables of two versions would
         // give sums that do not agree.
         self.tables.retain(|_, table| !table.derived);
         for (name, mut file) in
@@ -199,8 +199,8 @@ impl Extract {
         self.tables.get(name)
     }
 
-    /// All tables with rows, by name, derived ones included; those about the extract itself are its
-    /// manifest.
+    /// All tables with rows, by name, including derived ones, without those about the extract
+    /// itself, which repeat its manifest.
     pub fn tables(&self) -> impl Iterator<Item = &TableFile> {
         self.tables.values()
     }

@@ -11,27 +11,27 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::slice::Slice;
 
-/// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows,
-/// and a row can hold the payload of an event, 64 KiB, as a text of twice that.
+/// Maximum bytes of an uncompressed page. Writers check the size of a page every thousand rows, and
+/// a row can hold the payload of an event, 64 KiB, as a text of twice that size.
 const MAX_PAGE: i64 = 256 << 20;
 
-/// Rows that decoders give at once.
+/// Number of rows that decoders return at once.
 const BATCH_ROWS: i64 = 8192;
 
 /// Maximum number of bytes of text in a batch of rows. Texts of a payload are 128 KiB at most.
 const MAX_BATCH: i64 = 1 << 30;
 
-/// Bytes of a page header at most. It holds the smallest and the largest value of the page, which
+/// Maximum bytes of a page header. It holds the smallest and the largest value of the page, which
 /// can be texts.
 const MAX_HEADER: usize = 1 << 20;
 
 /// Bytes that are enough for nearly all headers.
 const USUAL_HEADER: usize = 256;
 
-/// Structures in structures at most.
+/// Maximum nesting of structures.
 const MAX_DEPTH: u32 = 8;
 
-/// Looks at the headers of all pages.
+/// Checks the headers of all pages.
 ///
 /// # Errors
 /// If one claims more than a page can have, reaches out of its column, or is none.
@@ -98,7 +98,7 @@ fn check_column(
     Ok(())
 }
 
-/// Kind of a page that holds values which others name by number.
+/// Kind of a page with values that others refer to by number.
 const DICTIONARY: i64 = 2;
 
 /// The fields of a page header.
@@ -178,7 +178,7 @@ mod kind {
     pub(super) const STRUCT: u8 = 12;
 }
 
-/// Thrift in the compact form; `None` where it ends early or makes no sense.
+/// Thrift in the compact form; `None` if it ends early or is invalid.
 struct Thrift<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -260,8 +260,8 @@ impl Thrift<'_> {
                 } else {
                     u64::from(head >> 4)
                 };
-                // Every element has a byte at least, booleans included. In lists a boolean takes a
-                // byte, while one that is a field has its value in its type and takes none.
+                // Every element takes at least one byte, including booleans. In lists a boolean
+                // takes a byte; as a field its value is in its type and takes none.
                 (0..count).try_for_each(|_| match head & 0x0F {
                     kind::TRUE | kind::FALSE => self.advance(1),
                     kind => self.skip(kind, depth + 1),

@@ -18,7 +18,7 @@ pub(crate) enum Container {
     Archive(BTreeMap<String, Member>),
 }
 
-/// A file of an extract: which file to open, and where in it.
+/// A file of an extract: the file to open, and the range in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) path: PathBuf,

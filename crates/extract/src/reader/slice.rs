@@ -25,11 +25,11 @@ use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 use crate::writer::order::Order;
 
-/// Bytes of a file that is read at once when it is opened: one read takes less time than the many
-/// that look at its pages.
+/// Maximum bytes of a file that is read completely when it is opened: one read is faster than the
+/// many reads of its pages.
 const MAX_IN_MEMORY: u64 = 256 << 10;
 
-/// Bytes that are compared with their checksums at a time: whole blocks.
+/// Bytes that are compared with their checksums in one step: whole blocks.
 const VERIFIED_AT_ONCE: usize = 16 * BLOCK_BYTES as usize;
 
 /// Nanoseconds or bytes that no recording has: 146 years, four exabytes. The sum of a few of these
@@ -51,7 +51,7 @@ pub struct TableFile {
     pub rows: u64,
     /// Columns by which the rows are in fact sorted: ascending, missing values last.
     pub sorted_by: Vec<String>,
-    /// Checksums of its blocks; none where the manifest has none.
+    /// Checksums of its blocks; empty if the manifest has none.
     pub(super) crc32: Checksums,
     /// True if it is computed from other tables.
     pub derived: bool,
@@ -64,7 +64,7 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// Opens it for reading by position. The slice can be given to readers of the `parquet` crate.
+    /// Opens it for reading by position. The slice can be passed to readers of the `parquet` crate.
     ///
     /// # Errors
     /// If the system cannot open the file.
@@ -119,7 +119,7 @@ impl TableFile {
     /// not. Unknown columns are left out.
     ///
     /// # Errors
-    /// If the file is damaged; the iterator gives errors where pages are.
+    /// If the file is damaged; for damaged pages the iterator returns errors.
     pub fn batches(&self, columns: Option<&[&str]>) -> StoreResult<Batches> {
         let slice = self.open()?;
         let open = || {
@@ -160,7 +160,7 @@ impl TableFile {
         self.crc32.check(from, bytes).map_err(wrong)
     }
 
-    /// Compares all bytes with their checksums, where there are any.
+    /// Compares all bytes with their checksums, if there are any.
     ///
     /// # Errors
     /// The first that differ, or the file cannot be read.
@@ -240,7 +240,7 @@ impl TableFile {
         Ok(())
     }
 
-    /// Looks for a time or a size that no recording has, in a column of 64-bit numbers.
+    /// Searches a column of 64-bit numbers for a time or a size that no recording has.
     ///
     /// # Errors
     /// There is one, or the column is damaged.
@@ -296,7 +296,7 @@ impl TableFile {
     /// replaced by now.
     fn error(&self, expected: String, source: Option<ParquetError>) -> StoreError {
         let path = self.extract.clone();
-        // Checked only after an error, since it costs a read of the manifest.
+        // Checked only after an error, because it costs a read of the manifest.
         let now = || super::manifest_crc(&self.extract, self.derived);
         if self.of_manifest.is_some() && now() != self.of_manifest {
             return StoreError::Replaced { path };
@@ -334,7 +334,7 @@ impl Iterator for Batches {
     }
 }
 
-/// The error of an extract that the decoder handed through.
+/// The error of an extract that the decoder passed through.
 fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
     let ParquetError::External(inner) = error else {
         return Err(error);
@@ -441,7 +441,7 @@ impl ChunkReader for Slice {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        // Asked before memory is taken: the numbers come from the file.
+        // Checked before memory is allocated: the numbers come from the file.
         let end = start
             .checked_add(length as u64)
             .filter(|end| *end <= self.length);
@@ -465,8 +465,8 @@ impl ChunkReader for Slice {
 }
 
 impl Slice {
-    /// Reads bytes, and around them whole blocks where those have checksums that were not looked at
-    /// yet.
+    /// Reads bytes, together with the whole blocks around them if those have checksums that were
+    /// not checked yet.
     fn read_checked(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let (end, block) = (start.saturating_add(length as u64), BLOCK_BYTES);
         let checks = self
@@ -518,7 +518,7 @@ impl Read for Cursor {
             return Ok(read);
         }
         if self.block.is_empty() && self.position < self.slice.length {
-            // Up to the end of the block only: decoders ask for a stream to read a few bytes of a
+            // Only up to the end of the block: decoders request a stream to read a few bytes of a
             // header.
             let end = (self.position / BLOCK_BYTES + 1)
                 .saturating_mul(BLOCK_BYTES)

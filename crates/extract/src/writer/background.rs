@@ -1,4 +1,4 @@
-//! Rows are encoded and compressed on a thread of their own, while the next ones are made.
+//! Encoding and compression of rows on a thread of its own, while the next ones are created.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -14,7 +14,7 @@ const BATCHES: usize = 16;
 
 type Batch = (&'static Table, RecordBatch);
 
-/// The tables of an extract, and the thread that encodes their rows, once it runs.
+/// The tables of an extract, and the thread that encodes their rows once it is running.
 #[derive(Debug)]
 pub(super) struct Background {
     /// `None` while the thread has them.
@@ -39,7 +39,7 @@ impl Background {
             .sender
             .as_ref()
             .map(|sender| sender.send((table, rows)));
-        // The thread ends early only over an error, which it hands back when it is joined.
+        // The thread ends early only because of an error, which it returns when it is joined.
         if matches!(sent, Some(Ok(()))) {
             Ok(())
         } else {
@@ -90,7 +90,7 @@ impl Background {
 }
 
 impl Drop for Background {
-    /// Waits, since the folder is removed next and the thread still writes into it.
+    /// Waits, because the folder is removed next and the thread still writes to it.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {

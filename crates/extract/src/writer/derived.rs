@@ -1,4 +1,4 @@
-//! Writing the derived tables of an extract anew.
+//! Rewriting of the derived tables of an extract.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -67,7 +67,7 @@ impl DerivedWriter {
         Ok(())
     }
 
-    /// Completes the files and puts them in place. `depends_on` is kept in
+    /// Completes the files and publishes them. `depends_on` is stored in
     /// [`DerivedManifest::depends_on`].
     ///
     /// # Errors

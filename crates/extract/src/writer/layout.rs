@@ -27,7 +27,7 @@ pub(super) const FEW_ROWS: u64 = 512;
 pub(super) enum Amount {
     /// None.
     None,
-    /// All have come, and there are not more than [`FEW_ROWS`].
+    /// All rows are known, and there are at most [`FEW_ROWS`].
     Few,
     /// There may be any number.
     Many,
@@ -124,7 +124,7 @@ enum Storage {
     Differences,
     /// As they are.
     Plain,
-    /// As numbers of a dictionary, where that does not grow too large.
+    /// Dictionary encoding, if the dictionary does not grow too large.
     Dictionary,
 }
 
@@ -135,7 +135,7 @@ fn storage(table: &Table, column: &Column) -> Storage {
     if is_integer && (TIMES.contains(&name) || table.order.contains(&name)) {
         Storage::Differences
     } else if name == "parent_id" {
-        // The node before, wherever a new stack goes down to its innermost frame.
+        // The previous node, whenever a new stack continues down to its innermost frame.
         Storage::Differences
     } else if name.ends_with("_hash") && is_integer {
         // Hardly any two rows have the same value.
@@ -143,8 +143,8 @@ fn storage(table: &Table, column: &Column) -> Storage {
     } else if is_integer
         && (is_tree_key("stack_id") || is_tree_key("frame_id") && table.name == Stack::TABLE.name)
     {
-        // Numbers that are too many for a dictionary, and come again near to where they came
-        // before. Frames of other tables are few.
+        // Too many distinct numbers for a dictionary, which repeat near to each other. Frames of
+        // other tables are few.
         Storage::Plain
     } else {
         Storage::Dictionary

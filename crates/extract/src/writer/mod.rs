@@ -29,8 +29,8 @@ use background::Background;
 pub use derived::DerivedWriter;
 use table::TableWriter;
 
-/// Bytes of encoded rows that all tables together hold back for their row groups. Above it the
-/// largest one is written out.
+/// Maximum bytes of encoded rows that all tables together hold back for their row groups. Above it,
+/// the largest table is written.
 const HELD_BYTES: usize = 256 << 20;
 
 /// Folder in an extract with the symbol files that came with the trace.
@@ -40,7 +40,7 @@ pub(crate) const SYMBOLS: &str = "symbols";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterOptions {
     /// Keep a complete extract of the same trace that exists when this one is finished. Callers
-    /// that want to save the work ask [`Extract::same_source`] before they start.
+    /// that want to save the work call [`Extract::same_source`] before they start.
     pub no_overwrite: bool,
     /// The number in the first column of all rows, see [`run_id`]. It belongs to the source in the
     /// manifest that finishes the extract.
@@ -140,7 +140,7 @@ impl Writer {
     /// tables.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn symbols_dir(&self) -> StoreResult<PathBuf> {
         let folder = self.partial.content().join(SYMBOLS);
         fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
@@ -153,8 +153,8 @@ impl Writer {
         self.depends_on = Some(depends_on);
     }
 
-    /// Takes rows of a table. They are encoded on another thread and go to the file when their row
-    /// group is full.
+    /// Takes rows of a table. Another thread encodes them and writes them to the file when their
+    /// row group is full.
     ///
     /// # Errors
     /// If the rows do not match the table, or rows passed earlier could not be written. The extract
@@ -207,7 +207,7 @@ impl Writer {
         fs::remove_file(&path).map_err(StoreError::io("delete", &path))
     }
 
-    /// Writes a sealed table anew, each batch of it changed; one without rows stays as it is.
+    /// Rewrites a sealed table, changing each batch of it. A table without rows stays as it is.
     pub(crate) fn rewrite(
         &mut self,
         sealed: &Sealed,
@@ -218,7 +218,7 @@ impl Writer {
             return Ok(());
         };
         // A hidden name in the same folder: the new file gets the name of the table while the old
-        // one is read.
+        // one is still being read.
         let aside = self
             .partial
             .content()
@@ -233,8 +233,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the files and puts the extract in its place. Fills the format, the versions and
-    /// the tables of `manifest`.
+    /// Completes the files and publishes the extract. Sets the format, the versions and the tables
+    /// of `manifest`.
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed at the
@@ -275,8 +275,7 @@ impl Writer {
         // After all tables, whose sizes and checksums it has.
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
-        // Asked at the very end: another program may have made the same extract while this one
-        // worked.
+        // Checked at the very end: another program may have created the same extract in that time.
         if options.no_overwrite
             && Extract::same_source_without(
                 &target,
@@ -433,8 +432,8 @@ impl Folders {
         };
         tables.write(table, rows)?;
         while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
-            // The largest is written out, whichever folder it is in: row groups stay as large as
-            // the common bound allows.
+            // The largest is written, whichever folder it is in: row groups stay as large as the
+            // common limit allows.
             let larger = if tables.held_bytes() > others.held_bytes() {
                 &mut *tables
             } else {

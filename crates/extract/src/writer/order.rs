@@ -51,7 +51,7 @@ impl Order {
         self.column.is_some()
     }
 
-    /// Looks at more rows.
+    /// Checks more rows.
     pub(crate) fn check(&mut self, rows: &RecordBatch) {
         let Some(array) = self
             .column
@@ -71,7 +71,7 @@ impl Order {
             false
         };
         self.last = last;
-        // Once it does not hold it never holds again, so the rows that follow are not looked at.
+        // Once the order is violated it stays violated, so later rows are not checked.
         if !holds {
             self.column = None;
         }

@@ -22,12 +22,12 @@ impl Output {
         }
     }
 
-    /// The first error, once.
+    /// Takes the first error.
     pub(super) fn take_error(&mut self) -> Option<io::Error> {
         self.failed.take()
     }
 
-    /// Checksums of everything that was written, once.
+    /// Takes the checksums of everything that was written.
     pub(super) fn take_checksums(&mut self) -> Checksums {
         std::mem::take(&mut self.sums).finish()
     }

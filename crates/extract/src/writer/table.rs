@@ -18,7 +18,7 @@ use super::output::Output;
 use crate::manifest::TableEntry;
 use crate::store_error::{StoreError, StoreResult};
 
-/// Bytes of encoded rows that a table holds back for a row group.
+/// Maximum bytes of encoded rows that a table holds back for a row group.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
 #[derive(Debug)]
@@ -33,12 +33,11 @@ pub(super) struct TableWriter {
 
 #[derive(Debug)]
 enum State {
-    /// Not more than [`FEW_ROWS`]: how they are stored is decided when there are more, or when all
-    /// have come.
+    /// At most [`FEW_ROWS`]: the storage format is decided when there are more, or at the end.
     Held(File, Vec<RecordBatch>),
     /// Rows are encoded as they come.
     Encoding(Box<ArrowWriter<Output>>),
-    /// The writer could not be made, which was reported.
+    /// The writer could not be created, which was reported.
     Failed,
 }
 
@@ -101,8 +100,8 @@ impl TableWriter {
 
     /// Completes the file.
     pub(super) fn close(mut self) -> StoreResult<TableEntry> {
-        // `Few` has an effect only if the rows were not encoded yet: the amount counts when the
-        // writer is made.
+        // `Few` has an effect only if the rows were not encoded yet: the amount is used when the
+        // writer is created.
         self.encode(Amount::Few, ArrowWriter::finish)?;
         let bytes = self.encode(Amount::Few, |writer| {
             let output = writer.inner_mut();
@@ -120,8 +119,8 @@ impl TableWriter {
         })
     }
 
-    /// Runs a step with the writer, after it got the rows that were held. `amount` counts only if
-    /// the writer is made now.
+    /// Runs a step with the writer, after writing the rows that were held. `amount` is used only if
+    /// the writer is created now.
     fn encode<T>(
         &mut self,
         amount: Amount,

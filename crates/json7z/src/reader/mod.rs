@@ -1,8 +1,8 @@
 //! A pull reader for JSON: the caller names the value that it expects next, and only this value is
 //! kept in memory.
 //!
-//! A value of another type than the caller reads is an error with the path of the member, line and
-//! column. Members that the caller does not know are skipped and counted.
+//! A value of another type than the caller expects is an error with the path of the member, line
+//! and column. Members that the caller does not know are skipped and counted.
 
 mod values;
 
@@ -12,9 +12,9 @@ use std::rc::Rc;
 
 use crate::error::{END, Failure, JsonError, Result, Unexpected};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 16;
-/// Distinct unknown members that are reported by name.
+/// Maximum number of distinct unknown members that are reported by name.
 const MAX_UNKNOWN: usize = 100;
 /// Nesting of a value that is skipped. ETWAnalyzer nests a dozen levels.
 const MAX_DEPTH: usize = 1000;
@@ -58,7 +58,7 @@ impl Reader {
             path: Vec::new(),
             unknown: BTreeMap::new(),
         };
-        // The mark of UTF-8 that some editors put in front.
+        // The UTF-8 byte order mark that some editors write.
         if reader.peek()? == Some(0xEF) {
             for _ in 0..3 {
                 reader.next()?;
@@ -317,7 +317,7 @@ impl Reader {
         }
     }
 
-    /// Skips a value. Returns how many items or members it had; 1 for any other value but null.
+    /// Skips a value. Returns its number of items or members; 1 for any other value but null.
     pub(crate) fn skip_counted(&mut self) -> Result<usize> {
         let mut count = 0;
         let mut each = |reader: &mut Self| {

@@ -3,7 +3,7 @@
 use super::{Reader, SHOWN, found, shortened};
 use crate::error::{END, Result};
 
-/// Bytes of a text at most. The longest ones are stacks and messages of some KiB; an archive of a
+/// Maximum bytes of a text. The longest ones are stacks and messages of some KiB; an archive of a
 /// few bytes can unpack to gigabytes.
 const MAX_TEXT: usize = 16 << 20;
 
@@ -44,7 +44,7 @@ impl Reader {
             .map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
     }
 
-    /// A whole number of 64 bits as bit pattern: addresses are written without a sign.
+    /// A whole number of 64 bits as bit pattern: addresses are written unsigned.
     pub(crate) fn bits(&mut self) -> Result<Option<i64>> {
         // Numbers with and without a sign are both taken: the bits are the same.
         let of = |text: &str| {
@@ -83,7 +83,7 @@ impl Reader {
         }
         let mut text = String::new();
         while let Some(byte @ (b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')) = self.peek()? {
-            // No number that means anything is that long.
+            // No meaningful number is that long.
             if text.len() < SHOWN {
                 text.push(char::from(byte));
             }
@@ -128,8 +128,8 @@ impl Reader {
         loop {
             self.peek()?;
             let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
-            // Everything up to the next byte that means something is taken at once, without a look
-            // at each byte.
+            // Everything up to the next significant byte is taken at once, without checking each
+            // byte.
             let plain = rest
                 .iter()
                 .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
@@ -218,7 +218,7 @@ impl Reader {
     }
 }
 
-/// A whole number, also one that is written with a fraction of 0 or an exponent.
+/// A whole number, possibly written with a fraction of 0 or an exponent.
 fn whole(text: &str) -> Option<i128> {
     text.parse().ok().or_else(|| {
         let number: f64 = text.parse().ok()?;
@@ -226,7 +226,7 @@ fn whole(text: &str) -> Option<i128> {
     })
 }
 
-/// A number as text. Whole ones keep all their digits, of which a float holds 15.
+/// A number as text. Whole numbers keep all their digits; a float has only 15.
 fn plain(text: &str) -> Option<String> {
     let float = || text.parse().ok().filter(|number: &f64| number.is_finite());
     whole(text)

@@ -24,7 +24,7 @@ const PIECE: u32 = 4 << 20;
 const SIGNATURE_LEN: usize = 4;
 /// Lines and frames of a compiland, for each byte of its stream; compilers write less than one.
 const FRAMES_PER_BYTE: usize = 4;
-/// Inlined calls of one function; no compiler makes as many.
+/// Maximum number of inlined calls of one function; no compiler generates as many.
 const MAX_SITES: usize = 1 << 20;
 
 pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
@@ -46,8 +46,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         exports: FxHashMap::default(),
         by_name: None,
     };
-    // Every compiland has a stream of its own; one that is read for thousands of them would take
-    // for ever.
+    // Every compiland has a stream of its own; one stream that thousands of them share would take
+    // forever to read.
     let mut seen = BTreeSet::new();
     let needed = wanted.map(|rvas| needed(&dbi, rvas));
     for (number, compiland) in dbi.compilands.iter().enumerate() {
@@ -250,7 +250,7 @@ impl Inlinees<'_, '_, '_> {
         records: &mut Records<'_>,
     ) {
         let (mut sites, mut ranges) = (Vec::<Site>::new(), Vec::<Range>::new());
-        // Scopes inside of the function, each with the site that holds in it.
+        // Scopes inside of the function, each with the site that applies in it.
         let mut scopes: Vec<Option<u32>> = vec![None];
         for record in records.by_ref() {
             let inside = scopes.last().copied().flatten();
@@ -297,7 +297,7 @@ impl Inlinees<'_, '_, '_> {
         };
         let end = function.offset.saturating_add(function.len);
         let lines = self.lines.within(function.section, function.offset, end);
-        // A function without lines is still named, which matters more than where its lines are.
+        // A function without lines is still named, which matters more than its lines.
         let lines = if lines.len() > self.budget {
             &[]
         } else {

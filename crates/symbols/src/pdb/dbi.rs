@@ -52,7 +52,7 @@ pub(super) struct Compiland {
     pub(super) name: String,
 }
 
-/// Bytes of a section that came from a compiland.
+/// The bytes of a section that came from one compiland.
 #[derive(Clone, Copy)]
 pub(super) struct Contribution {
     pub(super) start_rva: u32,
@@ -106,8 +106,8 @@ impl Dbi {
         let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
-        // Symbols of a rearranged image still count from the sections that it had before, which are
-        // kept in another stream.
+        // Symbols of a rearranged image still refer to its original sections, which are kept in
+        // another stream.
         let is_rearranged = !omap_to_source.is_empty();
         let mut sections =
             sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
@@ -183,7 +183,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Reads until the list makes no sense; the compilands before that are used.
+/// Reads until the list becomes invalid; the compilands before that are used.
 fn compilands(bytes: &[u8]) -> Vec<Compiland> {
     let mut found = Vec::new();
     let mut cursor = Cursor::new(bytes);
@@ -310,7 +310,7 @@ fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Follows a map of rearranged code: pieces of it moved as a whole, those that went to 0 are gone.
+/// Follows a map of rearranged code: whole pieces of it moved; pieces mapped to 0 were removed.
 pub(super) fn moved(map: &[(u32, u32)], rva: u32) -> Option<u32> {
     if map.is_empty() {
         return Some(rva);

@@ -1,4 +1,4 @@
-//! Inlined functions of a function: which ranges of its code came from which other function.
+//! Inlined functions of a function: the ranges of its code that came from other functions.
 //!
 //! Each site is a record with a small program, the binary annotations, which advances an offset and
 //! a line and so describes ranges. Sites can be nested. Operations: `cvinfo.h` of Microsoft's
@@ -19,7 +19,7 @@ pub(super) struct Site {
     pub(super) depth: u16,
 }
 
-/// Code that came from an inlined function, as offsets from the start of the function around it.
+/// Code that came from an inlined function, as offsets from the start of the enclosing function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Range {
     pub(super) start: u32,
@@ -91,7 +91,7 @@ pub(super) fn add_ranges(
                 len = own.or(len);
             }
         }
-        // Most programs give a range no end of its own: it goes on until the next one starts.
+        // Most programs give a range no end of its own: it continues until the next one starts.
         let at = base.wrapping_add(offset);
         close(&mut open, at);
         open = Some((at, file.map(|file| FileLine { file, line })));

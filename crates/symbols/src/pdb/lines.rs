@@ -14,7 +14,7 @@ const FILES: u32 = 0xF4;
 const INLINEES: u32 = 0xF6;
 const IMPORTS: u32 = 0xF7;
 const EXPORTS: u32 = 0xF8;
-/// Lines that debuggers do not show: code that the compiler made up.
+/// Line numbers that debuggers do not show: compiler-generated code.
 const HIDDEN: [u32; 2] = [0xF0_0F00, 0xFE_EFEE];
 
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +71,7 @@ impl<'a> Lines<'a> {
                 _ => {}
             }
         }
-        // The sort is stable: of several records for one offset the first stays in front.
+        // The sort is stable: of several records for one offset the first stays first.
         lines.lines.sort_by_key(|line| (line.section, line.offset));
         lines
     }

@@ -1,8 +1,8 @@
 //! PDB files, plain or compressed (MSFZ): functions, public symbols, lines, inlined functions.
 //!
-//! Read by hand and not through a library, since files from unknown sources must neither panic nor
-//! overflow a stack, and since only the parts that are asked for are to be read. A PDB has no
-//! checksum: if damage leaves its structure valid, the damaged part may give wrong names.
+//! Parsed by hand and not with a library, because files from unknown sources must neither panic nor
+//! overflow a stack, and because only the needed parts should be read. A PDB has no checksum: if
+//! damage leaves its structure valid, the damaged part may give wrong names.
 
 mod compile;
 mod dbi;

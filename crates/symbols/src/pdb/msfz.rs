@@ -301,7 +301,7 @@ impl Chunk {
     }
 }
 
-/// The table of chunks, which is not packed itself.
+/// The table of chunks, which is not compressed itself.
 fn chunks(
     file: &mut dyn ReadSeek,
     at: u64,
@@ -364,7 +364,7 @@ fn chunks(
     Ok(chunks)
 }
 
-/// Bytes of the file that unpack to others.
+/// A range of the file that unpacks to other bytes.
 struct Packed {
     at: u64,
     len: u32,

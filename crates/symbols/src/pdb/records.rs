@@ -25,7 +25,7 @@ const S_MANAGED: [u16; 2] = [0x112A, 0x112B];
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Record<'a> {
     Function(Function<'a>),
-    /// Code of the function before it that the linker put elsewhere.
+    /// Code of the preceding function that the linker placed elsewhere.
     Separated {
         section: u16,
         offset: u32,

@@ -1,4 +1,4 @@
-//! Lines and inlined functions of one function, merged: the frames that hold from each offset on.
+//! Lines and inlined functions of one function, merged: the frames that apply from each offset on.
 
 use super::inlines::{Range, Site};
 use super::lines::{FileLine, LineRecord};

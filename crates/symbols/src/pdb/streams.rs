@@ -40,7 +40,7 @@ impl<'f> Streams<'f> {
         }
     }
 
-    /// The whole stream; nothing if there is none.
+    /// The whole stream; empty if there is none.
     pub(super) fn stream(&mut self, stream: u16) -> Result<Vec<u8>> {
         self.part(stream, 0, self.len(stream))
     }

@@ -20,9 +20,9 @@ const LF_STRING_ID: u16 = 0x1605;
 const LF_CLASSES: [u16; 3] = [0x1504, 0x1505, 0x1519];
 const LF_UNION: u16 = 0x1506;
 const LF_ENUM: u16 = 0x1507;
-/// Without a skip list one is made, of steps of this many bytes.
+/// Step in bytes of the skip list that is built if the file has none.
 const STEP: u32 = 1 << 14;
-/// Bytes between two steps; linkers make one for every 8 KiB.
+/// Maximum number of bytes between two steps; linkers write one for every 8 KiB.
 const FARTHEST: u32 = 1 << 18;
 /// Pieces that are kept, bytes.
 const KEPT: usize = 64 << 20;
@@ -166,7 +166,7 @@ impl Numbered {
         let (mut steps, mut number, mut at) = (Vec::new(), self.first, start);
         while number < self.end && at < self.stop {
             steps.push((number, at));
-            // A record has 64 KiB at most.
+            // A record has at most 64 KiB.
             let piece = msf.part(self.stream, at, STEP + (1 << 16))?;
             let mut cursor = Cursor::new(&piece);
             while cursor.position() < STEP as usize && number < self.end {

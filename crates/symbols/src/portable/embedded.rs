@@ -12,7 +12,7 @@ const MAGIC: &[u8] = b"MPDB";
 /// The portable PDB that an assembly (`.dll`, `.exe`) carries, unpacked; `None` if it carries none.
 ///
 /// # Errors
-/// If it carries one that cannot be unpacked.
+/// If it contains one that cannot be unpacked.
 pub fn embedded(image: &[u8]) -> Result<Option<Vec<u8>>> {
     let Some(packed) = entry(image) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Sequence points: from which IL offset on which line holds.
+//! Sequence points: the source line from each IL offset on.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -32,7 +32,7 @@ pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32
             i64::from(compressed_signed(&mut cursor)?)
         };
         if lines == 0 && columns == 0 {
-            // A hidden point: code that the compiler made up.
+            // A hidden point: compiler-generated code.
             found = None;
             continue;
         }

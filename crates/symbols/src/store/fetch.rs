@@ -1,9 +1,9 @@
 //! Symbol servers.
 //!
-//! A server is asked with `GET` only. Certificates are checked against those that the system
-//! trusts, not against a list that this program brings: servers inside of companies have
-//! certificates of their own, and proxies of companies put theirs in front. Proxies are taken from
-//! `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+//! Requests to a server use only `GET`. Certificates are checked against those that the system
+//! trusts, not against a built-in list: servers inside of companies have certificates of their own,
+//! and company proxies substitute theirs. Proxies are taken from `HTTPS_PROXY`, `HTTP_PROXY`,
+//! `ALL_PROXY` and `NO_PROXY`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -54,9 +54,9 @@ const ACCEPT: &str = "application/msfz0, */*";
 pub(super) enum Refusal {
     /// It does not have it.
     Missing,
-    /// This file could not be had.
+    /// This file could not be downloaded.
     Failed(String),
-    /// It cannot be reached: it is not asked again in this run.
+    /// The server cannot be reached: it is not contacted again in this run.
     Down(String),
 }
 
@@ -119,8 +119,8 @@ impl Client {
         is_there
     }
 
-    /// Writes a file of a server into `out`. `received` learns how many bytes came and how many
-    /// will.
+    /// Downloads a file of a server into `out`. `received` is called with the number of received
+    /// bytes and the total.
     pub(super) fn get(
         &self,
         server: &str,
@@ -154,7 +154,7 @@ impl Client {
         outcome
     }
 
-    /// The start of the answer, or why there is none and whether to ask once more.
+    /// The start of the answer; or the reason for the failure, and true if a retry makes sense.
     fn answer(&self, url: &str) -> Result<ureq::http::Response<ureq::Body>, (Refusal, bool)> {
         // A request by https is not redirected to a place without encryption.
         let is_https = url
@@ -187,8 +187,8 @@ impl Client {
         match response.status().as_u16() {
             200 => Ok(response),
             404 | 410 => Err((Refusal::Missing, false)),
-            // Errors of the server itself often pass; those that blame the request would come
-            // again.
+            // Errors of the server itself are often temporary; errors that blame the request would
+            // repeat.
             status => Err((
                 Refusal::Failed(format!("the server answers {status}")),
                 status >= 500,
@@ -231,7 +231,7 @@ impl Client {
             let elapsed = begin.elapsed();
             let is_slow = elapsed > self.limits.silence
                 && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
-            // If the last piece has come, a complete file need not be thrown away for having been
+            // If the last piece has arrived, a complete file need not be discarded for having been
             // slow.
             if is_slow && total != Some(len) {
                 let seconds = elapsed.as_secs();

@@ -15,7 +15,7 @@ use super::sought::Sought;
 use super::{Attempt, COMPRESSED, StorePath, breakpad, places_in_folder};
 use crate::{Error, Result};
 
-/// Bytes of a `file.ptr`; it holds one path.
+/// Maximum bytes of a `file.ptr`; it holds one path.
 const POINTER_LEN: u64 = 4096;
 
 /// Target folder for unpacked files, and their maximum size.
@@ -100,7 +100,7 @@ pub(super) fn attempt(place: &Path, error: &Error) -> Attempt {
     }
 }
 
-/// Looks for a file of that name in a folder, without the folders of a store.
+/// Finds a file of that name directly in a folder, without the folders of a store.
 pub(super) fn find_flat(
     folder: &Path,
     origin: Origin,
@@ -156,7 +156,7 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
             .to_string_lossy()
             .eq_ignore_ascii_case(name)
     });
-    // File systems list folders in any order; the smallest name makes the choice the same
+    // File systems list folders in any order; taking the smallest name gives the same choice
     // everywhere.
     match same.map(|entry| entry.path()).min() {
         Some(path) => origin.path(path),
@@ -242,7 +242,7 @@ pub(super) fn keep(
     let mut folder = folder_in(store, sought);
     fs::create_dir_all(&folder)?;
     sweep(&folder);
-    // In the same folder, since a file can be renamed within a file system only.
+    // In the same folder, because a file can be renamed only within a file system.
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED, &folder)?;
     // Locked while it is written. If the file system has no locks, `sweep` cannot lock it either.
     let _ = file.as_file().try_lock();
@@ -281,7 +281,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// The one file of a cabinet, as `makecab` and the store tools pack it.
+/// Unpacks the one file of a cabinet, as `makecab` and the store tools pack it.
 pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) -> Result<()> {
     // The decoders of cabinets panic over some damaged blocks; that is an error of the file.
     let unpack = std::panic::AssertUnwindSafe(|| -> Result<()> {
@@ -301,8 +301,8 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
         if size > limit {
             return Err(Error::TooLarge { size, limit });
         }
-        // The header may claim less than comes out, so the limit is applied while data is unpacked
-        // as well.
+        // The header may claim less than the data unpacks to, so the limit is also applied while
+        // unpacking.
         let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
         if copied == size {
             Ok(())

@@ -24,7 +24,7 @@ pub use fetch::Limits;
 pub(crate) use search::{Found, Search};
 pub(crate) use sought::Sought;
 
-/// A place that was asked, and why it did not have the symbol file.
+/// A place that was searched, with the reason for which it did not give the symbol file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// A path or URL.
@@ -33,7 +33,7 @@ pub struct Attempt {
     pub reason: String,
 }
 
-/// Names that a file may have in a store, in the order in which they are asked for.
+/// A path that a file may have in a store. Paths are tried in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StorePath {
     /// Folders and file below the store.

@@ -143,7 +143,7 @@ impl Search<'_> {
         }
     }
 
-    /// Asks a server for all places until it has one of them, and keeps that in `store`.
+    /// Requests all places from a server until it has one of them, and keeps that file in `store`.
     fn at_server(
         &self,
         server: &str,
@@ -280,7 +280,7 @@ fn remove_empty_folders(innermost: &Path, store: &Path) {
 }
 
 /// Copies a file into all nearer stores, from far to near. The nearest copy is used; if none can be
-/// made, the file itself.
+/// created, the file itself.
 fn bring_nearer(
     path: PathBuf,
     kind: Kind,

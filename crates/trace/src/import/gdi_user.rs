@@ -92,7 +92,7 @@ impl GdiUser {
         }
     }
 
-    /// The object of a handle; one that is unknown existed before the trace.
+    /// The object of a handle. An unknown object existed before the trace.
     fn take(&mut self, read: &ObjectEvent, place: ObjectKey, owner: Option<ProcessKey>) -> Open {
         self.open.remove(&place).unwrap_or_else(|| Open {
             row: row(read, "unknown"),

@@ -210,8 +210,8 @@ impl<T: Texts> Line<T> {
             self.join(key, seq);
         }
         if let Some(cpu) = entry.switched_on {
-            // With two switches in one tick it is unknown which of them a stack belongs to, and
-            // none is better than a wrong one.
+            // With two switches in one tick, the owner of a stack is unknown, and no stack is
+            // better than a wrong one.
             self.switches
                 .entry((entry.time, cpu))
                 .and_modify(|seq| *seq = NO_SEQ)

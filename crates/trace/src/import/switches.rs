@@ -261,8 +261,8 @@ impl<'s> Switches<'s> {
             return;
         }
         if let Some(slice) = slice {
-            // The slice before lost its switch-out: how long the thread ran is unknown, but that it
-            // was switched in is.
+            // The previous slice lost its switch-out: the run time of the thread is unknown, but
+            // its switch-in is known.
             self.leave(run.cpu, slice, None, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);

@@ -236,7 +236,7 @@ fn has_ends(live: &Live, ends: &Ends) -> bool {
         && same(&live.row.remote_address, live.row.remote_port, ends.remote)
 }
 
-/// Takes process and ends of a connection from its events, as far as they were unknown.
+/// Takes process and ends of a connection from its events if they were unknown.
 fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context: &Context<'_>) {
     let row = &mut live.row;
     if let Some(ends) = tcp_event.ends.filter(|_| row.local_address.is_none()) {

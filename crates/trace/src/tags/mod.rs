@@ -132,8 +132,8 @@ impl TagSet {
     }
 }
 
-/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that
-/// is unknown.
+/// The rule that wins for a frame, among entry points of its module; only `*` matches an unknown
+/// method.
 fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<u32> {
     let text = method.map(MethodText::new);
     let matches = |entry: &&&Entry| match &text {
