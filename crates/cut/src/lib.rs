@@ -1,7 +1,7 @@
 //! Cuts event traces: a part of the time, of the processes or of the providers, merged or redacted.
 //!
 //! ```text
-//! Session ─► plan: which events the part needs ─► write: kept events, as they were, into a new trace
+//! Session ─► plan: events that the part needs ─► write: kept events, unchanged, into a new trace
 //! ```
 //!
 //! Kept events stay as they were logged, at their own time. In addition to the events of the part,

@@ -1,4 +1,4 @@
-//! Raw events → typed fields.
+//! Decoding of raw events into typed fields.
 //!
 //! A [`schema::Schema`] lists the fields of a payload. It comes from the built-in tables, from the
 //! trace itself (TraceLogging metadata, EventSource manifests, EventInfo records), or from files

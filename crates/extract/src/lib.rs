@@ -1,4 +1,4 @@
-//! Opening traces, writing and reading extracts.
+//! Opening of traces, and writing and reading of extracts.
 //!
 //! The paths given by the user become one [`etwkit_etl::Session`].
 //!

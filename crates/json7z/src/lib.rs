@@ -1,4 +1,4 @@
-//! Extracts of ETWAnalyzer (`.json7z`, `.json`) become extracts of detail `summary`.
+//! Conversion of ETWAnalyzer extracts (`.json7z`, `.json`) into extracts of detail `summary`.
 //!
 //! The file is read from start to end in pieces (`reader`): first for recording, machine and
 //! processes (`head`), to which all other sections refer, then for the sections, each of which has

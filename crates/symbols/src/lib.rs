@@ -5,13 +5,13 @@
 //! keeps its contents in a small file of its own. A [`Module`] resolves addresses to functions,
 //! files, lines and inlined functions. This crate knows neither traces nor tables.
 //!
-//! - [`identity`]: name, GUID and age; names out of a trace reduced to those of plain files
+//! - [`identity`]: name, GUID and age; names from a trace, reduced to plain file names
 //! - [`image`]: images by time stamp and size, and the symbol files that they name
 //! - [`search_path`]: `_NT_SYMBOL_PATH` and its shortcuts
 //! - [`store`]: symbol stores: folders, downstream caches, servers, compressed files
-//! - [`pdb`], [`breakpad`], [`portable`]: the files
+//! - [`pdb`], [`breakpad`], [`portable`]: the file formats
 //! - [`table`]: functions of one module, found by binary search; the cache on disk
-//! - [`undecorate`]: names as the Windows tools print them
+//! - [`undecorate`]: names in the form that the Windows tools print
 //!
 //! No file content can cause a panic, and memory is bounded by the size of the file.
 

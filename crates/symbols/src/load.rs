@@ -87,8 +87,8 @@ enum Content {
     Portable(Portable),
 }
 
-/// Names in files from unknown sources can nest deeply, and the demanglers recurse into them. This
-/// is more than enough for names of the length that they take.
+/// Stack size of a reader. Names in files from unknown sources can nest deeply, and the demanglers
+/// recurse into them. This is more than enough for names of the length that they accept.
 const STACK: usize = 64 << 20;
 
 impl Symbols {

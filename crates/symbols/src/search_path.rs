@@ -6,9 +6,9 @@
 //! | element | meaning |
 //! |---|---|
 //! | `FOLDER` | symbol files in it, or a symbol store |
-//! | `srv*STORE*STORE*…` | a chain of stores: a folder or, as the last one, the URL of a server. What a farther one has is copied into the nearer ones |
+//! | `srv*STORE*STORE*…` | a chain of stores: folders, and the URL of a server at the end. Files from farther stores are copied into the nearer ones |
 //! | `symsrv*DLL*STORE*…` | as `srv*`; the name of the library is skipped |
-//! | `cache*FOLDER` | a store in front of all elements behind it |
+//! | `cache*FOLDER` | a store before all elements after it |
 //! | `MS`, `Google`, `NtSymbolPath` | short for Microsoft's server, Chromium's server, `_NT_SYMBOL_PATH` |
 //!
 //! An empty store means the cache of the user. The files of a chain that starts with a server are

@@ -140,7 +140,7 @@ fn unpack_at(
 pub(crate) struct Entry {
     index: usize,
     pub(crate) path: String,
-    /// The path as stored in the directory, because several members may have the same decoded path.
+    /// The path as stored in the directory; several members may have the same one.
     raw_path: Vec<u8>,
     pub(crate) size: u64,
     packed: u64,

@@ -1,10 +1,11 @@
-//! Events → rows of all tables, in two passes over a session.
+//! Conversion of events into rows of all tables, in two passes over a session.
 //!
-//! - [`collect`](self): the first pass, which learns what names and addresses mean
-//! - `importer`: what an importer declares and does; `routes`: which importer gets an event; `second_pass`:
-//!   reads events in time order and hands them to importers
-//! - `context`, `line`, `arena`, `identity`: what all importers share
-//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the way of their rows to the tables, on a second thread
+//! - [`collect`](self): the first pass, which collects the meaning of names and addresses
+//! - `importer`: the interface of importers; `routes`: dispatch of events to importers;
+//!   `second_pass`: reads events in order of time and passes them to importers
+//! - `context`, `line`, `arena`, `identity`: state shared by all importers
+//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a second
+//!   thread
 //! - one importer for each topic, in the list `IMPORTERS`
 //!
 //! The second pass passes rows on in batches, so memory does not grow with the trace.
