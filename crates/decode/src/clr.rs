@@ -191,6 +191,7 @@ impl Module {
             c.u16()?; // CLR instance
             let (guid, age) = (c.guid()?, c.u32()?);
             let name = utf16_text(c.utf16());
+            // A zero GUID means that the module has no symbol file.
             pdb = (guid != Guid::ZERO).then_some(Pdb { guid, age, name });
         }
         Some(Self {

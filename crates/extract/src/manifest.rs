@@ -151,6 +151,7 @@ impl Manifest {
                 .iter()
                 .filter(|topic| topics.contains(&topic.topic.as_str()))
                 .peekable();
+            // A table without a topic may have data in any trace.
             known.peek().is_none() || known.any(|topic| topic.recorded)
         })
     }
@@ -441,6 +442,7 @@ fn command(path: &Path, detail: &str, source: TraceSource) -> String {
     };
     let name = |file: SourceFile| file.archive.unwrap_or(file.name);
     let mut names: Vec<String> = source.files.into_iter().map(name).collect();
+    // Several members of one archive are one argument of the command.
     names.dedup();
     if names.is_empty() {
         names.push("TRACE".to_owned());
@@ -478,6 +480,7 @@ fn check_names(
     path: &Path,
     name: &'static str,
 ) -> StoreResult<()> {
+    // Names become file names: without separators they cannot lead out of the extract.
     let is_word = |text: &str| {
         !text.is_empty()
             && text.len() <= 64

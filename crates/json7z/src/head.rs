@@ -116,6 +116,7 @@ impl Head {
             "Processes" => {
                 self.processes = Some(reader.all(|reader| Listed::read(reader).map(Some))?);
             }
+            // Later passes read the other members.
             _ => reader.skip()?,
         }
         Ok(())
@@ -251,6 +252,7 @@ impl Head {
             time_zone_bias_minutes: self.start.and_then(|start| start.bias_minutes),
             boot_filetime: self.boot.map(|boot| boot.filetime),
             duration_ns: self.duration_ns(),
+            // The file has dates and no ticks of a clock.
             clock: "system_time".to_owned(),
             clock_frequency: 10_000_000,
             processors: self.processors.unwrap_or(0),
@@ -322,6 +324,7 @@ fn limit(reader: &mut Reader) -> Result<Option<Limit>> {
 
 /// `RefreshRateHz` as `refresh_rate_hz`, as facts of traces are named.
 fn snake_case(name: &str) -> String {
+    // Otherwise `IPv4` would become `i_pv4`.
     let name = &name.replace("IPv", "Ipv");
     let mut snake = String::new();
     let mut before = None::<char>;

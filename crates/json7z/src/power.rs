@@ -440,6 +440,7 @@ fn guid_bytes(text: &str) -> String {
     let groups = text.split('-').enumerate();
     groups
         .map(|(at, group)| {
+            // The first three groups of a GUID are little-endian numbers, the others single bytes.
             if at < 3 {
                 reversed(group)
             } else {

@@ -190,6 +190,7 @@ pub(crate) struct PageFile {
 impl PageFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let slice = Slice::of_file(path)?;
+        // Pages are selected by the index, so a file without one cannot be used.
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
         let load = || {
             let metadata = ArrowReaderMetadata::load(&slice, options)?;
@@ -250,6 +251,7 @@ impl PageFile {
             || guarded(collect),
             || self.decode(front, slots, &mut on_batch),
         );
+        // The caller gets the records in order, so the second half waits for the first.
         front?;
         back?.iter().try_for_each(on_batch)?;
         Ok(count)
@@ -353,6 +355,7 @@ impl<'b> Columns<'b> {
 /// Row groups of pages, which are in order, and the selected rows in them.
 fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSelection) {
     let mut groups: Vec<usize> = pages.iter().map(|page| page.group).collect();
+    // Pages come in order, so equal groups are adjacent.
     groups.dedup();
     let rows_of = |group: usize| {
         metadata
@@ -391,6 +394,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
             .map(|page| {
                 usize::try_from(page.first_row_index)
                     .unwrap_or(usize::MAX)
+                    // A damaged index can name rows after the end of the group.
                     .min(rows)
             })
             .collect();
@@ -410,6 +414,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
         };
         for (page, row) in starts.iter().enumerate() {
             let end = starts.get(page + 1).copied().unwrap_or(rows);
+            // A page without bounds is always read.
             let of = |column| bounds(column, page).unwrap_or((i64::MIN, i64::MAX));
             let rows = end.saturating_sub(*row);
             all.push(PageAt {

@@ -120,6 +120,7 @@ impl Image {
         if !begin.starts_with(b"MZ") {
             return Err(not_an_image(&begin));
         }
+        // The DOS header contains the offset of the PE header.
         let at = u64::from(u32_at(&begin, 0x3C).ok_or_else(|| cut_off(0x3C))?);
         let header = piece(&mut file, at, 24)?;
         if !header.starts_with(b"PE\0\0") {
@@ -134,6 +135,7 @@ impl Image {
         )?;
         let mut image = Self {
             time_date_stamp: u32_at(&header, 8).unwrap_or_default(),
+            // The size in memory has the same offset in PE32 and PE32+.
             size: u32_at(&optional, 56).ok_or_else(|| cut_off(at + 80))?,
             pdb: None,
         };
@@ -180,6 +182,7 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
         u32_at(optional, directories + 48)?,
         u32_at(optional, directories + 52)?,
     );
+    // If the header lists fewer directories, other data is at this position.
     (count > 6 && rva != 0).then_some((rva, len))
 }
 

@@ -154,6 +154,7 @@ impl DotnetSummary {
         };
         let jitted = u64::from(m.flags & method_flag::JITTED != 0);
         let jit = self.jit.entry(pid).or_default();
+        // A method known only from a rundown or unload existed before the trace.
         let mut begin = i64::MIN;
         match (origin, id) {
             (Origin::Rundown, _) => {
@@ -211,6 +212,7 @@ impl DotnetSummary {
             .or_default()
             .entry(module.il_path)
             .or_default();
+        // One file can be loaded several times; the first load describes it.
         if known.ids.is_empty() {
             known.flags = module.flags;
         }
@@ -351,6 +353,7 @@ impl Modules {
 
 fn runtimes_value(runtimes: &BTreeMap<RuntimeInformation, usize>) -> Value {
     let mut rows: Vec<_> = runtimes.iter().collect();
+    // The map is sorted by content; the output is in order of first occurrence.
     rows.sort_unstable_by_key(|(_, order)| **order);
     rows.into_iter()
         .map(|(runtime, _)| runtime_value(runtime))
@@ -394,6 +397,8 @@ impl ManagedSamples {
 
     fn value(&self, methods: &MethodTracker) -> Value {
         let mut rows: Vec<_> = self.by_method.iter().collect();
+        // Methods with equal counts are sorted by name, so that the output is the same in every
+        // run.
         rows.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let row = |((process, namespace, name), n): &(&(String, Arc<str>, Arc<str>), &u64)| json!({ "process": process, "namespace": &**namespace, "name": &**name, "samples": n });
         let known: BTreeMap<String, u64> = methods

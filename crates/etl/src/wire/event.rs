@@ -97,6 +97,8 @@ impl HeaderKind {
     #[inline]
     #[must_use]
     pub const fn pointer_size(self) -> usize {
+        // Not the pointer size of the trace: 32-bit processes on 64-bit systems log events with
+        // 32-bit headers into the same file.
         match self {
             Self::System32
             | Self::Compact32
@@ -294,6 +296,7 @@ impl<'a> RawEvent<'a> {
     #[inline]
     #[must_use]
     pub fn pointer_size(&self) -> usize {
+        // Messages have one header kind for both pointer sizes, and state the size in a flag.
         if self.kind == HeaderKind::Message && self.u16(6) & message_flag::POINTER32 != 0 {
             return 4;
         }
@@ -413,6 +416,7 @@ impl<'a> RawEvent<'a> {
     pub fn thread_id(&self) -> Option<u32> {
         self.header_ids()
             .map(|ids| ids.0)
+            // Events injected by the merge step have all bits set.
             .filter(|id| *id != u32::MAX)
     }
 
@@ -468,6 +472,7 @@ impl<'a> RawEvent<'a> {
     /// configuration.
     pub fn pmc_values(&self) -> impl Iterator<Item = u64> + use<'a> {
         let (pebs, count) = self.counter_words();
+        // The PEBS index precedes the counters.
         let start = self.kind.header_len() + 8 * pebs;
         let words = self
             .record
@@ -493,6 +498,8 @@ impl<'a> RawEvent<'a> {
         match self.kind {
             kind if kind.is_manifest() => {
                 let mut items = self.extended();
+                // Items state only their own length, so the start of the payload is known only
+                // after the last.
                 while items.next().is_some() {}
                 header + items.position()
             }

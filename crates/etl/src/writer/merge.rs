@@ -126,6 +126,7 @@ impl MergeRecord<'_> {
                 out.extend(process_id.to_le_bytes());
                 out.extend(guid.to_bytes());
                 out.extend(age.to_le_bytes());
+                // Unlike all other texts here, the path of the PDB is 8-bit text.
                 out.extend_from_slice(pdb_name.as_bytes());
                 out.push(0);
             }
@@ -189,6 +190,8 @@ impl<W: Write + Seek> TraceWriter<W> {
                     class,
                     opcode,
                     version,
+                    // All bits set mean that no thread and no process logged the event. 0 would be
+                    // the idle process.
                     thread_id: u32::MAX,
                     process_id: u32::MAX,
                     payload,
@@ -205,6 +208,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         payload: impl FnOnce(&mut Vec<u8>),
         write: impl FnOnce(&mut Self, &[u8]) -> Result<()>,
     ) -> Result<()> {
+        // Taken out while `write` borrows the writer, and put back so that its memory is reused.
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         payload(&mut scratch);

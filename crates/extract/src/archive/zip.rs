@@ -25,6 +25,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member
         .collect();
     let mut members = Vec::new();
     let chosen = choose(entries, archive, spool)?;
+    // The library keeps only one of several members with the same path, which may be the wrong one.
     refuse_doubles(&zip, archive, &chosen)?;
     for entry in chosen {
         let mut reader = zip

@@ -43,6 +43,7 @@ impl Container {
             path: path.to_owned(),
             what: what.to_owned(),
         };
+        // Checked before opening: opening a pipe waits for its writer.
         if !metadata.is_file() {
             return Err(refused("a pipe or device"));
         }
@@ -166,6 +167,7 @@ fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
         let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
             continue;
         };
+        // Links are not followed, so they are neither listed nor packed.
         let kind = entry.file_type()?;
         if kind.is_dir() {
             walk(&entry.path(), &format!("{prefix}{name}/"), names)?;
@@ -193,7 +195,9 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         if found.is_dir() {
             continue;
         }
+        // Archives made on Windows can have backslashes in paths.
         let name = String::from_utf8_lossy(found.name_raw()).replace('\\', "/");
+        // A member without a readable header starts at the end, so that the check below refuses it.
         let (offset, length) = (found.data_start().unwrap_or(size), found.compressed_size());
         // A compressed member cannot be read by position. It is only noted here, because other
         // members of the archive may be usable without it.

@@ -149,6 +149,8 @@ impl<'f> Msfz<'f> {
                 let at = numbers.position();
                 let ends = || Error::damaged(PART, at, "it ends inside a list of fragments");
                 let len = numbers.u32().ok_or_else(ends)?;
+                // A length of 0 ends the list. `NIL` in place of the first length means that the
+                // stream does not exist.
                 if len == 0 || (len == NIL && self.fragments.len() == first) {
                     break;
                 }
@@ -229,6 +231,7 @@ impl<'f> Msfz<'f> {
             else {
                 break;
             };
+            // Only the first fragment can start before the wanted bytes.
             let (skipped, place) = (at - start, *place);
             let here = usize::try_from(u64::from(*len) - skipped)
                 .unwrap_or(usize::MAX)

@@ -89,6 +89,7 @@ fn name_of_type(kind: u16, content: &[u8]) -> Option<&[u8]> {
         _ => return None,
     };
     cursor.take(fixed)?;
+    // An enumeration has the size of its underlying type and no size of its own.
     if kind != LF_ENUM {
         // The size: a number, or the kind of a longer number that follows.
         let more = match cursor.u16()? {
@@ -155,6 +156,7 @@ impl Numbered {
             .zip(ends)
             .all(|((_, at), end)| end.saturating_sub(*at) <= FARTHEST);
         let is_rising = is_near && numbered.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1);
+        // The list comes from the file: a search in it relies on its order and its start.
         if numbered.steps.first() != Some(&(first, start)) || !is_rising {
             numbered.steps = numbered.walk(msf, start)?;
         }

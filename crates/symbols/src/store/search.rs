@@ -214,6 +214,7 @@ impl Search<'_> {
         if place.is_pointer {
             // A server must not decide which file of this system is opened.
             return match receive(
+                // Downloaded only to learn that it exists; its content is discarded.
                 &mut tempfile::tempfile().map_err(|error| Stop::Place(error.to_string()))?,
             ) {
                 Ok(()) => Err(Stop::Place(
@@ -243,6 +244,7 @@ impl Search<'_> {
         });
         match kept {
             Ok(kept) => Ok(Some(kept)),
+            // The refusal has the reason; the error of `keep` only follows from it.
             Err(_) if refusal.is_some() => {
                 remove_empty_folders(&folder, store);
                 stop(refusal)
@@ -273,6 +275,7 @@ fn stop<T>(refusal: Option<Refusal>) -> std::result::Result<Option<T>, Stop> {
 /// with them.
 fn remove_empty_folders(innermost: &Path, store: &Path) {
     for folder in innermost.ancestors().take_while(|folder| *folder != store) {
+        // A folder with other files cannot be removed, and then its parents are not empty either.
         if std::fs::remove_dir(folder).is_err() {
             break;
         }

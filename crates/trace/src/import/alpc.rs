@@ -207,12 +207,14 @@ impl Messages {
     fn unwait(&mut self, status: u32, actor: Actor, context: &mut Context<'_>) {
         let Some(tid) = actor.tid else { return };
         match self.waits.get_mut(&tid) {
+            // The message itself follows as an event of its own, which uses this length.
             Some(Wait::Message(_, since, length)) if status == 0 => {
                 *length = Some(actor.ns.saturating_sub(*since));
             }
             Some(Wait::Reply(id, since)) => {
                 let (id, since) = (*id, *since);
                 self.waits.remove(&tid);
+                // The number may belong to another message by now.
                 let own = self.open.get_mut(&id).filter(|open| open.is_awaited);
                 let Some(open) = own.filter(|open| actor.may_be(open.row.sender_process_key))
                 else {
@@ -244,6 +246,7 @@ impl Messages {
         if let Some(known) = self.ports.get(&*name) {
             return Some(Arc::clone(known));
         }
+        // A malicious trace can name a new port in every event.
         let is_kept = !name.is_empty() && self.ports.len() < MAX_PORTS;
         let name: Arc<str> = is_kept.then(|| name.into())?;
         self.ports.insert(Arc::clone(&name));

@@ -137,6 +137,7 @@ impl Dns {
         let lost = of_name
             .iter()
             .position(|open| open.pid == pid && open.query_type == query_type);
+        // Queries are in order of their starts, so the first one is the oldest.
         let lost = lost.or_else(|| (of_name.len() >= MAX_OPEN).then_some(0));
         if let Some(at) = lost {
             write(of_name.remove(at), now, context);
@@ -184,6 +185,7 @@ impl Dns {
             .position(|open| open.pid == pid && open.query_type == query_type)?;
         let open = of_name.remove(at);
         if of_name.is_empty() {
+            // Otherwise the map would keep an entry for every name of the trace.
             self.open.remove(&name);
         }
         Some(open)
@@ -210,6 +212,8 @@ impl Dns {
                         .split(';')
                         .for_each(|server| open.adapter_servers.add(server.trim()));
                 }
+                // Queries for A and AAAA of one name run at the same time, and this event contains
+                // its type.
                 Step::Server { query_type, server } if *query_type == open.query_type => {
                     open.servers.add(server);
                 }

@@ -102,6 +102,7 @@ impl Dotnet {
         if origin == Origin::Runtime && event.descriptor().id == id::STACK {
             return Ok(self.stack(event, context));
         }
+        // The stack of an event is the next event of its thread, and is attached by this time.
         if let Some(tid) = event.thread_id().filter(|_| origin == Origin::Runtime) {
             self.last_events.insert(tid, event.timestamp);
         }
@@ -134,6 +135,8 @@ impl Dotnet {
                 let Some(suspend) = Suspend::parse(payload, version) else {
                     return Ok(false);
                 };
+                // Other suspensions are tracked as well, so that their restart is not mistaken for
+                // the end of a pause.
                 let runtime = suspend.is_for_gc().then_some(suspend.clr_instance);
                 let suspension = Suspension {
                     begin: ns,
@@ -156,6 +159,7 @@ impl Dotnet {
                 let Some((method, bytes)) = clr::jitting_started(payload) else {
                     return Ok(false);
                 };
+                // Kept until the method is loaded, which reports the end of the compilation.
                 self.compilations.insert((process, method), (ns, bytes));
             }
             (Origin::Runtime, _) => return Ok(thread_pool(process, event, context)),
@@ -206,10 +210,12 @@ impl Dotnet {
             });
         let runtime = (process, start.clr_instance);
         self.last.insert(runtime, index);
+        // Version 0 has no kind, so the collection may be a background one.
         if start.kind.is_none_or(|kind| kind == BACKGROUND) {
             self.background.insert(runtime, index);
         }
         if let Some(row) = self.collections.get_mut(index) {
+            // The older version lacks these fields, so the first version that has them counts.
             row.generation = row.generation.or(start.depth.map(|depth| depth as i32));
             row.gc_type = row.gc_type.or(start.kind.map(|kind| kind as i32));
         }
@@ -281,6 +287,7 @@ impl Dotnet {
                 .copied()
                 .filter(|index| self.collections.get(*index).is_some_and(is_meant))
         };
+        // A collection inside the pause started after its suspension.
         let began = find(&self.last, &|row| {
             row.start_ns.is_some_and(|start| start >= begin)
         });

@@ -203,6 +203,7 @@ impl Generic {
         let guid = event_guid(event, Some(plan));
         let schema = plan.schema();
         let name = names::of_event(event.identity(), Some(plan));
+        // The text form of its number is still better than no name.
         let name = name.or(Some(&*schema.name).filter(|number| !number.is_empty()));
         let names = Names {
             guid: self.guid(guid),

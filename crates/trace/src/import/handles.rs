@@ -140,6 +140,7 @@ impl<'t> Handles<'t> {
             };
             return self.rundown(&read, op, &mut at).map(|()| true);
         }
+        // The first pass already read the names of types.
         if matches!(op, opcode::TYPE_START | opcode::TYPE_END) {
             return Ok(true);
         }
@@ -347,6 +348,7 @@ impl<'t> Handles<'t> {
             handle.handle,
             at,
         );
+        // A handle that was opened in the trace is in the list at the end once more.
         let is_known = self
             .open
             .get(&owner)
@@ -356,6 +358,7 @@ impl<'t> Handles<'t> {
         let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
         if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);
+            // The list at the end proves nothing about the object before the end.
             let ns = Some(at.ns).filter(|_| op == opcode::HANDLE_START);
             let object_id = self
                 .objects

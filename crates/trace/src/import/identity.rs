@@ -110,6 +110,8 @@ impl<'d> Identity<'d> {
 
     /// Takes the ideal processor of a thread, as its first switch-out has it.
     pub(super) fn ideal_cpu(&mut self, thread_key: i32, cpu: u8) {
+        // The scheduler can change the ideal processor; the first one is the one that the thread
+        // started with.
         self.ideal_cpus.entry(thread_key).or_insert(cpu);
     }
 
@@ -126,6 +128,8 @@ impl<'d> Identity<'d> {
         if let Some(known) = self.directory.threads.at(tid, time) {
             return known.0 as i32;
         }
+        // Threads without events get the keys after the described ones. Without events, reuse of
+        // the ID cannot be detected, so each ID has one key.
         let next = self.directory.threads.instances().len() + self.unseen.len();
         *self.unseen.entry(tid).or_insert(next as i32)
     }
@@ -164,6 +168,8 @@ impl<'d> Identity<'d> {
             };
             let at = process.0 as usize;
             let began = processes.get(at).and_then(|process| process.start);
+            // Without the start of the process, its first threads may have started before the
+            // trace.
             if began.is_some_and(|began| began <= start)
                 && let Some(slot) = first.get_mut(at)
                 && slot.is_none_or(|(earliest, _)| start < earliest)
@@ -186,6 +192,7 @@ impl<'d> Identity<'d> {
         first: Option<i32>,
     ) -> Option<i64> {
         let (start, first) = (start?, self.first_runs.get(&first?)?);
+        // Events may be missing before `known_since`, and the first switch-in may be among them.
         let start_ns = (first.known_since <= start).then(|| self.clock.nanoseconds(start))?;
         Some(
             self.clock
@@ -271,6 +278,7 @@ impl<'d> Identity<'d> {
         let mut rows: Vec<DescribedThread> = known.map(described).collect();
         let mut unseen: Vec<(i32, u32)> =
             self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
+        // The hash map has no order; keys were given in the order of rows.
         unseen.sort_unstable();
         for (thread_key, tid) in unseen {
             // Idle threads belong to process 0 without any event.
@@ -302,6 +310,7 @@ impl<'d> Identity<'d> {
             .start_address
             .filter(|address| *address != 0)?;
         let process = self.directory.process_at(thread.pid, thread.first_seen);
+        // The address is looked up at the start first, because modules can be unloaded later.
         let times = [thread.first_seen, thread.stop.unwrap_or(end)];
         let is_known = |time: &i64| self.directory.image_at(process, address, *time).is_some();
         let time = times.into_iter().find(is_known)?;
@@ -343,6 +352,7 @@ impl<'d> Identity<'d> {
 
     fn module(&self, module_id: i32, image: &ImageInstance) -> Module {
         let path = self.directory.paths.dos_path(&image.path);
+        // Process 0 means the kernel and its drivers, which are mapped into all processes.
         let owner = if image.pid == 0 {
             None
         } else {
@@ -420,6 +430,7 @@ impl<'d> Identity<'d> {
 pub(super) fn first_methods(tracker: &MethodTracker) -> FxHashMap<u32, u32> {
     let mut counts: Vec<(u32, usize)> =
         tracker.processes().map(|(pid, m)| (pid, m.len())).collect();
+    // The tracker has no order. Sorting by process ID gives the same numbers in every run.
     counts.sort_unstable();
     let mut next = 0;
     let position = |(pid, count): (u32, usize)| {

@@ -43,6 +43,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         tables: &[MiniFilter::TABLE, MiniFilterDriver::TABLE],
     }],
     make: |learned| {
+        // File operations are frequent; without minifilter events their paths are not needed.
         let wants_names = learned.collected.has_mini_filters;
         Box::new(MiniFilters {
             wants_names,
@@ -84,6 +85,8 @@ struct MiniFilters {
 impl MiniFilters {
     fn step(&mut self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let time = event.timestamp;
+        // The failure of a call is an event of its own, directly before or after its end. So a
+        // finished call is held until the next minifilter event of its processor.
         let latest = self.latest.remove(&event.cpu);
         if let Some((of, mut call)) = latest {
             let is_new = match read.step {
@@ -196,6 +199,7 @@ impl Importer for MiniFilters {
         );
         let Some(read) = read else { return Ok(()) };
         let Some(path) = read.open_path else {
+            // The file is closed: its object may be reused for another file.
             self.paths.remove(&read.file_object);
             return Ok(());
         };
@@ -223,6 +227,7 @@ impl Importer for MiniFilters {
             .drain()
             .map(|(cpu, (_, call))| (cpu, call))
             .collect();
+        // The hash map has no order.
         latest.sort_unstable_by_key(|(cpu, call)| (call.row.end_ns, *cpu));
         latest
             .into_iter()

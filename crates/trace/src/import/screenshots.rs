@@ -86,6 +86,8 @@ impl HookEvents {
             HookEvent::Picture { path } => {
                 let name = cut(path.rsplit(['\\', '/']).next().unwrap_or_default());
                 if self.inputs.pictures.len() < MAX_KEPT && !name.is_empty() {
+                    // The path is the recorded machine's, so only the file name can match a file
+                    // next to the trace.
                     self.inputs.pictures.entry(name).or_insert(ns);
                 }
                 return;
@@ -123,6 +125,7 @@ impl Importer for HookEvents {
 }
 
 fn cut(text: &str) -> String {
+    // A hostile event can contain a text of up to 64 KiB.
     text.chars().take(MAX_TEXT).collect()
 }
 
@@ -230,6 +233,7 @@ fn screenshots(
         .collect();
     rows.retain(|row| {
         row.ts_ns
+            // A screenshot without a time is kept for every range.
             .is_none_or(|ns| range == Range::ALL || range.contains(ns))
     });
     rows.sort_by(|a, b| (a.ts_ns, &a.file_name, &a.path).cmp(&(b.ts_ns, &b.file_name, &b.path)));
@@ -274,6 +278,7 @@ fn time(
     picture: Option<&Picture>,
 ) -> Option<(i64, &'static str)> {
     if let Some(input) = input {
+        // A reaction has the number of the click or key before it.
         let later = if matches!(name, Name::Reaction(_)) {
             REACTION_NS
         } else {
@@ -281,6 +286,8 @@ fn time(
         };
         return Some((input.ns.saturating_add(later), "event"));
     }
+    // From the most exact source to the least: the event, the time in the name, the time of the
+    // file.
     if let Some(ns) = inputs.pictures.get(file_name) {
         return Some((*ns, "event"));
     }

@@ -103,6 +103,7 @@ impl Tcp {
             return Ok(false);
         };
         identify(live, &tcp_event, event, context);
+        // A connection has a row if any of its events is in the range.
         live.is_in_range |= is_in_range;
         if !is_in_range {
             happened_outside(live, &tcp_event, ns);
@@ -146,11 +147,13 @@ impl Tcp {
         self.make_room(context, sink)?;
         let mut connection = Live::new(self.count, tcp_event.kind.name(), tcp_event.tcb, ns);
         self.count += 1;
+        // A connection in the rundown was opened before.
         if tcp_event.kind != Kind::Rundown && context.range.contains(ns) {
             connection.row.open_ns = Some(ns);
         }
         let template = self.templates.remove(&tcp_event.tcb);
         let template = template.filter(|(at, _)| {
+            // A rundown lists connections of any age, so the age of the template does not matter.
             ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown
         });
         connection.row.template = template.and_then(|(_, template)| template);
@@ -246,6 +249,7 @@ fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context
         row.remote_port = Some(ends.remote.port().into());
     }
     let pid = match tcp_event.kind {
+        // Only this event is logged in a thread of the process that requests the connection.
         Kind::Connect => event.process_id(),
         // The owner that is reported when the connection is established replaces an earlier one.
         Kind::Connected => tcp_event.pid,

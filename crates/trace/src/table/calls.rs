@@ -47,11 +47,10 @@ tables! {
     SyscallFunction / SyscallFunctionColumns = "syscall_function", order ["process_key"] {
         /// Process; null if unknown.
         process_key: Option<i32>, "key";
-        /// File name of the module of the function; null if none was mapped there, and for calls
-        /// without an entry.
+        /// File name of the function's module; null if none was mapped there, and without an entry.
         module: Option<Arc<str>>;
-        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null for
-        /// calls without an entry.
+        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null
+        /// without an entry.
         function: Option<String>;
         /// Calls with entry and exit.
         count: i64;
