@@ -354,6 +354,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
         top_level_class_name,
         image_path,
         package,
+        // Payloads of older versions end before these fields.
         message_id: c.u32(),
         wparam: c.u64(),
         whose: None,

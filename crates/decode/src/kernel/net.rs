@@ -197,6 +197,7 @@ pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
         })
     };
     let (destination, source) = (address()?, address()?);
+    // Ports are in network byte order.
     let mut port = || Some(c.u16()?.swap_bytes());
     let (destination_port, source_port) = (port()?, port()?);
     let destination = SocketAddr::new(destination, destination_port);

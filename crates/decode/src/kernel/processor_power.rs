@@ -190,9 +190,11 @@ impl Event {
             id::INDEX => {
                 let number = Number::read(&mut c)?;
                 c.take(8)?; // ids of the firmware
+                // Version 0 has no index.
                 Self::Index(number, c.u32().filter(|_| version >= 1)?)
             }
             id::DELIVERED => Self::Delivered(delivered(&mut c, version)?),
+            // This event has the layout of version 2 of the other one.
             id::DELIVERED_MHZ => Self::Delivered(delivered(&mut c, 2)?),
             id::CLASSES => {
                 let number = Number::read(&mut c)?;

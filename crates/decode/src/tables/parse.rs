@@ -142,6 +142,7 @@ impl Block {
             .copied()
             .filter(|row| row.version == best)
             .collect();
+        // All rows are for newer versions, whose layout an older payload need not have.
         if chosen.is_empty() && !rows.is_empty() {
             return Vec::new();
         }

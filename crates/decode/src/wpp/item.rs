@@ -139,6 +139,7 @@ fn list(field: &mut Field, names: &str) -> Item {
 fn bits(field: &mut Field, names: &str) -> Item {
     let entries = names
         .split(',')
+        // A value has at most 64 bits.
         .zip(0..64)
         .map(|(name, bit)| (1 << bit, name.trim().into()));
     field.map = Some(Arc::new(ValueMap {
@@ -225,6 +226,7 @@ fn names(field: &Field) -> impl Iterator<Item = (u64, &str)> {
 /// Names of the bits that are set; a bit without a name in hexadecimal.
 fn of_bits(field: &Field, bits: u64, between: &str) -> String {
     let (mut left, mut found) = (bits, Vec::new());
+    // An entry of 0 is contained in every value, so it would be named each time.
     for (value, name) in names(field).filter(|(value, _)| *value != 0 && bits & value == *value) {
         left &= !value;
         found.push(name.to_owned());
@@ -251,6 +253,7 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
             bytes: size,
             signed: true,
         },
+        // Ports are in network byte order.
         Type::Port => Argument::unsigned((bits as u16).swap_bytes().into(), 2),
         Type::Float => Argument::Float(f32::from_bits(bits as u32).into()),
         Type::Double => Argument::Float(f64::from_bits(bits)),
