@@ -106,6 +106,7 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             row.post_bytes = row.send_bytes;
         }
         rows.push(&row, import.sink)?;
+        // Other sections refer to connections by index, so every connection keeps its number.
         connection_id += 1;
         Ok(())
     })?;

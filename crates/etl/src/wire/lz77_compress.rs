@@ -33,6 +33,7 @@ impl Default for Compressor {
 impl Compressor {
     /// Appends the compressed form of `input`, which is shorter than 4 GiB, to `out`.
     pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        // Matches never reach into another buffer.
         self.heads.fill(0);
         let mut items = Items::new(out);
         let (mut at, mut added) = (0, 0);
@@ -176,6 +177,7 @@ impl<'o> Items<'o> {
 
     fn long_length(&mut self, length: usize) {
         let half = (length - 7).min(15) as u8;
+        // Two lengths share a byte: the second one fills its upper half.
         match self.half_byte.take() {
             Some(at) => {
                 if let Some(byte) = self.out.get_mut(at) {
@@ -198,6 +200,7 @@ impl<'o> Items<'o> {
         if let Ok(short) = u16::try_from(length) {
             self.out.extend(short.to_le_bytes());
         } else {
+            // A 16-bit length of zero announces one of 32 bits.
             self.out.extend([0; 2]);
             self.out.extend((length as u32).to_le_bytes());
         }

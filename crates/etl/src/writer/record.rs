@@ -303,6 +303,7 @@ impl Record<'_> {
     /// # Errors
     /// [`WriteError::RecordTooLong`] and [`WriteError::TooManyCounters`].
     pub fn stored_len(&self) -> Result<u16> {
+        // Stored records include their header.
         let header = if matches!(self, Self::Stored(_)) {
             0
         } else {
@@ -312,6 +313,7 @@ impl Record<'_> {
             + match self {
                 Self::Kernel(event) => {
                     let count = event.pmc_values.len();
+                    // The header has three bits for the number of counters.
                     if count > 7 {
                         return Err(WriteError::TooManyCounters { count });
                     }
@@ -322,6 +324,7 @@ impl Record<'_> {
                     let items = event
                         .extended
                         .iter()
+                        // Items start at multiples of eight bytes.
                         .map(|(_, data)| align8(8 + data.len()));
                     items.sum::<usize>() + event.payload.len()
                 }

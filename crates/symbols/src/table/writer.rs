@@ -86,11 +86,13 @@ impl Writer {
             number(&mut self.rows, u64::from(offset.wrapping_sub(before)));
             number(&mut self.rows, same as u64);
             for (depth, frame) in frames.iter().enumerate().skip(same) {
+                // The outermost frame has the name of the function, which is stored once.
                 if depth > 0 {
                     number(&mut self.rows, u64::from(frame.name));
                 }
                 number(
                     &mut self.rows,
+                    // 0 means no file.
                     frame.file.map_or(0, |file| u64::from(file) + 1),
                 );
                 number(&mut self.rows, u64::from(frame.line));
@@ -132,6 +134,7 @@ impl Writer {
         );
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
+        // Place of the checksum, filled in when all bytes that it covers are written.
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&guid.to_bytes());
         bytes.extend_from_slice(&age.to_le_bytes());

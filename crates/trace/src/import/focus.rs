@@ -209,6 +209,7 @@ fn moved(
             (next, [Some(stay(old, Edge::Lost, now)), None])
         }
         (FocusState::Held(held, from), ..) => (next, [Some(stay(held, from, now)), None]),
+        // It had the focus since before the trace.
         (FocusState::Unknown, _, Some(old)) => (next, [Some(stay(old, Edge::Trace, now)), None]),
         (FocusState::Unknown | FocusState::Nobody(_), ..) => (next, [None, None]),
     }
@@ -249,6 +250,7 @@ fn write(
     let range = context.range;
     let (from, to) = match (stay.from, stay.to) {
         (Edge::Reported(from), Edge::Reported(to)) => (from, to),
+        // Broken time stamps can put the start after the end of the trace.
         (Edge::Reported(from), Edge::Trace) => (from, end_ns.max(from)),
         (Edge::Reported(from), Edge::Lost) => (from, from),
         // A stay that started before the trace is counted from its start, which is time zero.
@@ -263,6 +265,7 @@ fn write(
         Edge::Reported(ns) => Some(ns).filter(|ns| range.contains(*ns)),
         Edge::Trace | Edge::Lost => None,
     };
+    // A lost change leaves the length unknown.
     let is_whole = !matches!(stay.from, Edge::Lost) && !matches!(stay.to, Edge::Lost);
     let row = FocusChange {
         ts_ns: in_range(stay.from),

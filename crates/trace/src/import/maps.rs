@@ -68,6 +68,7 @@ impl Maps {
         let tid = event.thread_id().or(running);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let (whose, place) = match (tid, who) {
+            // A thread may map into another process; its stack belongs to its own process.
             (Some(tid), Some(who)) => (StackSource::Thread(tid), who.process.or(process)),
             _ => (StackSource::Process(read.pid), process),
         };
@@ -75,6 +76,7 @@ impl Maps {
         let of = (process, read.base);
         match hook.opcode {
             opcode::MAP => {
+                // The unmapping of the previous view was lost.
                 if let Some(mut lost) = self.open.remove(&of) {
                     lost.row.outcome = "reused";
                     context.wait(time, None, None, pending(lost.row, lost.start));
@@ -95,6 +97,7 @@ impl Maps {
                 let open = match self.open.remove(&of) {
                     Some(open) => open,
                     None => Open {
+                        // The view was mapped before the trace, or its mapping was lost.
                         row: self.row(read, process, "unknown", time, context),
                         start: None,
                     },
@@ -104,6 +107,7 @@ impl Maps {
                 row.lifetime_ns = row.map_ns.map(|map| ns.saturating_sub(map));
                 context.wait_for(time, whose, place, pending(row, open.start));
             }
+            // The list at the end contains views that were mapped in the trace once more.
             _ if !self.open.contains_key(&of) => {
                 let row = self.row(read, process, "rundown", time, context);
                 self.insert(of, Open { row, start: None }, context);

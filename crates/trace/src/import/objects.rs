@@ -137,6 +137,7 @@ impl<'t> Objects<'t> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // The address may belong to a later object by now.
         let is_it = |live: &&mut Live| Some(live.row.object_id) == object_id;
         let Some(live) = self.live.get_mut(&address).filter(is_it) else {
             return Ok(());

@@ -54,6 +54,7 @@ impl Chains {
             return list;
         }
         let next = self.links.len() as u32;
+        // Equal lists are shared, so memory grows with distinct lists and not with stacks.
         let id = *self.known.entry((list, tag)).or_insert(next);
         if id == next {
             self.links.push((list, tag, count + 1));
@@ -207,6 +208,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             wants_callee: None,
         };
         let (names, positions) = (
+            // Number 0 is the name of untagged stacks, see `NOTHING`.
             vec![OTHER.into()],
             FxHashMap::from_iter([(OTHER.into(), NOTHING)]),
         );
