@@ -291,6 +291,7 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
             event.bytes = Some(fields.u32(field::NUM_BYTES)?);
             event.sequence = Some(fields.u32(field::SEQ_NO)?);
         }
+        // One event ID reports both kinds; the field `Injected` distinguishes them.
         Kind::Post | Kind::Inject => {
             event.bytes = Some(fields.u32(field::NUM_BYTES)?);
             event.sequence = Some(fields.u32(field::SND_NXT)?);
@@ -355,6 +356,7 @@ pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     };
     // The length precedes both addresses, so the fields after them are found without a description.
     let mut c = Cursor::new(event.payload());
+    // Only this kind starts with the address of the connection.
     if has_tcb {
         c.pointer(event.pointer_size())?;
     }

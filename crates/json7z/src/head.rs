@@ -316,6 +316,7 @@ const MEMBERS: [&str; 28] = [
 ];
 
 fn limit(reader: &mut Reader) -> Result<Option<Limit>> {
+    // A limit is a date or a number of seconds from the start.
     if reader.is_text()? {
         return Ok(reader.moment()?.map(Limit::At));
     }

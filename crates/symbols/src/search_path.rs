@@ -165,6 +165,7 @@ impl Parser<'_> {
         let element = match kind.to_ascii_lowercase().as_str() {
             "srv" => self.chain(rest),
             "symsrv" => match rest.split_once('*') {
+                // The library is the DLL through which debuggers read the stores.
                 Some((_library, stores)) => self.chain(stores),
                 None => Err("symsrv* is followed by the name of a library and stores".to_owned()),
             },
@@ -180,6 +181,7 @@ impl Parser<'_> {
             "google" if rest.is_empty() => self.chain(&format!("*{GOOGLE}")),
             "ntsymbolpath" | "_nt_symbol_path" if rest.is_empty() => {
                 match self.defaults.nt_symbol_path.clone() {
+                    // The variable may name itself; reading it again would never end.
                     Some(path) if !self.is_inside => {
                         self.is_inside = true;
                         self.path(&path);
@@ -193,6 +195,7 @@ impl Parser<'_> {
             _ if text.contains('*') => {
                 Err("an element with * begins with srv*, symsrv* or cache*".to_owned())
             }
+            // A plain URL is read as if it followed `srv*`.
             _ if is_url(text) => self.chain(text),
             _ => self
                 .folder(text)
@@ -233,6 +236,7 @@ impl Parser<'_> {
 
     fn stores(&self, text: &str) -> Result<Vec<Store>, String> {
         let one = |text: &str| match text.trim() {
+            // Debuggers take an empty store for their default cache.
             "" => self.user_cache(),
             text if is_url(text) => Ok(Store::Server(text.trim_end_matches('/').to_owned())),
             text if text.contains("://") => {
@@ -252,6 +256,7 @@ impl Parser<'_> {
 
     fn folder(&self, text: &str) -> Result<PathBuf, String> {
         let bytes = text.as_bytes();
+        // On other systems this text would be a relative path that does not exist.
         let has_drive = matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
         if (has_drive || text.starts_with("\\\\")) && !self.defaults.is_windows {
             return Err(

@@ -130,6 +130,7 @@ impl Tables {
         }
         let variants = self.plans.get(&key)?;
         match variants.as_slice() {
+            // A single variant needs no look at the payload.
             [only] => Some(Arc::clone(only)),
             _ => choose(variants, payload, &mut self.spans).cloned(),
         }

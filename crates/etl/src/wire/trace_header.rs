@@ -150,6 +150,7 @@ impl TraceHeader {
             out.extend(word.to_le_bytes());
         }
         for pointer in self.pointers {
+            // The first bytes are the low half, which is a pointer of 32 bits.
             out.extend(pointer.to_le_bytes().iter().take(pointer_size));
         }
         self.time_zone.write(&mut out);

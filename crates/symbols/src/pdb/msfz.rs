@@ -167,6 +167,8 @@ impl<'f> Msfz<'f> {
                 } else {
                     let chunk = usize::try_from((location & !IN_CHUNK) >> 32).unwrap_or(usize::MAX);
                     let base = self.chunks.get(chunk).map(|chunk| chunk.unpacked_at);
+                    // A fragment may continue in the next chunk, so its end is compared with the
+                    // end of all chunks.
                     let start = base.map(|base| base + (location & u64::from(u32::MAX)));
                     (
                         FragmentAt::Chunks(start.unwrap_or_default()),
@@ -323,6 +325,7 @@ fn chunks(
     if at
         .checked_add(u64::from(len))
         .is_none_or(|end| end > file_len)
+        // Without chunks the offset is not used.
         && len > 0
     {
         return Err(Error::damaged(
@@ -392,6 +395,7 @@ impl Packed {
             ZSTD => zstd::stream::read::Decoder::new(&mut packed)
                 .and_then(|unpacked| io::copy(&mut unpacked.take(len), out)),
             DEFLATE => {
+                // The decoder of this method needs all its input at once.
                 let mut bytes = Vec::new();
                 packed.read_to_end(&mut bytes)?;
                 let limit = usize::try_from(len).unwrap_or(usize::MAX);

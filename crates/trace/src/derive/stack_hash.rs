@@ -22,6 +22,7 @@ pub fn stack_hashes(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(),
         let code = |row| {
             at(&frames, frame.get(row))
                 .copied()
+                // A node without a known frame has the hash of code outside all modules.
                 .unwrap_or_else(|| of_offset(None, None))
         };
         nodes.extend((0..batch.num_rows()).map(|row| (parent.get(row), code(row))));
@@ -87,6 +88,7 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
             );
             for row in 0..batch.num_rows() {
                 let named = at(&methods, method.get(row)).copied();
+                // Code without a name is identified by its offset in the module.
                 frames.push(named.unwrap_or_else(|| of_offset(module(of.get(row)), rva.get(row))));
             }
             Ok(())

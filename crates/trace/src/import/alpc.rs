@@ -154,6 +154,7 @@ impl Messages {
             {
                 row.end_ns = Some(actor.ns);
                 row.duration_ns = row.send_ns.map(|sent| actor.ns.saturating_sub(sent));
+                // The receiver of the answer is the sender of the message.
                 if row.send_ns.is_none() {
                     sent_by(row, actor);
                 }
@@ -295,6 +296,7 @@ impl Messages {
             context.wait(time, None, None, row);
             return;
         }
+        // The message is outside the range, so no row takes its stack.
         stack.into_iter().for_each(|stack| context.forget(stack));
     }
 

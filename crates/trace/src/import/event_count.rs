@@ -83,6 +83,7 @@ struct Kinds {
 impl Default for Kinds {
     fn default() -> Self {
         Self {
+            // Kind 0 collects the events of all kinds beyond the limit.
             all: vec![Kind::default()],
             direct: vec![0; DIRECT_VERSIONS << 16],
             by_identity: FxHashMap::default(),
@@ -289,6 +290,8 @@ impl EventCounter {
             ..
         }) = hook
         {
+            // This precedes the check of the range: a stack just after the range may belong to an
+            // event in it.
             self.stack_event(opcode, event);
         }
         let time = event.timestamp;
@@ -387,6 +390,7 @@ impl EventCounter {
         let is_first = logged.halves == 0;
         logged.halves |= half;
         let Logged { time, kind, .. } = *logged;
+        // Both halves are one stack.
         if is_first {
             self.add_stack(kind, self.second_of(time));
         }
@@ -406,6 +410,7 @@ impl EventCounter {
         let taken = match half {
             KERNEL_HALF => &mut self.taken.kernel,
             USER_HALF => &mut self.taken.user,
+            // No event stops lacking a whole stack, so none can be skipped.
             _ => return first,
         };
         let alike = self.logged.iter().skip(first + *taken).take(MAX_ALIKE);

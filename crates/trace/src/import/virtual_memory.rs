@@ -140,6 +140,7 @@ impl Importer for VirtualMemory {
     ) -> Result<(), SinkError> {
         context.notes.not_followed += self.dropped;
         let mut spaces: Vec<(ProcessKey, Space)> = self.spaces.into_iter().collect();
+        // A hash map has no order, and the same input has to give the same output.
         spaces.sort_unstable_by_key(|(process, _)| process.0);
         for (process, space) in spaces {
             for (start, Part { end, owner }) in space.owners {
@@ -242,6 +243,7 @@ fn cut<T: Copy>(ranges: &mut Ranges<T>, start: u64, end: u64) -> u64 {
     {
         let old = std::mem::replace(&mut part.end, start);
         taken += old.min(end) - start;
+        // The range also continues after the addresses: it becomes two.
         if old > end {
             let owner = part.owner;
             ranges.insert(end, Part { end: old, owner });

@@ -249,6 +249,7 @@ impl Completeness {
                 buffers_in_file: counts.total,
                 missing_buffers: counts.missing,
                 is_cut: counts.is_cut,
+                // The end time is written when the session ends.
                 is_closed: header.end_time != 0,
                 events_lost: header.events_lost,
                 buffers_lost: header.buffers_lost,

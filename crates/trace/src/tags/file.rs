@@ -132,6 +132,7 @@ impl Parser<'_> {
                 _ => {}
             }
         }
+        // Errors from here on are at the end of the file.
         self.at = self.text.len();
         match self.open.last() {
             Some(open) => {
@@ -172,6 +173,7 @@ impl Parser<'_> {
                 return Err(self.error(expected, format!("<{other}>")));
             }
         }
+        // No end event follows a self-closing element.
         if is_empty {
             self.end();
         }
@@ -199,6 +201,7 @@ impl Parser<'_> {
         let path = match self.open.last() {
             None => name,
             Some(_) if name.is_empty() => return Err(self.error("a Name", "Name=\"\"".to_owned())),
+            // A root without a name does not appear in paths.
             Some(parent) if parent.path.is_empty() => name,
             Some(parent) => format!("{}\\{name}", parent.path),
         };
@@ -261,9 +264,11 @@ impl Parser<'_> {
 
     /// Ends a tag. Rules are numbered as tags end, so a child comes before its parents.
     fn end(&mut self) {
+        // This is the end of an entry point and not of a tag.
         if std::mem::take(&mut self.in_entry) {
             return;
         }
+        // A tag without entry points matches nothing: it only names the tags inside.
         let Some(open) = self.open.pop().filter(|open| !open.entries.is_empty()) else {
             return;
         };

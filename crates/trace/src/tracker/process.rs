@@ -108,6 +108,7 @@ impl ProcessTracker {
                 let key = self
                     .open
                     .remove(&event.pid)
+                    // Its start was before the trace, or was lost.
                     .unwrap_or_else(|| self.new_instance(event.pid, None));
                 if let Some(instance) = self.get_mut(key) {
                     instance.stop = Some(timestamp);

@@ -39,6 +39,7 @@ const RECENT: usize = 1 << 15;
 impl Default for StackTree {
     fn default() -> Self {
         Self {
+            // Node 0 is the root: the empty stack.
             parents: vec![0],
             addresses: vec![0],
             children: HashTable::new(),
@@ -54,6 +55,7 @@ impl StackTree {
         if frames.is_empty() {
             return StackId::EMPTY;
         }
+        // An empty or frozen tree holds no cache; the first stack allocates it.
         if self.recent.is_empty() {
             self.recent = vec![(0, 0); RECENT];
         }
@@ -139,6 +141,7 @@ impl StackTree {
 
     /// Forgets all stacks, and keeps the memory for new ones.
     pub fn clear(&mut self) {
+        // Node 0, the empty stack, remains.
         self.parents.truncate(1);
         self.addresses.truncate(1);
         self.children.clear();
