@@ -47,7 +47,8 @@ fn described_events_fill_their_payload() {
         };
         let runtime =
             plan.schema().provider_name.as_deref() == Some("Microsoft-Windows-DotNETRuntime");
-        // The stack event has more frames than its description says; two manifests lack an argument.
+        // The stack event has more frames than its description says; two manifests lack an
+        // argument.
         if plan.schema().source != Source::EventInfo || runtime && event.descriptor().id == 82 {
             return;
         }

@@ -11,7 +11,8 @@ use etwkit_trace::table::{Gc, Row};
 
 use crate::counters::{Batches, bytes, read};
 
-/// Events of a program with two threads: one that allocates and one that collects in the background.
+/// Events of a program with two threads: one that allocates and one that collects in the
+/// background.
 struct Program {
     writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
     start: i64,

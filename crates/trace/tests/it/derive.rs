@@ -584,8 +584,8 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_slices() {
     let mut out = Batches::new();
     derive(&example(), &[], &mut out).unwrap();
     let first_last = |name| of_method(&out, name, &["first_ns", "last_ns"]).unwrap();
-    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is switched in at
-    // 50.
+    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is
+    // switched in at 50.
     assert_eq!(first_last("main"), [Some(10), Some(95)]);
     assert_eq!(first_last("a"), [Some(10), Some(10)]);
     assert_eq!(first_last("wait"), [Some(50), Some(80)]);

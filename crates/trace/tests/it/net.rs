@@ -164,7 +164,8 @@ impl Recording {
         self.tcp(us, (1300, 0), &payload);
     }
 
-    /// The system counted 1000 bytes in 3 of 5 segments received, 2000 bytes in 4 of 6 segments sent.
+    /// The system counted 1000 bytes in 3 of 5 segments received, 2000 bytes in 4 of 6 segments
+    /// sent.
     fn summary(&mut self, us: i64) {
         let counts = [2000u64, 1000, 4, 3, 6, 5].map(u64::to_le_bytes).concat();
         let payload = [&TCB.to_le_bytes()[..], &counts, &[0; 92]].concat();

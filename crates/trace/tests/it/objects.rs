@@ -97,7 +97,7 @@ fn started() -> Recording {
     trace
 }
 
-/// Process ids of a column of keys.
+/// Process IDs of a column of keys.
 fn pids(rows: &crate::counters::Batches, column: &str) -> Vec<Option<i64>> {
     let processes = read(rows, Process::TABLE, ["process_key", "pid"]);
     let pid = |key: Option<i64>| {

@@ -218,7 +218,7 @@ fn kinds_above_the_limit_are_counted_together() {
     .unwrap();
     let rows = read(&sink, EventCount::TABLE, ["event_id", "events"]);
     let together: Vec<_> = rows.iter().filter(|row| row[0].is_none()).collect();
-    // The header event and 16,382 ids have a number of their own.
+    // The header event and 16,382 IDs have a number of their own.
     assert_eq!(together, [&[None, Some(20_000 - 16_382)]]);
     assert_eq!(
         rows.iter().filter_map(|row| row[1]).sum::<i64>(),

@@ -65,8 +65,8 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
     trace.block(2, BLOCK_START, RUN, r"\REGISTRY\MACHINE\SOFTWARE\Run");
     trace.registry(OPEN, 10, 14, (NOT_FOUND, 0), RUN, r"Sub\Key");
     trace.registry(QUERY_VALUE, 20, 21, (0, 2), RUN, "Tray");
-    // The default value has no name. Closing the last handle ends the control block before the operation
-    // does.
+    // The default value has no name. Closing the last handle ends the control block before the
+    // operation does.
     trace.registry(QUERY_VALUE, 22, 23, (0, 2), RUN, "");
     trace.block(25, BLOCK_DELETE, RUN, r"\REGISTRY\MACHINE\SOFTWARE\Run");
     trace.registry(CLOSE, 24, 26, (0, 0), RUN, "");

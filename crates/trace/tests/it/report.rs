@@ -313,7 +313,7 @@ fn an_event_without_description_has_its_built_in_name_and_the_text_in_its_bytes(
         (&fields[2], &fields[3]),
         (&json!({"payload": "01"}), &json!({}))
     );
-    // Names can also be searched for by number.
+    // Events that have names are also found by their numbers.
     for (words, expected) in [("Parse", 2), ("EventID(2)", 3), ("EventID(0)", 0)] {
         assert_eq!(listed(&session, &name(words)).len(), expected, "{words}");
     }

@@ -36,7 +36,8 @@ fn of<const N: usize>(rows: &Batches, pid: i64, columns: [&str; N]) -> [Option<i
     read(rows, Process::TABLE, columns)[at]
 }
 
-/// The example of `docs/numbers/lifetimes.md`: the creator runs on another processor than the child.
+/// The example of `docs/numbers/lifetimes.md`: the creator runs on another processor than the
+/// child.
 fn example() -> Recording {
     let mut trace = Recording::new();
     trace.switch(5, 0, (0, 2), 44);

@@ -99,7 +99,7 @@ impl Recording {
     }
 }
 
-/// Values of columns, `-` for none; times in microseconds, keys as ids of processes and threads.
+/// Values of columns, `-` for none; times in microseconds, keys as IDs of processes and threads.
 fn values(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
     let pids = read(batches, Process::TABLE, ["process_key", "pid"]);
     let tids = read(batches, Thread::TABLE, ["thread_key", "tid"]);
