@@ -63,8 +63,8 @@ fn described_events_fill_their_payload() {
     assert_eq!(decoder.problems().counts().count(), 0);
 }
 
-/// The receiver of a datagram is never a group of the remote end: most datagrams were sent to
-/// groups that this machine joined. Eight of Windows 7 have this machine as their source.
+/// The remote end of a received datagram is never a group. Most datagrams were sent to groups that
+/// this machine joined. Eight of Windows 7 have this machine as their source.
 #[test]
 fn datagrams_that_came_in_went_to_the_local_end() {
     let is_group = |ip: IpAddr| match ip {

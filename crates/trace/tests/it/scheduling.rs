@@ -284,8 +284,8 @@ fn a_new_thread_has_the_time_at_which_it_was_first_made_ready_and_ran() {
         threads.contains(&[Some(16), Some(31), None, None]),
         "{threads:?}"
     );
-    // The ready time is reported with the thread; the resource that it waited for belongs to no
-    // one.
+    // The row of the thread has its first ready time, so its first slice has no ready and no
+    // waiting time.
     let first = slices(&rows)
         .into_iter()
         .find(|slice| slice[3] == Some(20))
