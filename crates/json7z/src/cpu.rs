@@ -304,6 +304,7 @@ impl Cpu {
             processes.push(CpuProcess {
                 process_key: *process_key,
                 cpu_ns: if is_sampled { ns } else { 0 },
+                // Without samples the CPU times come from context switches.
                 run_ns: (!is_sampled).then_some(ns),
                 threads,
                 priority: process_key

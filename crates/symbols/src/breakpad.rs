@@ -136,10 +136,13 @@ impl Reader {
 
     fn function(&mut self, rest: &str) -> Option<()> {
         self.end_function();
+        // `m` marks an address that several functions share.
         let rest = rest.strip_prefix("m ").unwrap_or(rest);
         let mut parts = rest.splitn(4, ' ');
         let (start, len) = (hex(parts.next()?)?, hex(parts.next()?)?);
+        // The size of the parameters is before the name.
         let name = parts.nth(1)?;
+        // A function without bytes contains no address.
         self.open = (len > 0).then(|| self.named(start, len, name));
         Some(())
     }

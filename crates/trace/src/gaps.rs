@@ -88,6 +88,7 @@ impl BufferTimes {
 pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Vec<Gap> {
     let mut gaps = Vec::new();
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
+        // Without context switches no schedule depends on the gaps.
         if times.has_switches {
             let mut losses: Vec<u64> = losses
                 .iter()
@@ -197,6 +198,7 @@ impl<'s> File<'s> {
         let Some(cpu) = chain.first().map(|(buffer, _)| buffer.header.cpu()) else {
             return;
         };
+        // A gap before the first buffer of a processor starts with the trace.
         let mut begin = i64::MIN;
         let mut is_open = false;
         let mut before: Option<&BufferEntry> = None;

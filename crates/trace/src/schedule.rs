@@ -250,6 +250,7 @@ impl Schedule {
             time,
             ..SwitchIn::default()
         };
+        // Thread 0 means the idle threads of all processors, which have no waits.
         if tid == 0 {
             return unknown;
         }
@@ -404,8 +405,10 @@ impl Schedule {
 
     /// Events of a processor are recorded again.
     pub fn end_gap(&mut self, gap: &Gap) {
+        // Threads may have been switched in and out on this processor unseen.
         self.forget_waits();
         self.open_gaps = self.open_gaps.saturating_sub(1);
+        // No recorded events follow a gap that reaches to the end of the trace.
         if gap.end != i64::MAX {
             self.resumed.insert(gap.cpu, gap.end);
         }
@@ -435,6 +438,7 @@ impl Schedule {
             until: end.max(since),
         };
         let mut runs: Vec<Run> = self.running.into_iter().map(run).collect();
+        // A hash map has no order, and the same input has to give the same output.
         runs.sort_unstable_by_key(|run| run.cpu);
         runs
     }

@@ -270,6 +270,7 @@ impl Importer for Generic {
         _: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // The attributor learns from all events, including the events that other importers show.
         self.attributor.ids(event, None);
         Ok(())
     }

@@ -372,6 +372,7 @@ impl Epochs {
     fn new(directory: &Directory, methods: &MethodTracker) -> Self {
         let mut epochs = Self::default();
         for image in directory.images.images() {
+            // Modules of the kernel are visible from every process.
             let owner = if image.pid == 0 {
                 None
             } else {

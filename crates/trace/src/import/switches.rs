@@ -416,6 +416,7 @@ const THREADED: &str = "threaded_dpc";
 
 /// The part of a row that is known at a switch-in.
 fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
+    // State and wait reason come from the switch-out, which may be before the trace.
     let known = switch.last_out.is_some();
     let readying = switch.readying_tid.zip(switch.readied);
     ContextSwitch {
