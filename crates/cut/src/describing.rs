@@ -1,7 +1,7 @@
 //! Events that describe others: they are kept in every part, at any time.
 //!
-//! Processes, images and names are reported once, when they come or go, and again at the start or
-//! end of a recording. Apart from events that the numbers of the part need, nothing else outside
+//! Processes, images and names are reported once, when they start or end, and again at the start or
+//! end of a recording. Apart from events that the numbers of the part need, no other event outside
 //! the part is kept.
 
 use etwkit_decode::clr;
@@ -50,8 +50,8 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
     }
 }
 
-/// IDs of the .NET runtime that report methods, modules, assemblies and domains that come and go,
-/// and of collections, which have an event for each of their steps.
+/// IDs of the .NET runtime that report the loading and unloading of methods, modules, assemblies
+/// and domains, and of collections, which have an event for each of their steps.
 const RUNTIME: [std::ops::RangeInclusive<u16>; 5] = [1..=4, 7..=9, 141..=145, 151..=158, 187..=190];
 
 fn is_describing_provider(event: &RawEvent<'_>) -> bool {

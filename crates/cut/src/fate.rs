@@ -48,7 +48,7 @@ impl Fate {
         matches!(self, Self::Within | Self::Describing | Self::Needed)
     }
 
-    /// The wording of this fate in the report for people.
+    /// The wording of this fate in the text report.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::Within => "of the part",

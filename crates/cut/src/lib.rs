@@ -9,7 +9,7 @@
 //! A mark ([`etwkit_decode::cut_mark`]) gives readers the bounds of the part, so that its numbers
 //! are the same as with `--range` on the whole trace.
 //!
-//! This crate knows no SQL.
+//! This crate does not depend on SQL.
 
 #![forbid(unsafe_code)]
 

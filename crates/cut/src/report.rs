@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::fate::Fate;
 use crate::run::Done;
 
-/// Lines for people.
+/// The report as lines of text.
 #[must_use]
 pub fn lines(done: &Done) -> Vec<String> {
     let cut = &done.cut;

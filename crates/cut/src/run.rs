@@ -121,7 +121,7 @@ fn label(input: &Input) -> String {
         .unwrap_or_default()
 }
 
-/// An input trace must not be replaced, whichever program wrote it.
+/// An input trace must not be replaced, independent of the program that wrote it.
 fn refuse_own_input(args: &CutArgs) -> Result<()> {
     let Ok(out) = args.out.canonicalize() else {
         return Ok(());

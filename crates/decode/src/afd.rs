@@ -67,7 +67,7 @@ pub struct SocketEvent {
     pub stage: Stage,
     /// Address of the endpoint.
     pub endpoint: u64,
-    /// Bytes of the buffers; of a completed request those that were transferred.
+    /// Bytes of the buffers; for a completed request the transferred bytes.
     pub bytes: Option<u64>,
     /// NTSTATUS.
     pub status: Option<u32>,

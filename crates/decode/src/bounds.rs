@@ -18,7 +18,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of that many bytes.
+    /// A budget of `left` bytes.
     #[must_use]
     pub const fn new(left: usize) -> Self {
         Self { left }
@@ -68,7 +68,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Names and counts of those that occurred, for the report to the user.
+    /// Names and counts of the problems that occurred, for the report to the user.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             ("tracelogging_metadata", self.trace_logging),

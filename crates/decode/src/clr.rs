@@ -52,9 +52,9 @@ pub mod id {
     pub const EXCEPTION: u16 = 80;
     /// The stack of the event before, of the same thread.
     pub const STACK: u16 = 82;
-    /// A method was loaded (rundown: it is there at the start).
+    /// A method was loaded (rundown: it exists at the start).
     pub const METHOD_LOAD_VERBOSE: u16 = 143;
-    /// A method was unloaded (rundown: it is there at the end).
+    /// A method was unloaded (rundown: it exists at the end).
     pub const METHOD_UNLOAD_VERBOSE: u16 = 144;
     /// A method is about to be compiled.
     pub const JITTING_STARTED: u16 = 145;
@@ -64,9 +64,9 @@ pub mod id {
     pub const DOMAIN_MODULE_DC_END: u16 = 152;
     /// A module was loaded.
     pub const MODULE_LOAD: u16 = 152;
-    /// A module was unloaded (rundown: it is there at the start).
+    /// A module was unloaded (rundown: it exists at the start).
     pub const MODULE_UNLOAD: u16 = 153;
-    /// Rundown only: a module is there at the end.
+    /// Rundown only: a module exists at the end.
     pub const MODULE_DC_END: u16 = 154;
     /// Version and identity of the runtime.
     pub const RUNTIME_INFORMATION: u16 = 187;
@@ -284,7 +284,8 @@ pub struct Suspend {
     pub clr_instance: u16,
 }
 
-/// Reasons for suspending threads. The others are debuggers, the end of the program, and the like.
+/// Reasons for suspending threads. Other values are debuggers, the end of the program, and the
+/// like.
 pub mod suspend_reason {
     /// To collect.
     pub const GC: u32 = 1;

@@ -1,9 +1,9 @@
 //! The mark of a trace that is a part of a larger one: an event that the command which cuts traces
 //! writes.
 //!
-//! A cut trace holds more events than those in its time range: also events that describe them, and
-//! events that describe the state at its start. Readers that know the mark leave those out of their
-//! numbers. To all others it is an event that describes itself (TraceLogging).
+//! A cut trace also holds events outside its time range: the events that describe others, and the
+//! events that describe the state at its start. Readers that know the mark exclude these from their
+//! numbers. For other readers the mark is an event that describes itself (TraceLogging).
 
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::wire::event::Descriptor;

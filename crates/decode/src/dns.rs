@@ -22,9 +22,9 @@ pub mod id {
     pub const START: u16 = 3006;
     /// A query is answered.
     pub const END: u16 = 3008;
-    /// A query goes to the servers of an adapter.
+    /// A query is sent to the servers of an adapter.
     pub const ADAPTER: u16 = 3009;
-    /// A query goes to a server.
+    /// A query is sent to a server.
     pub const SERVER: u16 = 3010;
 }
 
@@ -62,14 +62,14 @@ pub enum Step {
         /// Records, each followed by `;`.
         results: String,
     },
-    /// It goes to the servers of an adapter.
+    /// It is sent to the servers of an adapter.
     Adapter {
         /// Name of the adapter.
         adapter: String,
         /// Addresses of servers, each followed by `;`.
         servers: String,
     },
-    /// It goes to a server.
+    /// It is sent to a server.
     Server {
         /// Type of resource record.
         query_type: u32,

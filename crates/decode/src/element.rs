@@ -20,7 +20,7 @@ pub struct Context {
 const MAX_STEPS: u32 = 1 << 18;
 
 impl Context {
-    /// A context for a schema with that many slots.
+    /// A context for a schema with `slots` slots.
     #[must_use]
     pub fn new(pointer_size: usize, slots: u16) -> Self {
         Self::with_slots(pointer_size, vec![0; usize::from(slots)])

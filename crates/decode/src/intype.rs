@@ -78,7 +78,7 @@ pub fn from_name(name: &str) -> Option<Type> {
     })
 }
 
-/// Number of an output type as manifests spell it; 0 for those that change nothing here.
+/// Number of an output type by its name in manifests; 0 for types that change nothing here.
 #[must_use]
 pub fn out_from_name(name: &str) -> u16 {
     match local(name) {

@@ -5,7 +5,7 @@
 //! that the user names (manifests, formats of WPP messages). It is compiled once into a
 //! [`plan::Plan`], which then reads any number of payloads.
 //!
-//! This crate knows nothing of processes; it sees one event at a time.
+//! This crate does not track processes; it sees one event at a time.
 
 #![forbid(unsafe_code)]
 

@@ -187,7 +187,7 @@ impl Spans {
         self.end
     }
 
-    /// Number of fields that are there.
+    /// Number of fields present.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.spans.len()

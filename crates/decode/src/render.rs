@@ -48,10 +48,9 @@ impl Renderer<'_> {
     /// All fields of a payload as an object, in the order of the schema (a repeated name gets
     /// `#2`). The flag is true if the payload was long enough for all of them.
     ///
-    /// Values with a name are shown by it, bits by the names of those that are set. Other numbers
-    /// stay numbers (NaN and infinities become text). Addresses and hexadecimal types become
-    /// lower-case hexadecimal text, FILETIMEs UTC text, binaries hexadecimal digits. Ticks of 0
-    /// mean no time.
+    /// Values with a name are shown by it, bits by the names of the set ones. Other numbers stay
+    /// numbers (NaN and infinities become text). Addresses and hexadecimal types become lower-case
+    /// hexadecimal text, FILETIMEs UTC text, binaries hexadecimal digits. Ticks of 0 mean no time.
     #[must_use]
     pub fn object(&self, plan: &Plan, payload: &[u8]) -> (Map<String, Value>, bool) {
         let mut cursor = Cursor::new(payload);

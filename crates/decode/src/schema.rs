@@ -164,7 +164,7 @@ pub enum Length {
     /// According to its type.
     #[default]
     Natural,
-    /// That many characters or bytes.
+    /// A fixed number of characters or bytes.
     Fixed(u32),
     /// The value of that slot.
     Slot(u16),
@@ -178,7 +178,7 @@ pub enum Count {
     /// One: no array.
     #[default]
     One,
-    /// That many.
+    /// A fixed number.
     Fixed(u32),
     /// The value of that slot.
     Slot(u16),

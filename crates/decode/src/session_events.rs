@@ -31,7 +31,7 @@ pub enum Kind {
     Disable,
     /// An event of a provider was lost (IDs 19 and 31).
     LostEvent,
-    /// A session that is there (ID 20).
+    /// An existing session (ID 20).
     Running,
     /// An event of the kernel was lost (ID 34).
     LostSystemEvent,
@@ -89,9 +89,9 @@ pub struct SessionFields {
     pub mode: Option<u32>,
     /// Its file.
     pub file: Option<String>,
-    /// Buffers that it may not go below.
+    /// Minimum number of buffers.
     pub minimum_buffers: Option<u32>,
-    /// Buffers that it may not go beyond.
+    /// Maximum number of buffers.
     pub maximum_buffers: Option<u32>,
     /// Size of its buffers. The unit is not documented.
     pub buffer_size: Option<u32>,

@@ -60,7 +60,7 @@ pub struct Exit {
     pub is_on_ac: Option<bool>,
 }
 
-/// One of both.
+/// The start or the end of a standby.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// Into.

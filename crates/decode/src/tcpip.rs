@@ -21,7 +21,7 @@ pub enum Kind {
     Connect,
     /// It was accepted.
     Accept,
-    /// It is there when the session starts or ends.
+    /// It exists at the start or end of the session.
     Rundown,
     /// It is established.
     Connected,

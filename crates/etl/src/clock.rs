@@ -50,7 +50,7 @@ pub struct Clock {
     /// Wall time of time zero: FILETIME, UTC.
     pub start: i64,
     /// Ticks of the performance counter per second, never 0. Some events contain durations in these
-    /// ticks, whichever clock stamped the events.
+    /// ticks, independent of the session's clock.
     pub counter_frequency: i64,
 }
 

@@ -150,9 +150,9 @@ impl Damage {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// Places where events are missing, unordered: the index of the file, and the offset of the
-    /// buffer that lost some, or of the bytes that are not a buffer. Each buffer has at most a few
-    /// of these.
+    /// Places of missing events, unordered: the index of the file, and the offset of the buffer
+    /// that lost events, or of the bytes that are not a buffer. Each buffer has at most a few of
+    /// these.
     #[must_use]
     pub fn losses(&self) -> &[(usize, u64)] {
         &self.losses

@@ -1,7 +1,7 @@
 //! Event Trace Log (`.etl`) files: a reader that turns bytes into ordered raw events, and a writer.
 //!
-//! This crate knows buffers, headers and clocks. It knows nothing of providers, files on a disk or
-//! the threads of a process: bytes come from a [`source::ByteSource`], events go to a closure.
+//! This crate handles buffers, headers and clocks. It does not interpret providers or threads, and
+//! does not open files: bytes come from a [`source::ByteSource`], and events go to a closure.
 //!
 //! - [`wire`]: the documented structures, one file each, and the compression of buffers
 //! - [`clock`]: raw ticks to time

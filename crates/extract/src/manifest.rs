@@ -21,7 +21,7 @@ pub const VERSION: Version = Version { major: 2, minor: 0 };
 /// computed again.
 pub const DERIVED_VERSION: u32 = 5;
 
-/// Name of both manifests.
+/// File name of the manifest of an extract and of its derived tables.
 pub const FILE: &str = "manifest.json";
 /// Folder of the derived tables, and its manifest as messages name it.
 pub(crate) const DERIVED: &str = "derived";
@@ -293,7 +293,7 @@ pub struct Diagnostic {
     /// The first place: file name and offset, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// The sentence for people.
+    /// The text for the user.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Files that are not traces, opened in the same way as traces: as they are, or unpacked from an
+//! Files that are not traces, opened in the same way as traces: directly, or unpacked from an
 //! archive.
 
 use std::fs::File;

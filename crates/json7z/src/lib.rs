@@ -229,7 +229,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     })
 }
 
-/// Reads a part, if it is there.
+/// Reads a part if it exists.
 fn part(
     input: &JsonInput,
     name: &str,

@@ -244,7 +244,7 @@ fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<
     Ok(ts_ns.map(|ts_ns| TcpEvent { ts_ns, ..row }))
 }
 
-/// Address and port; brackets around an address are only for people.
+/// Address and port; brackets around an address are only punctuation.
 fn end(reader: &mut Reader) -> Result<(Option<String>, Option<i32>)> {
     let (mut address, mut port) = (None, None);
     reader.object(|reader, name| {

@@ -175,7 +175,7 @@ pub struct Series {
     pub values: Vec<i64>,
 }
 
-/// The series, the largest first; the others together last, if there are any.
+/// The series, the largest first; all remaining ones together last, if there are any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeriesAnswer {
     /// The range covered by the buckets, at most one bucket outside of the requested range.

@@ -25,7 +25,7 @@ pub(crate) fn bounds(range: Range) -> (i64, i64) {
 }
 
 impl Grid {
-    /// Divides a part of time into about that many buckets.
+    /// Divides a part of time into about `buckets` buckets.
     pub(crate) fn new(store: &Store, dims: &[Dim], range: Range, buckets: u32) -> Self {
         let (from, to) = bounds(range);
         let wanted = to

@@ -4,7 +4,8 @@
 //! files, a folder of *pages*. A query then reads as many rows as the picture has buckets, whatever
 //! the size of the trace. The meaning of the numbers is defined in `docs/numbers/timeline.md`.
 //!
-//! This crate knows tables and times. It knows no names, no SQL and none of its callers.
+//! This crate works with tables and times. It does not use names or SQL, and does not depend on its
+//! callers.
 
 #![forbid(unsafe_code)]
 

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct Progress {
     /// Rows that were read.
     pub rows: u64,
-    /// Rows that are read in all.
+    /// Total number of rows to read.
     pub of: u64,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct PageWriter {
 }
 
 impl PageWriter {
-    /// Starts a file whose records have that many values.
+    /// Starts a file whose records have `slots` values.
     pub(crate) fn create(path: &Path, slots: usize) -> Result<Self> {
         let single = if slots > SINGLE { 1 } else { slots };
         let names = KEYS
@@ -301,7 +301,7 @@ struct Columns<'b> {
 }
 
 impl<'b> Columns<'b> {
-    /// `None` if the columns are not those that this program writes.
+    /// `None` if the columns are not the columns that this program writes.
     fn of(batch: &'b RecordBatch, slots: &[usize]) -> Option<Self> {
         let (keys, values) = batch.columns().split_at_checked(KEYS.len())?;
         let keys = keys.iter().map(numbers).collect::<Option<_>>()?;

@@ -91,7 +91,7 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     })
 }
 
-/// The source of a kind, in words for people.
+/// The source of a kind, for messages.
 const fn what(kind: SeriesKind) -> &'static str {
     match kind {
         SeriesKind::Cpu => "context switches or CPU samples",
@@ -207,7 +207,7 @@ impl Asked {
     }
 }
 
-/// The largest series, and the others together.
+/// The largest series, and the sum of the others.
 struct Bands {
     /// Keys in the order of their names, with their places.
     places: BTreeMap<i32, usize>,

@@ -137,7 +137,7 @@ impl Sorted {
         Ok(Some(record))
     }
 
-    /// The next record of a run, or of those that were never spilled.
+    /// The next record of a run, or of the records that were never spilled.
     fn following(&mut self, place: usize) -> io::Result<Option<Record>> {
         match (self.runs.get_mut(place), &mut self.file) {
             (Some(run), Some(file)) => run.next(file),

@@ -142,7 +142,7 @@ pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
 pub(crate) struct Facts {
     /// First event of the kernel logger.
     pub(crate) kernel_start: i64,
-    /// Its last one, up to which open waits go.
+    /// Its last event, at which open waits end.
     pub(crate) kernel_end: i64,
     /// Length of the recording.
     pub(crate) duration: i64,

@@ -52,7 +52,8 @@ impl Identity {
         self.guid
     }
 
-    /// The age: how often the symbol file was written for this build, as far as the image knows.
+    /// The age: the number of times the symbol file was written for this build, as far as the image
+    /// knows.
     #[must_use]
     pub const fn age(&self) -> u32 {
         self.age

@@ -168,7 +168,8 @@ impl Image {
     }
 }
 
-/// Address and bytes of the debug directory, the seventh of those that the optional header lists.
+/// Address and bytes of the debug directory, the seventh entry of the data directories in the
+/// optional header.
 fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
     // 0x20B is PE32+. Its fields for addresses and sizes are wider, so the list is at a larger
     // offset.

@@ -2,8 +2,8 @@
 //!
 //! A trace names modules with the [`Identity`] of their symbol file and addresses in them.
 //! [`Symbols`] finds the file along a [`SearchPath`] (folders, symbol stores, symbol servers) and
-//! keeps its contents in a small file of its own. A [`Module`] resolves addresses to functions,
-//! files, lines and inlined functions. This crate knows neither traces nor tables.
+//! caches its contents in a small file. A [`Module`] resolves addresses to functions, files, lines
+//! and inlined functions. This crate is independent of traces and tables.
 //!
 //! - [`identity`]: name, GUID and age; names from a trace, reduced to plain file names
 //! - [`image`]: images by time stamp and size, and the symbol files that they name

@@ -10,7 +10,7 @@ use etwkit_decode::{Plan, Spans};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-/// Process ID and thread ID, as far as they are known.
+/// Process ID and thread ID, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ids {
     /// Process ID.

@@ -1,6 +1,6 @@
 //! Hashes that are equal for equal code in all traces: `method_hash` and `stack_hash`.
 //!
-//! Methods and stacks are numbered anew in each extract, so common code of two traces could
+//! Methods and stacks are numbered separately in each extract, so common code of two traces could
 //! otherwise only be found by name. `docs/FORMAT.md` defines the exact input of the hashes, so that
 //! other programs can compute the same values.
 

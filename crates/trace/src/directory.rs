@@ -181,7 +181,7 @@ const MAX_DEFINITIONS: u64 = 1 << 24;
 const BYTES_FOR_DEFINITION: u64 = 512;
 
 impl DirectoryBuilder {
-    /// Creates a builder for a session whose files have that many bytes.
+    /// Creates a builder for a session with files of `bytes` bytes in total.
     #[must_use]
     pub fn for_size(bytes: u64) -> Self {
         Self {

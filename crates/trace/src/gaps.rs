@@ -1,8 +1,7 @@
 //! Gaps in the events of a processor: lost while recording, missing in the file, or damaged.
 //!
-//! The activity of a thread in such a gap is unknown, whichever processor it was on before. Gaps
-//! are given as stretches of time, so that other modules need not know how a buffer reports its
-//! losses.
+//! The activity of a thread in a gap is unknown, independent of its previous processor. Gaps are
+//! given as stretches of time, so that other modules need not know how a buffer reports its losses.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -118,7 +117,8 @@ struct File<'s> {
     lacks_its_end: bool,
 }
 
-/// A jump in the numbers of buffers that is rather a damaged number than that many lost buffers.
+/// A jump in the sequence numbers of buffers from which on the number counts as damaged, not as
+/// that number of lost buffers.
 pub const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 impl<'s> File<'s> {

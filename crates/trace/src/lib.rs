@@ -15,7 +15,7 @@
 //! - [`counts`], [`summary`]: the contents of a trace
 //! - [`report`]: the same as typed values, for printing and serializing
 //!
-//! This crate knows no files and no SQL.
+//! This crate does not depend on files or SQL.
 
 #![forbid(unsafe_code)]
 

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::table::{Diagnostic, Table};
 
-    /// Rows of the batches that came.
+    /// Numbers of rows of the batches received.
     #[derive(Default)]
     struct Batches(Vec<usize>);
 

@@ -186,7 +186,7 @@ impl Out {
 pub struct Starts {
     /// Of all processors; `None` if it is unknown.
     pub all: Option<i64>,
-    /// Of those that differ.
+    /// Of the processors with a different start.
     pub of: FxHashMap<u16, i64>,
 }
 

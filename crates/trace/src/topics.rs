@@ -35,7 +35,7 @@ static ALL: [&Table; COUNT] = {
     all
 };
 
-/// All tables that are written while a trace is read, those that name things first.
+/// All tables that are written while a trace is read; tables that name things come first.
 pub static TABLES: &[&Table] = &ALL;
 
 /// The table with that name, computed ones and those about the extract included.

@@ -1,8 +1,8 @@
 //! Manifests that EventSource providers write into the trace, cut into chunks.
 //!
 //! Each chunk is an event with the ID [`CHUNK_ID`]. Its layout is `ManifestEnvelope` in the sources
-//! of .NET. A provider writes its manifest whenever a session enables it, in every process that has
-//! it.
+//! of .NET. A provider writes its manifest each time a session enables it, in every process that
+//! has it.
 
 mod chunks;
 
@@ -16,8 +16,8 @@ use crate::manifest::{self, Manifest};
 
 pub use chunks::{CHUNK_ID, CHUNK_OPCODE, Chunk};
 
-/// Reads the XML of a manifest; `None` if the text is not one. Events belong to `provider`,
-/// whichever GUID the XML names: it is the one in the headers.
+/// Reads the XML of a manifest; `None` if the text is not one. Events belong to `provider`, the
+/// GUID in their headers, and not to the GUID in the XML.
 #[must_use]
 pub fn parse(provider: Guid, text: &str) -> Option<Manifest> {
     manifest::of_provider(provider, text)

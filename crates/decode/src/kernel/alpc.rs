@@ -1,6 +1,6 @@
 //! ALPC messages, the calls of programs to services: group 26. The events name neither process nor
-//! thread: they belong to the running thread. No available trace has these events: the layouts are
-//! those that Windows documents.
+//! thread: they belong to the running thread. No available trace has these events: the layouts
+//! follow the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 

@@ -273,7 +273,7 @@ pub struct Service {
     pub tag: Option<u32>,
     /// Name.
     pub name: String,
-    /// Name for people.
+    /// Display name.
     pub display_name: String,
     /// File name of the process.
     pub process: String,

@@ -37,8 +37,8 @@ pub struct DiskIo {
     pub file_key: u64,
     /// Request packet.
     pub irp: u64,
-    /// Initiation to completion in ticks of the performance counter, whichever clock stamps the
-    /// events.
+    /// Initiation to completion in ticks of the performance counter, independent of the session's
+    /// clock.
     pub response_ticks: u64,
     /// Thread that issued the request (version 3 and later; before, only headers name it).
     pub tid: Option<u32>,

@@ -27,7 +27,7 @@ pub mod opcode {
             RENAME = 71, "Rename";
             /// A directory is listed.
             DIR_ENUM = 72, "DirEnum";
-            /// Written data go to the disk.
+            /// Written data is flushed to the disk.
             FLUSH = 73, "Flush";
             /// Attributes are queried.
             QUERY_INFO = 74, "QueryInfo";

@@ -16,7 +16,7 @@ pub mod opcode {
 }
 
 /// Eight words of flags. The first one holds the `EVENT_TRACE_FLAG_…` bits of `StartTrace`, the
-/// others the groups of xperf.
+/// other words hold the groups of xperf.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupMask(pub [u32; 8]);
 

@@ -1,5 +1,5 @@
-//! Heaps of programs: group 16, which the program itself logs, so events name process and thread.
-//! No available trace has these events: the layouts are those that Windows documents.
+//! Process heaps: group 16. Programs log these events themselves, so the headers name process and
+//! thread. No available trace has these events: the layouts follow the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 

@@ -1,8 +1,9 @@
 //! Use of memory: counts of pages of the machine and of each process.
 //!
 //! The kernel logger writes them as types 112 (flag MEMINFO, every half second) and 125 (flag
-//! MEMINFO_WS) of the memory class; the provider Microsoft-Windows-Kernel-Memory has the same as
-//! events 1 and 2. No available trace has either: the layouts are those that Windows documents.
+//! MEMINFO_WS) of the memory class; the provider Microsoft-Windows-Kernel-Memory writes the same
+//! data as events 1 and 2. No available trace has either: the layouts follow the documentation of
+//! Windows.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::Cursor;
@@ -53,7 +54,7 @@ pub struct Machine {
     pub standby: u64,
     /// Number of standby pages repurposed since boot.
     pub repurposed: u64,
-    /// Changed ones that go to a page file.
+    /// Modified pages that will be written to a page file.
     pub modified_page_file: Option<u64>,
     /// Paged pool, committed.
     pub paged_pool: Option<u64>,

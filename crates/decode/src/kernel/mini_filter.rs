@@ -1,5 +1,5 @@
 //! Callbacks of minifilter drivers: group 4, types 96 to 101. No available trace has these events:
-//! the layouts are those that Windows documents.
+//! the layouts follow the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 

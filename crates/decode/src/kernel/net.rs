@@ -139,7 +139,7 @@ pub const fn udp_operation(opcode: u8) -> Option<Operation> {
     }
 }
 
-/// The operation of a kernel event of one of both groups.
+/// The operation of a kernel event of one of the two groups.
 #[must_use]
 pub const fn kernel_operation(group: u8, opcode: u8) -> Option<Operation> {
     match group {

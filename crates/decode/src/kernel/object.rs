@@ -32,8 +32,8 @@ pub mod opcode {
     }
 }
 
-/// The bit that marks kernel handles, which are in the table of the process System, whichever
-/// process uses them.
+/// The bit that marks kernel handles. They are in the table of the process System, independent of
+/// the process that uses them.
 pub const KERNEL_HANDLE: u32 = 1 << 31;
 
 /// A handle that is created or closed.
@@ -75,7 +75,7 @@ impl Handle {
 pub struct Duplicate {
     /// Address of the object.
     pub object: u64,
-    /// The handle that was there.
+    /// The handle that was copied.
     pub source: u32,
     /// The new one.
     pub target: u32,

@@ -1,6 +1,6 @@
 //! Kernel pool, the memory that drivers and the kernel itself allocate: group 14. Its events name
 //! neither process nor thread: they belong to the running thread. No available trace has these
-//! events: the layout is the one that Windows documents.
+//! events: the layout follows the documentation of Windows.
 
 use std::fmt::Write as _;
 

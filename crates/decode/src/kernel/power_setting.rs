@@ -21,7 +21,7 @@ pub mod id {
     pub const PROFILE: u16 = processor_power::id::PROFILE;
     /// A setting of a profile changes.
     pub const PROFILE_CHANGE: u16 = processor_power::id::PROFILE_CHANGE;
-    /// A setting of a profile as it is.
+    /// The current value of a setting of a profile.
     pub const PROFILE_RUNDOWN: u16 = processor_power::id::PROFILE_RUNDOWN;
 }
 
@@ -32,7 +32,7 @@ pub struct OfProfile<'a> {
     pub profile: u8,
     /// Name of the setting.
     pub name: &'a [u8],
-    /// 0 while the machine has power from outside, 1 on battery.
+    /// 0 on external power, 1 on battery.
     pub power_source: u32,
     /// Efficiency class of the cores that it is for.
     pub class: u8,

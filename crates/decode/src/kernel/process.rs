@@ -11,7 +11,7 @@ pub mod opcode {
         PROCESS {
             /// The process starts.
             START = 1, "Start";
-            /// Its last thread is gone.
+            /// Its last thread has ended.
             END = 2, "End";
             /// It runs when the session starts.
             DC_START = 3, "DCStart";

@@ -26,13 +26,13 @@ pub mod id {
     pub const PROFILE: u16 = 104;
     /// A setting of a profile changes.
     pub const PROFILE_CHANGE: u16 = 105;
-    /// A setting of a profile as it is.
+    /// The current value of a setting of a profile.
     pub const PROFILE_RUNDOWN: u16 = 106;
     /// A measured speed.
     pub const DELIVERED: u16 = 111;
     /// Classes of a processor.
     pub const CLASSES: u16 = 118;
-    /// A processor is parked as long as the others are sufficient, or no longer.
+    /// A processor is parked as long as the other processors suffice, or no longer.
     pub const SOFT_PARK: u16 = 138;
     /// A measured speed in MHz.
     pub const DELIVERED_MHZ: u16 = 148;
@@ -40,7 +40,7 @@ pub mod id {
     pub const FORCED_PARK: u16 = 204;
 }
 
-/// IDs that [`Event::parse`] knows.
+/// IDs that [`Event::parse`] supports.
 pub const IDS: &[u16] = &[
     id::REQUESTED,
     id::PARK,
@@ -100,7 +100,7 @@ pub struct Rundown {
 pub enum Parking {
     /// It is parked.
     Parked,
-    /// It is parked as long as the others are sufficient.
+    /// It is parked as long as the other processors suffice.
     Soft,
     /// It is kept parked.
     Forced,

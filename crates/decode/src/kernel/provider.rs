@@ -26,12 +26,12 @@ pub mod id {
     pub const IMAGE_LOAD: u16 = 5;
     /// An image is unloaded.
     pub const IMAGE_UNLOAD: u16 = 6;
-    /// A process that is there when the session starts.
+    /// A process that exists at the start of the session.
     pub const PROCESS_RUNDOWN: u16 = 15;
 
-    /// Those that describe processes.
+    /// IDs of events that describe processes.
     pub const PROCESSES: &[u16] = &[PROCESS_START, PROCESS_STOP, PROCESS_RUNDOWN];
-    /// Those that describe images.
+    /// IDs of events that describe images.
     pub const IMAGES: &[u16] = &[IMAGE_LOAD, IMAGE_UNLOAD];
 }
 

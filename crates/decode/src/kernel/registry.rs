@@ -35,9 +35,9 @@ pub mod opcode {
             BLOCK_CREATE = 22, "KCBCreate";
             /// A control block is deleted.
             BLOCK_DELETE = 23, "KCBDelete";
-            /// A control block that is there when the session starts.
+            /// A control block that exists at the start of the session.
             BLOCK_START = 24, "KCBRundownBegin";
-            /// A control block that is there when the session ends.
+            /// A control block that exists at the end of the session.
             BLOCK_END = 25, "KCBRundownEnd";
             /// A key is redirected for a program without rights.
             VIRTUALIZE = 26, "Virtualize";

@@ -1,6 +1,6 @@
 //! Page faults raised by the processor: group 2, types 10 to 15. They name neither process nor
-//! thread: they belong to the running thread. No available trace has these events: the layout is
-//! the one that Windows documents.
+//! thread: they belong to the running thread. No available trace has these events: the layout
+//! follows the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 

@@ -9,7 +9,7 @@ pub mod opcode {
         MEMORY {
             /// Addresses are reserved or committed; in the group of memory.
             ALLOC = 98, "VirtualAlloc";
-            /// Ranges of heaps that are there; programs log these and those below.
+            /// Existing ranges of heaps; programs log these and the following ones.
             HEAP_RANGE_RUNDOWN = 100, "HRRundown";
             /// The last of the types of ranges of heaps.
             HEAP_RANGE_DESTROY = 104, "HRDestroy";
@@ -17,7 +17,7 @@ pub mod opcode {
             FREE = 99, "VirtualFree";
         }
         FILE {
-            /// A file is mapped. This event, like the others below, is in the file group.
+            /// A file is mapped. This event and the following ones are in the file group.
             MAP = 37, "MapFile";
             /// A file is unmapped.
             UNMAP = 38, "UnmapFile";

@@ -79,7 +79,7 @@ impl Manifest {
 }
 
 /// Reads the XML that a provider wrote into a trace; `None` if it is not a manifest. Events belong
-/// to `guid`, whichever GUID the XML names.
+/// to `guid`, and not to the GUID in the XML.
 ///
 /// Entities other than the five of XML itself are refused, so that expansion is impossible.
 pub(crate) fn of_provider(guid: Guid, text: &str) -> Option<Manifest> {

@@ -34,7 +34,7 @@ impl Flags {
 pub enum Argument {
     /// An integer: its bits, its bytes, and whether it has a sign.
     Integer {
-        /// The value, as long as it is.
+        /// The value, in the low `bytes` bytes.
         bits: u64,
         /// 1, 2, 4 or 8.
         bytes: u8,
@@ -48,7 +48,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// A signed integer of that many bytes.
+    /// A signed integer of `bytes` bytes.
     #[must_use]
     pub const fn signed(value: i64, bytes: u8) -> Self {
         Self::Integer {
@@ -58,7 +58,7 @@ impl Argument {
         }
     }
 
-    /// An unsigned integer of that many bytes.
+    /// An unsigned integer of `bytes` bytes.
     #[must_use]
     pub const fn unsigned(bits: u64, bytes: u8) -> Self {
         Self::Integer {
@@ -84,7 +84,7 @@ impl Argument {
     }
 }
 
-/// The lowest bits of a value, for that many bytes.
+/// The low `bytes` bytes of a value.
 const fn truncate(bits: u64, bytes: u8) -> u64 {
     if bytes >= 8 {
         bits
@@ -150,8 +150,7 @@ impl Spec {
         matches!(self.conversion, 's' | 'S' | 'Z')
     }
 
-    /// The text of a value. A value that is none of those that the format is for has its natural
-    /// text.
+    /// The text of a value. A value whose type does not match the conversion has its natural text.
     #[must_use]
     pub fn format(&self, value: &Argument, pointer_size: usize) -> String {
         match (self.conversion, value) {
@@ -299,7 +298,7 @@ fn scientific(value: f64, precision: usize) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// The shorter one of both forms, without zeros at its end.
+/// The shorter of the plain and the scientific form, without zeros at its end.
 fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     let precision = precision.max(1);
     let negative = value.is_sign_negative();

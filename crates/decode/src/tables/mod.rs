@@ -183,8 +183,7 @@ impl Tables {
             .or_else(|| names::provider(guid))
     }
 
-    /// Everything that the tables know: class or provider, type or ID, version (`None`: any), name
-    /// of the event, and whether there is more than its name.
+    /// All events in the tables: class or provider, type or ID, version (`None`: any), and name.
     pub fn rows(&self) -> Vec<KnownEvent> {
         let mut rows: Vec<KnownEvent> = self.blocks.values().flat_map(Block::known).collect();
         rows.sort_by(|a, b| {
@@ -196,7 +195,7 @@ impl Tables {
     }
 }
 
-/// One kind of event that the tables know.
+/// One kind of event in the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownEvent {
     /// Kernel table or provider template.

@@ -129,7 +129,7 @@ impl Block {
         }
     }
 
-    /// The variants of an event for one pointer size; none if the block does not know it.
+    /// The variants of an event for one pointer size; empty if the block does not contain it.
     pub(super) fn plans(&self, id: u16, version: u16, pointer_size: usize) -> Vec<Arc<Plan>> {
         let rows: Vec<Row> = self.rows().filter(|row| row.has(id)).collect();
         let known = |row: &Row| row.version.filter(|v| u16::from(*v) <= version);

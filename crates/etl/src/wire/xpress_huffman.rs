@@ -15,7 +15,7 @@ const BLOCK_LEN: usize = 1 << 16;
 /// The longest code.
 const CODE_BITS: u32 = 15;
 /// The first symbol that is a match and not a literal. It also follows the last symbol of a stream,
-/// where it means nothing to a reader that knows the decompressed size.
+/// where readers that know the decompressed size ignore it.
 const FIRST_MATCH: u16 = 256;
 
 /// Decompresses `input` and appends it to `out` until `out` has `end` bytes.

@@ -119,7 +119,7 @@ impl SessionOptions {
         }
     }
 
-    /// The header as it is before the first event.
+    /// The header before the first event.
     pub(super) fn trace_header(&self) -> TraceHeader {
         let mut header = self.header.clone();
         header.log_file_mode |= match self.style {

@@ -46,7 +46,7 @@ pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
 }
 
 /// An archive whose members are unpacked one by one. Its directory may be long. It is read once,
-/// unless members of another archive come in between.
+/// unless members of another archive are read in between.
 #[derive(Default)]
 pub(crate) struct OpenZip {
     last: Option<(Arc<Archive>, Zip)>,

@@ -261,7 +261,7 @@ fn read_manifest(path: &Path) -> StoreResult<(Container, Vec<u8>)> {
     Ok((place, bytes))
 }
 
-/// CRC-32 of the manifest that is there now.
+/// CRC-32 of the current manifest.
 fn manifest_crc(path: &Path, derived: bool) -> Option<u32> {
     let name = if derived {
         manifest::DERIVED_FILE
@@ -341,8 +341,8 @@ fn table_files(
 /// a file with a larger claim would be read for days.
 const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
 
-/// Checks that a table file is as long as the manifest states, and ends like a Parquet file with
-/// that many rows, in the file as in its row groups.
+/// Checks that a table file has the length in the manifest, and ends like a Parquet file with the
+/// number of rows in the manifest, both in the file and in its row groups.
 fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if file.length != entry.bytes {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));

@@ -11,7 +11,7 @@ use crate::kind::Kind;
 use crate::manifest;
 use crate::store_error::{StoreError, StoreResult};
 
-/// A folder, or an archive whose members are stored as they are.
+/// A folder, or an archive with uncompressed members.
 #[derive(Debug, Clone)]
 pub(crate) enum Container {
     Folder,

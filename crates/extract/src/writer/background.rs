@@ -100,7 +100,7 @@ impl Drop for Background {
     }
 }
 
-/// Encodes batches until the other end is gone, or something cannot be written.
+/// Encodes batches until the other end is closed, or writing fails.
 fn encode(mut folders: Folders, batches: &Receiver<Batch>) -> (Folders, StoreResult<()>) {
     let done = batches
         .iter()

@@ -122,7 +122,7 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
 enum Storage {
     /// Differences of neighbors, in as few bits as they need.
     Differences,
-    /// As they are.
+    /// Without an additional encoding.
     Plain,
     /// Dictionary encoding, if the dictionary does not grow too large.
     Dictionary,

@@ -1,5 +1,5 @@
 //! The container of a compressed PDB: streams are cut into fragments, which are stored in the file
-//! as they are or in compressed chunks.
+//! uncompressed or in compressed chunks.
 //!
 //! Layout: the MSFZ container specification, which Microsoft publishes together with its own
 //! reader. That reader allocates as much memory as a file claims and keeps every chunk that it ever

@@ -15,7 +15,8 @@ pub use reader::Table;
 pub(crate) use writer::{Frame, Function, Writer};
 
 pub(crate) const MAGIC: [u8; 8] = *b"etwksym\n";
-/// Grows whenever files that exist would be read differently, or names are written differently.
+/// Version of the format. It grows with each change that reads existing files differently, or
+/// writes names differently.
 pub const VERSION: u32 = 1;
 pub(crate) const HEADER_LEN: usize = 64;
 pub(crate) const FUNCTION_LEN: usize = 24;

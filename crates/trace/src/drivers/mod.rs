@@ -48,7 +48,7 @@ pub enum Category {
     SystemRecovery,
     /// Shares volumes between the nodes of a cluster.
     ClusterFileSystem,
-    /// Moves files to slower storage, and brings them back when they are opened.
+    /// Moves files to slower storage, and restores them when they are opened.
     Hsm,
     /// Shows an image as a folder.
     Imaging,

@@ -80,7 +80,7 @@ impl LastValues {
 }
 
 /// The increment of a counter. A counter that overflowed has started again at 0. An increment of
-/// half its range or more means that a program set the counter, and the difference means nothing.
+/// half its range or more shows that a program set the counter: then there is none.
 fn difference(before: u64, now: u64) -> Option<i64> {
     let forward = match now.checked_sub(before) {
         Some(forward) => forward,

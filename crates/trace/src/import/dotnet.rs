@@ -265,8 +265,8 @@ impl Dotnet {
     }
 
     /// Threads run again. The time belongs to the collection that started while they were
-    /// suspended. If there is none, it belongs to the background collection in progress, whichever
-    /// thread started it.
+    /// suspended. If there is none, it belongs to the background collection in progress,
+    /// independent of the thread that started it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
         let Some(suspension) = self.suspensions.remove(&runner) else {
             return;

@@ -487,7 +487,8 @@ fn pending(row: table::Handle, open: Option<Seq>) -> Pending {
     })
 }
 
-/// The process that owns a handle: kernel handles belong to System, whichever process uses them.
+/// The process that owns a handle: kernel handles belong to System, independent of the process that
+/// uses them.
 fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf {
     let system = || at.context.directory.process_at(SYSTEM, at.time);
     (

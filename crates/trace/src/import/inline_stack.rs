@@ -1,4 +1,4 @@
-//! Stacks that events of providers bring along.
+//! Stacks in the extended data of provider events.
 
 use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::{u32_at, u64_at};

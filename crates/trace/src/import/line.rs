@@ -149,7 +149,7 @@ pub(super) struct Line<T> {
     /// Waiting context switches, by time and processor; [`NO_SEQ`] if there are several.
     switches: FxHashMap<(i64, u16), Seq>,
     early: Early<StackSource, (Half, EarlyStack)>,
-    /// Waiting entries that take the stack of whichever thread of a process.
+    /// Number of waiting entries that take the stack of any thread of a process.
     of_processes: usize,
     pub(super) arena: Arena,
     patience: i64,

@@ -174,7 +174,7 @@ impl Importer for Loggers {
         Ok(())
     }
 
-    /// Writes the sessions of the trace and those that run on.
+    /// Writes the sessions of the trace and the sessions that continue after it.
     fn finish(
         mut self: Box<Self>,
         learned: Learned<'_>,

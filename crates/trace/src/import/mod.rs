@@ -99,9 +99,9 @@ use crate::sink::Sink;
 use crate::topics::recorded;
 use importer::Declaration;
 
-/// All importers: first those whose tables name things, last the one that gets the events that no
-/// other shows. At the end of the trace they finish in the opposite order: rows that are still open
-/// may name further threads.
+/// All importers. Importers whose tables name things come first, and the one for events that no
+/// other importer shows comes last. At the end of the trace they finish in reverse order: rows that
+/// are still open may name further threads.
 pub(crate) const IMPORTERS: &[&Declaration] = &[
     &second_pass::DECLARATION,
     &event_count::DECLARATION,

@@ -5,8 +5,8 @@ use hashbrown::hash_table::Entry;
 
 use crate::mix::Mixer;
 
-/// Nodes that are recognized when they come again. At that many, all are forgotten and stacks get
-/// new rows: some more rows in the extract instead of memory without bound.
+/// Maximum number of nodes that are recognized when they occur again. At this number all are
+/// forgotten and stacks get new rows: some more rows in the extract instead of unbounded memory.
 const MAX_NODES: usize = 1 << 23;
 
 /// The innermost frame of a stack.
@@ -101,7 +101,7 @@ impl Nodes {
         }
     }
 
-    /// Forgets all nodes if they are too many. The numbers of rows go on.
+    /// Forgets all nodes if they are too many. The numbering of rows continues.
     pub(super) fn forget_if_many(&mut self) -> bool {
         let is_many = self.nodes.len() >= MAX_NODES;
         if is_many {

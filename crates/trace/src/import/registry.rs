@@ -44,8 +44,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// No type of this group is higher.
 const LAST_TYPE: u8 = 49;
 
-/// Bytes of a path that are kept. Paths of Windows are a few hundred long; a small file can claim
-/// long ones by the million.
+/// Maximum bytes of a path. Real paths have a few hundred; a small file can claim long paths by the
+/// million.
 const MAX_PATH: usize = 8192;
 
 /// The key that the name of a row is relative to.

@@ -210,7 +210,7 @@ pub fn write(
     )
 }
 
-/// The rows: pictures in the folder, then those that are only reported.
+/// The rows: pictures in the folder, then pictures that are only reported.
 fn screenshots(
     inputs: &Inputs,
     trace: &Trace,

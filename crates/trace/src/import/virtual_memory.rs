@@ -1,4 +1,4 @@
-//! Virtual memory: the pages of a process that were committed, and those that were released.
+//! Virtual memory: commits and releases of the pages of a process.
 
 use std::collections::BTreeMap;
 

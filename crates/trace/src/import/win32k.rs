@@ -93,7 +93,7 @@ impl Importer for Win32k {
     }
 }
 
-/// Ticks of the performance counter per second, whichever clock stamped the events; `None` if the
+/// Ticks of the performance counter per second, independent of the session's clock; `None` if the
 /// trace does not contain it.
 fn counter_frequency(session: &Session) -> Option<i64> {
     let clock = session.clock();

@@ -106,7 +106,7 @@ pub(super) struct CpuSummary<'d> {
     exclusive: FxHashMap<(Option<ProcessKey>, ModuleId), Busy>,
     inclusive: Count,
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
-    /// Stacks that came before the sample they may belong to.
+    /// Stacks that were logged before the sample they may belong to.
     early: Early<u32, (Owner, Frames)>,
     /// The keys of `pending` in order of time, so that old ones can be dropped.
     order: VecDeque<(i64, u32)>,

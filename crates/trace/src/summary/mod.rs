@@ -226,7 +226,7 @@ fn scheduled(
     processes.iter().map(row).collect()
 }
 
-/// `name (pid)` for people.
+/// `name (pid)`, for display.
 fn process_name(directory: &Directory, key: Option<ProcessKey>) -> String {
     match key.and_then(|key| directory.processes.instance(key)) {
         Some(p) if p.pid == 0 => "Idle (DPCs and interrupts)".to_owned(),

@@ -24,7 +24,7 @@ pub enum Kind {
     Text,
     /// Bytes.
     Binary,
-    /// Microseconds since 1970, UTC: the finest unit that all readers of Parquet know.
+    /// Microseconds since 1970, UTC: the finest unit that all readers of Parquet support.
     Timestamp,
 }
 

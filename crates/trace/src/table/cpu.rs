@@ -195,7 +195,7 @@ tables! {
     }
 
     /// CPU, waiting and ready time of a method in a process. A method counts once for each stack it
-    /// is in, however often.
+    /// is in, even if it is in the stack several times.
     CpuMethod / CpuMethodColumns = "cpu_method", order ["process_key"] {
         /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";

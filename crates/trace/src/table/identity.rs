@@ -37,7 +37,7 @@ tables! {
         /// Time at which it started to end (event `Process/Terminate`); null if no event reports
         /// it.
         terminate_ns: Option<i64>, "ns";
-        /// Stop: its last thread is gone; null if it was still running when the trace ended.
+        /// Stop: its last thread has ended; null if it was still running when the trace ended.
         stop_ns: Option<i64>, "ns";
         /// `stop_ns` − `terminate_ns`.
         exit_duration_ns: Option<i64>, "ns";
@@ -189,7 +189,7 @@ tables! {
         method_hash: Option<i64>;
     }
 
-    /// A code address of a process, at the times at which the same code was there.
+    /// A code address of a process, during the time in which the same code was at that address.
     Frame / FrameColumns = "frame", order ["frame_id"] {
         /// Number of the frame in this extract, from 0.
         frame_id: i32, "key";

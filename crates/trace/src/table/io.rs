@@ -186,7 +186,7 @@ tables! {
         kind: String;
         /// Operations with a start in the trace.
         count: i64;
-        /// Sum of the durations of those that ended; concurrent operations add up.
+        /// Sum of the durations of completed operations; concurrent operations add up.
         duration_ns: i64, "ns";
         /// Longest operation.
         max_duration_ns: i64, "ns";

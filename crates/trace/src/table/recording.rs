@@ -86,8 +86,7 @@ tables! {
         path: Option<String>;
         /// Command line that it was started with.
         command_line: Option<String>;
-        /// Way in which it came into the process: 1 a managed executable, 2 hosted, 4 for C++/CLI,
-        /// 8 for COM, 16 other.
+        /// Startup mode: 1 a managed executable, 2 hosted, 4 for C++/CLI, 8 for COM, 16 other.
         startup_mode: i32;
         /// Flags of the start: 1 concurrent collections, 16 collections for servers, and more.
         startup_flags: i64;

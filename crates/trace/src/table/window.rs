@@ -149,7 +149,7 @@ tables! {
         mode: Option<Arc<str>>;
         /// Acquisitions.
         acquisitions: i64;
-        /// Number of those that the system also logged as slow.
+        /// Number of acquisitions that the system also logged as slow.
         slow: i64;
         /// Sum of waits.
         wait_ns: i64, "ns";
@@ -183,7 +183,7 @@ tables! {
         destroyed_preexisting: i64;
         /// Objects that were created in the trace and still existed at its end.
         outstanding: i64;
-        /// Sum of the lifetimes of those that were created and destroyed.
+        /// Sum of the lifetimes of objects that were created and destroyed.
         lifetime_ns: i64, "ns";
         /// Longest lifetime of one; null if there is none.
         max_lifetime_ns: Option<i64>, "ns";

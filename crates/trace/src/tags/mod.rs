@@ -24,7 +24,7 @@ use rule::{Entry, Rule};
 /// Tag of a stack that no rule matches.
 pub const OTHER: &str = "Other";
 
-/// Name of the set that this program brings along.
+/// Name of the built-in set.
 pub const DEFAULT_SET: &str = "default";
 
 const DEFAULT_FILE: &str = include_str!("default.stacktags");

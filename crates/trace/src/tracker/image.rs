@@ -139,7 +139,8 @@ impl ImageTracker {
         key
     }
 
-    /// Takes why a process loaded the image that it has at an address. The first reason counts.
+    /// Stores the reason for which a process loaded the image at an address. The first reason
+    /// counts.
     pub fn add_reason(&mut self, pid: u32, event: NewDll) {
         let at = |base| self.open.get(&(pid, base)).copied();
         let parent = at(event.parent_base).filter(|_| event.parent_base != event.base);

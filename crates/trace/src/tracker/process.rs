@@ -145,7 +145,7 @@ impl ProcessTracker {
         key
     }
 
-    /// Takes which thread logged the start that was added last for that process ID: the one that
+    /// Stores the thread that logged the start added last for that process ID: the thread that
     /// started the process.
     pub fn created(&mut self, pid: u32, creator_tid: Option<u32>) {
         let key = self.open.get(&pid).copied();

@@ -34,9 +34,9 @@ impl RuntimeModuleTracker {
         }
     }
 
-    /// The module of an ID in the process whose events `is_of` knows by their time. If no event is
-    /// from that process, the module that all events agree on: a rundown can be written by a
-    /// process that seems to have ended.
+    /// The module with an ID in the process that `is_of` selects by the time of its events. If no
+    /// event is from that process, the module that all events agree on: a rundown can be written by
+    /// a process that seems to have ended.
     #[must_use]
     pub fn find(
         &self,

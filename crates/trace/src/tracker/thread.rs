@@ -96,8 +96,8 @@ impl ThreadTracker {
         });
     }
 
-    /// Takes which thread logged the start that was added last for this thread ID: the one that
-    /// created the thread.
+    /// Stores the thread that logged the start added last for this thread ID: the thread that
+    /// created it.
     pub fn created(&mut self, tid: u32, creator_tid: Option<u32>) {
         let key = self
             .spans
