@@ -6,18 +6,18 @@ use etwkit_trace::import::Range;
 /// The position of a point in time relative to the part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PartSide {
-    /// Before the part.
+    /// The time is before the part.
     Before,
-    /// In it; both ends belong to it.
+    /// The time is in the part; both ends belong to it.
     Within,
-    /// After the part.
+    /// The time is after the part.
     Behind,
 }
 
 /// A part of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// As requested.
+    /// The requested range.
     pub(crate) range: Range,
     /// First and last raw tick.
     first: i64,

@@ -20,13 +20,13 @@ pub mod id {
     pub const GC_START: u16 = 1;
     /// A collection ends.
     pub const GC_END: u16 = 2;
-    /// All threads run again after a collection.
+    /// All threads are resumed after a collection.
     pub const GC_RESTART_END: u16 = 3;
     /// Sizes of the heaps after a collection.
     pub const GC_HEAP_STATS: u16 = 4;
     /// The runtime starts to resume threads after a collection.
     pub const GC_RESTART_BEGIN: u16 = 7;
-    /// All threads have stopped for a collection.
+    /// All threads are suspended for a collection.
     pub const GC_SUSPEND_END: u16 = 8;
     /// The runtime starts to suspend threads for a collection.
     pub const GC_SUSPEND_BEGIN: u16 = 9;
@@ -287,7 +287,7 @@ pub struct Suspend {
 /// Reasons for suspending threads. Other values are debuggers, the end of the program, and the
 /// like.
 pub mod suspend_reason {
-    /// To collect.
+    /// A garbage collection.
     pub const GC: u32 = 1;
     /// To prepare or to end a collection in the background.
     pub const GC_PREP: u32 = 6;

@@ -30,7 +30,7 @@ pub struct Values<'e, const N: usize> {
 }
 
 impl<const N: usize> NamedFields<N> {
-    /// For fields of these names.
+    /// Creates a reader for fields with these names.
     #[must_use]
     pub fn new(names: [&'static str; N]) -> Self {
         Self {

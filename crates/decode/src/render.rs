@@ -21,7 +21,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// As in the machine output of `etwkit info`.
+    /// The limits of the JSON output of `etwkit info`.
     pub const INFO: Self = Self {
         text: 512,
         binary: 256,

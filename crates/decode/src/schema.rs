@@ -168,14 +168,14 @@ pub enum Length {
     Fixed(u32),
     /// The value of that slot.
     Slot(u16),
-    /// All that is left.
+    /// The rest of the payload.
     Rest,
 }
 
 /// Number of elements of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Count {
-    /// One: no array.
+    /// A single value and not an array.
     #[default]
     One,
     /// A fixed number.
@@ -184,7 +184,7 @@ pub enum Count {
     Slot(u16),
     /// The u16 before the elements (TraceLogging).
     Prefixed,
-    /// All that the payload holds.
+    /// As many as the payload holds.
     Rest,
 }
 
@@ -225,7 +225,7 @@ impl ValueMap {
     }
 }
 
-/// One field.
+/// A field of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// Name as the provider spells it.

@@ -58,7 +58,7 @@ impl Kind {
         })
     }
 
-    /// One word.
+    /// The name of the kind as one word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

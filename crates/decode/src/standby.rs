@@ -63,9 +63,9 @@ pub struct Exit {
 /// The start or the end of a standby.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Into.
+    /// Standby starts.
     Enter(Enter),
-    /// Out of.
+    /// Standby ends.
     Exit(Exit),
 }
 

@@ -51,7 +51,7 @@ pub enum Kind {
     RemoteReset,
     /// It is closed.
     Close,
-    /// No more is sent.
+    /// Sending is shut down.
     Shutdown,
     /// It is reset because nothing was acknowledged in time.
     RetransmitTimeout,
@@ -159,9 +159,9 @@ pub struct Summary {
     pub data_segments_in: u64,
     /// Segments with data sent.
     pub data_segments_out: u64,
-    /// All segments received.
+    /// Received segments, including those without data.
     pub segments_in: u64,
-    /// All segments sent.
+    /// Sent segments, including those without data.
     pub segments_out: u64,
     /// Round-trip times in microseconds: last, least, greatest. The older of the two events has
     /// none.

@@ -19,7 +19,7 @@ pub mod id {
     pub const REQUEST_RUNDOWN: u16 = 97;
     /// The kernel or a driver requests a resolution.
     pub const KERNEL_REQUEST: u16 = 98;
-    /// All of them.
+    /// All IDs of timer events.
     pub const ALL: &[u16] = &[REQUEST, UPDATE, RUNDOWN, REQUEST_RUNDOWN, KERNEL_REQUEST];
 }
 

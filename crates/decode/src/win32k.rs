@@ -14,9 +14,9 @@ pub const WIN32K: Guid = Guid::literal("8c416c79-d49b-4f01-a467-e56d3aa8234c");
 /// The mode in which the global lock (`UserCrit`) is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// By one thread alone.
+    /// Held by one thread.
     Exclusive,
-    /// By any number of threads that change nothing.
+    /// Held by any number of threads that change nothing.
     Shared,
 }
 
@@ -196,7 +196,7 @@ pub struct Delay {
 /// The focus moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
-    /// From one thread to another; 0 is none.
+    /// The focus moved from one thread to another; 0 is none.
     Threads(u32, u32),
     /// Within a session from one process to another; 0 is none.
     Processes(u32, u32, u32),

@@ -14,7 +14,7 @@ pub enum ClockType {
 }
 
 impl ClockType {
-    /// From the field of the trace header.
+    /// Converts the field of the trace header.
     #[must_use]
     pub const fn from_raw(raw: u32) -> Self {
         match raw {

@@ -10,7 +10,7 @@ pub trait ByteSource: Send + Sync {
     /// Length in bytes when the file was opened.
     fn size(&self) -> u64;
 
-    /// All bytes at once, if that costs nothing.
+    /// All bytes, if they are in memory or mapped.
     fn mapped(&self) -> Option<&[u8]> {
         None
     }

@@ -430,7 +430,7 @@ pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
     derive_with_tags(extract, &[TagSet::built_in()])
 }
 
-/// As [`derive_again`], with the stack tags of these sets.
+/// Like [`derive_again`], with the stack tags of these sets.
 ///
 /// # Errors
 /// The errors of [`derive_again`].

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing was named.
+    /// No input was named.
     #[error("no trace was named")]
     NoInput,
     /// The system cannot open the file.

@@ -59,7 +59,7 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    /// From the error of a reader and its advice.
+    /// Creates the error from a reader's error and its advice.
     #[must_use]
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>, hint: Option<&'static str>) -> Self {
         Self {

@@ -32,7 +32,7 @@ const OTHER: [(&[u8], &str); 7] = [
 ];
 
 impl Kind {
-    /// From the first bytes of a file.
+    /// Detects the kind from the first bytes of a file.
     pub(crate) fn of(head: &[u8]) -> Self {
         if ZIP.iter().any(|magic| head.starts_with(magic)) {
             Self::Zip

@@ -269,7 +269,7 @@ pub struct ImportedFrom {
 /// A kind of information that a trace can hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topic {
-    /// For example `cpu_samples`, `context_switches` or `disk_io`.
+    /// Name of the topic, for example `cpu_samples`, `context_switches` or `disk_io`.
     pub topic: String,
     /// Number of its events in the trace; `None` if unknown.
     pub recorded: bool,

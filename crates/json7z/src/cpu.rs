@@ -21,7 +21,7 @@ pub(crate) struct Cpu {
     totals: BTreeMap<Option<i32>, i64>,
     priorities: HashMap<i32, f64>,
     cores: HashMap<i32, Vec<i64>>,
-    /// All methods, by number.
+    /// Names of all methods, by number.
     pub(crate) names: Vec<String>,
     costs: Vec<Cost>,
     has_switches: Option<bool>,

@@ -155,7 +155,7 @@ pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError>
 /// name.
 ///
 /// # Errors
-/// As [`open_json`], but for archives with several extracts.
+/// Like [`open_json`], but for archives with several extracts.
 pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, JsonError> {
     match open_files(path, WANTED, options) {
         Ok(Opened::Plain(opened)) => Ok(vec![plain(path, opened)?]),

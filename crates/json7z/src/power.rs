@@ -294,7 +294,7 @@ const SETTINGS: [(&str, &str, Form); 50] = [
     ),
 ];
 
-/// More members in `ProcessorParkingConfiguration`, as [`SETTINGS`] has them.
+/// More members, in `ProcessorParkingConfiguration`, in the form of [`SETTINGS`].
 const PARKING: [(&str, &str, Form); 7] = [
     (
         "ProcessorParkingConfiguration.MaxEfficiencyClass1UnparkedProcessorPercent",

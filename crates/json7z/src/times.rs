@@ -13,7 +13,7 @@ const YEARS: std::ops::RangeInclusive<i64> = 1602..=9998;
 /// A point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Moment {
-    /// In units of 100 ns since 1601, UTC.
+    /// Time in units of 100 ns since 1601, UTC.
     pub(crate) filetime: i64,
     /// UTC minus local time in minutes, if the text has a zone.
     pub(crate) bias_minutes: Option<i32>,

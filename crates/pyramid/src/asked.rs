@@ -164,14 +164,14 @@ pub struct SeriesRequest {
     pub selection: Selection,
 }
 
-/// One line or band.
+/// A line or band.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
     /// Process or disk; `None` for all others together, and for threads of no known process.
     pub key: Option<i32>,
     /// Its exact sum within the requested range.
     pub total: i64,
-    /// One value for each bucket.
+    /// Values, one for each bucket.
     pub values: Vec<i64>,
 }
 
@@ -290,7 +290,7 @@ impl State {
 pub struct Slice {
     /// The state of the thread.
     pub state: State,
-    /// From when to when.
+    /// Start and end of the stretch.
     pub range: Range,
     /// The thread.
     pub thread_key: i32,

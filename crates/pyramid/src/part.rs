@@ -122,7 +122,7 @@ impl Part {
         self.end.min(time).saturating_sub(self.start).max(0)
     }
 
-    /// All of it.
+    /// The total amount.
     pub(crate) const fn whole(&self) -> i64 {
         if self.is_moment() {
             self.amount

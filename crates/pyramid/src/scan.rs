@@ -274,7 +274,7 @@ impl Scan {
 
 /// Values of a part that reaches into a segment.
 const REACHING_SLOTS: usize = 5;
-/// All of them.
+/// All slots of reaching parts.
 const REACHING: [usize; REACHING_SLOTS] = [0, 1, 2, 3, 4];
 
 fn record((key, sub): (i32, i32), run: &Run) -> Record {

@@ -36,7 +36,7 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// For this system: `_NT_SYMBOL_PATH` of the environment.
+    /// The defaults of this system: `_NT_SYMBOL_PATH` of the environment.
     #[must_use]
     pub fn of_system(cache: Option<PathBuf>) -> Self {
         Self {
@@ -68,7 +68,7 @@ pub enum Element {
     Chain(Vec<Store>),
     /// It cannot be used here.
     Unusable {
-        /// As it was written.
+        /// The original text.
         text: String,
         /// The reason.
         reason: String,

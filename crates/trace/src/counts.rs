@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug)]
 pub struct Counts {
     total: u64,
-    /// By the byte of the header kind.
+    /// Counts indexed by the byte of the header kind.
     by_header: [u64; 32],
     by_cpu: Vec<u64>,
     /// Kernel events by hook ID and version, as far as the version is below [`DIRECT_VERSIONS`]:
@@ -145,7 +145,7 @@ impl Counts {
         out
     }
 
-    /// By header kind, ordered.
+    /// Counts by header kind, ordered.
     #[must_use]
     pub fn headers(&self) -> BTreeMap<HeaderKind, u64> {
         let count = |kind: HeaderKind| {
@@ -161,7 +161,7 @@ impl Counts {
             .collect()
     }
 
-    /// By processor of the buffer, ordered.
+    /// Counts by processor of the buffer, ordered.
     #[must_use]
     pub fn cpus(&self) -> BTreeMap<u16, u64> {
         // A broken header can name processor 65535, after which an open range would overflow.

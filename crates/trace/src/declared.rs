@@ -5,7 +5,7 @@ use etwkit_etl::{Guid, Identity};
 
 use crate::table::Table;
 
-/// Some kinds of events.
+/// A set of event kinds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Events {
     /// Kernel events of a group, with one of these types.

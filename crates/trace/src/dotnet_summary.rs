@@ -31,7 +31,7 @@ pub struct DotnetSummary {
     gc: BTreeMap<u32, Gc>,
     jit: BTreeMap<u32, Jit>,
     modules: BTreeMap<u32, BTreeMap<String, Modules>>,
-    /// With the order of their first occurrence.
+    /// Runtimes by process ID, each with the order of its first occurrence.
     runtimes: BTreeMap<u32, BTreeMap<RuntimeInformation, usize>>,
     methods: MethodTracker,
     runtime_modules: RuntimeModuleTracker,

@@ -293,9 +293,9 @@ fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
 /// An end of a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// From here on events of the processor are missing.
+    /// Events of the processor are missing from here on.
     Begin(Gap),
-    /// From here on events of the processor are recorded again.
+    /// Events of the processor are recorded again from here on.
     End(Gap),
 }
 

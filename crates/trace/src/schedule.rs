@@ -184,9 +184,9 @@ impl Out {
 /// From when on each processor is recorded, in raw ticks.
 #[derive(Debug, Clone, Default)]
 pub struct Starts {
-    /// Of all processors; `None` if it is unknown.
+    /// Start of all processors; `None` if unknown.
     pub all: Option<i64>,
-    /// Of the processors with a different start.
+    /// Start of the processors that differ.
     pub of: FxHashMap<u16, i64>,
 }
 

@@ -31,7 +31,7 @@ struct ProviderMetadata {
 
 #[derive(Debug)]
 enum State {
-    /// Nothing can be read with it.
+    /// It is broken and cannot decode any event.
     Broken,
     /// The name of the provider may still turn up.
     Observed(Schema),

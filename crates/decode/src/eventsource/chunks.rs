@@ -24,7 +24,7 @@ const MAX_PENDING: usize = 64 << 20;
 /// Memory cost of a waiting chunk in addition to its bytes.
 const OVERHEAD: usize = 128;
 
-/// One chunk.
+/// A chunk of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk<'a> {
     /// 1: XML.
@@ -173,7 +173,7 @@ impl Pending {
     }
 }
 
-/// Without the zeros that fill the last chunk.
+/// Removes the zeros that fill the last chunk.
 fn trimmed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes
         .iter()

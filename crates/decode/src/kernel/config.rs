@@ -186,7 +186,7 @@ pub struct LogicalDisk {
     pub bytes_per_sector: u32,
     /// Free clusters.
     pub free_clusters: i64,
-    /// All clusters.
+    /// Total number of clusters.
     pub total_clusters: i64,
     /// File system.
     pub file_system: String,

@@ -34,7 +34,7 @@ pub mod id {
 /// Standby lists, by priority.
 const PRIORITIES: usize = 8;
 
-/// Most lists that an event may claim.
+/// Maximum number of lists that an event may claim.
 const MAX_PRIORITIES: usize = 64;
 
 /// Pages of the machine.
@@ -50,7 +50,7 @@ pub struct Machine {
     pub modified_no_write: u64,
     /// Bad.
     pub bad: u64,
-    /// On standby, over all priorities.
+    /// Pages on standby, over all priorities.
     pub standby: u64,
     /// Number of standby pages repurposed since boot.
     pub repurposed: u64,
@@ -110,13 +110,13 @@ impl Machine {
 pub struct Process {
     /// Process ID; other numbers mean parts of the system.
     pub pid: u32,
-    /// In memory.
+    /// Working set: bytes in memory.
     pub working_set: u64,
     /// Committed.
     pub commit: u64,
     /// Addresses in use.
     pub virtual_size: u64,
-    /// In memory, and not shared.
+    /// Private working set: bytes in memory that are not shared.
     pub private_working_set: u64,
     /// Size of its store of compressed pages.
     pub store: Option<u64>,

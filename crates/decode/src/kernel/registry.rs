@@ -126,7 +126,7 @@ pub enum Begin {
     /// Duration up to its event. Versions 0 and 1. The documented structure names no unit, and the
     /// times next to it are ticks.
     Elapsed(i64),
-    /// At this time.
+    /// Absolute start time.
     At(i64),
 }
 

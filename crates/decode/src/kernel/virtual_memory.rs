@@ -59,7 +59,7 @@ pub struct Allocation {
     pub size: u64,
     /// Process whose memory it is.
     pub pid: u32,
-    /// Of [`flag`].
+    /// Bits of [`flag`].
     pub flags: u32,
 }
 

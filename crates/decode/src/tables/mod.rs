@@ -195,7 +195,7 @@ impl Tables {
     }
 }
 
-/// One kind of event in the tables.
+/// A kind of event in the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownEvent {
     /// Kernel table or provider template.

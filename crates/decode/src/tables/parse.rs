@@ -19,7 +19,7 @@ pub(super) struct Block {
     lines: Vec<&'static str>,
 }
 
-/// One row, its fields still text.
+/// A row, with its fields still as text.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     ids: &'static str,

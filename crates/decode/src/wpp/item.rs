@@ -13,7 +13,7 @@ use crate::status;
 /// The text form of an argument, if its format expects a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
-    /// As its field: numbers, texts, GUIDs, SIDs, addresses.
+    /// Formatted like its field: numbers, texts, GUIDs, SIDs, addresses.
     Plain,
     /// A number in hexadecimal or octal, regardless of the format.
     Hexadecimal,

@@ -222,7 +222,7 @@ pub(super) fn read(source: &dyn ByteSource, offset: u64, buf: &mut [u8]) -> Resu
 pub struct BufferCounts {
     /// Buffers found.
     pub total: u64,
-    /// Of these, compressed.
+    /// Number of compressed buffers among them.
     pub compressed: u64,
     /// Buffers during which events were lost.
     pub events_lost: u64,

@@ -31,7 +31,7 @@ const OPEN_BYTES_LIMIT: usize = 768 << 20;
 struct Key(u128);
 
 impl Key {
-    /// After every event.
+    /// A position after every event.
     const END: Self = Self(u128::MAX);
 
     const fn new(time: i64, file: u16, buffer: u32) -> Self {

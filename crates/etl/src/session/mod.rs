@@ -24,7 +24,7 @@ use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1};
 pub enum Order {
     /// By time stamp; equal ones in the order of the files.
     Time,
-    /// In the order of the files: the cheapest pass.
+    /// Order of the files: the cheapest pass.
     File,
 }
 
@@ -209,7 +209,7 @@ impl Session {
     /// the events passed to `visit`.
     ///
     /// # Errors
-    /// As [`Session::for_each`].
+    /// See [`Session::for_each`].
     pub fn for_each_wanted(
         &self,
         ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,

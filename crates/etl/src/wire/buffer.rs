@@ -19,7 +19,7 @@ pub mod flag {
     pub const BUFFER_LOST: u16 = 0x04;
     /// Damage in the backup file of a real-time session.
     pub const RTBACKUP_CORRUPT: u16 = 0x08;
-    /// From the backup file of a real-time session.
+    /// The buffer is from the backup file of a real-time session.
     pub const RTBACKUP: u16 = 0x10;
     /// The word at 0x28 is a 16-bit processor index.
     pub const PROCESSOR_INDEX: u16 = 0x20;
@@ -41,7 +41,7 @@ pub mod buffer_type {
     pub const HEADER: u16 = 4;
     /// Events in a batch.
     pub const BATCHED: u16 = 5;
-    /// No events.
+    /// A marker without events.
     pub const EMPTY_MARKER: u16 = 6;
     /// Debugger information.
     pub const DEBUG_INFO: u16 = 7;

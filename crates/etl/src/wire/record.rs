@@ -10,7 +10,7 @@ const MARKER_ULONG_TIME: u8 = 0xB0;
 /// Filler at the end of a buffer.
 const FILLER: u32 = u32::MAX;
 
-/// One record found in a buffer.
+/// A record found in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Raw clock ticks.

@@ -72,7 +72,7 @@ pub struct TraceWriter<W> {
     header_buffer_size: usize,
     /// Records of the header buffer after the header event.
     header_records: Vec<u8>,
-    /// By processor.
+    /// Open buffers, indexed by processor.
     open: Vec<OpenBuffer>,
     /// Raw time of the latest record.
     last_time: i64,

@@ -46,7 +46,7 @@ pub enum Record<'a> {
     Manifest(ManifestEvent<'a>),
     /// WPP message.
     Message(MessageEvent<'a>),
-    /// Any of them, as it was read.
+    /// A record of any kind with its original bytes.
     Stored(StoredEvent<'a>),
 }
 

@@ -18,7 +18,7 @@ const BETWEEN_INLINED: &str = "; ";
 /// The answers of the symbol files.
 pub(super) struct Names<'a> {
     pub(super) wanted: &'a AllWanted,
-    /// By symbol file.
+    /// Answers by symbol file.
     pub(super) answers: &'a [Answer],
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Names<'a> {
 pub(super) struct MethodIds {
     /// By position in the old table; `None` for those that symbols name again.
     of_old: Vec<Option<i32>>,
-    /// By symbol file, start and name.
+    /// Methods by symbol file, start and name.
     of_symbol: HashMap<(usize, u32, String), i32>,
 }
 

@@ -366,7 +366,7 @@ pub struct Slice {
 enum Stored {
     /// An open file, and the offset of the slice in it.
     File(Source, u64),
-    /// All of a small one.
+    /// All bytes of a small file.
     Memory(Bytes),
 }
 

@@ -79,7 +79,7 @@ impl Background {
         })
     }
 
-    /// As [`Background::stop`], for good.
+    /// Like [`Background::stop`], but final.
     pub(super) fn into_folders(mut self) -> StoreResult<Folders> {
         self.stop()?;
         let missing = || StoreError::Incomplete {

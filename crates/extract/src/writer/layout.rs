@@ -25,7 +25,7 @@ pub(super) const FEW_ROWS: u64 = 512;
 /// The number of rows of a table, as far as it is known when the first ones are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Amount {
-    /// None.
+    /// No rows.
     None,
     /// All rows are known, and there are at most [`FEW_ROWS`].
     Few,

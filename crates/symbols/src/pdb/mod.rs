@@ -60,7 +60,7 @@ impl<'f> Pdb<'f> {
     /// public symbols. This is much less work for a few addresses in a large file.
     ///
     /// # Errors
-    /// As [`Pdb::table`].
+    /// See [`Pdb::table`].
     pub fn table_of(&mut self, sorted_rvas: &[u32]) -> Result<Table> {
         compile::table(self, Some(sorted_rvas))
     }

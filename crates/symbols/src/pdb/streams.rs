@@ -8,7 +8,7 @@ use crate::Result;
 
 /// Numbered streams of bytes.
 pub(super) enum Streams<'f> {
-    /// In pages.
+    /// Streams in pages.
     Pages(Msf<'f>),
     /// Packed in chunks.
     Chunks(Msfz<'f>),

@@ -77,7 +77,7 @@ impl<T: Clone + Eq + Hash> Texts<T> {
     }
 }
 
-/// No parent.
+/// Marks a missing parent.
 const NONE: u32 = u32::MAX;
 
 /// Expands stacks to methods, with a cache of recent stacks.

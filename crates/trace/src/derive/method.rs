@@ -159,7 +159,7 @@ const MIN_READIES: u32 = 51;
 /// Sums in a piece of memory.
 const PIECE: usize = 1 << 12;
 
-/// No position.
+/// Marks a missing position.
 const NONE: u32 = u32::MAX;
 
 impl Sums {

@@ -57,7 +57,7 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    /// For `count` values of one kind.
+    /// Creates percentiles for `count` values of one kind.
     pub(super) fn new(kind: usize, count: u32) -> Self {
         let count = u64::from(count);
         Self {

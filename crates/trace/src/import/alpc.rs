@@ -63,9 +63,9 @@ struct Open {
 /// A wait of a thread.
 #[derive(Debug)]
 enum Wait {
-    /// For the answer to a message, since a time.
+    /// Wait for the answer to a message, since a time.
     Reply(u32, i64),
-    /// For any message at a port, since a time; the duration, once it ended.
+    /// Wait for any message at a port, since a time; the duration, once it ended.
     Message(Option<Arc<str>>, i64, Option<i64>),
 }
 
@@ -102,7 +102,7 @@ struct Messages {
     /// The open messages in order of arrival.
     order: BTreeMap<u64, u32>,
     next: u64,
-    /// By thread ID.
+    /// Waits by thread ID.
     waits: FxHashMap<u32, Wait>,
     ports: FxHashSet<Arc<str>>,
     /// Number of known gaps in the recording.

@@ -194,7 +194,7 @@ struct Count {
 #[derive(Debug, Default)]
 struct Second {
     number: i64,
-    /// By number of the kind.
+    /// Counts indexed by the number of the kind.
     counts: Vec<Count>,
 }
 

@@ -30,7 +30,7 @@ pub(super) trait Texts {
     fn text_bytes(&self) -> usize;
 }
 
-/// No entry.
+/// Marks a missing entry.
 const NO_SEQ: Seq = Seq::MAX;
 
 /// The owner of a stack.

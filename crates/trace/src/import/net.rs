@@ -49,7 +49,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// No type of these groups is higher.
+/// The highest type of these groups.
 const LAST_TYPE: u8 = 38;
 
 /// Each transfer is a row; nothing is kept between events.

@@ -41,7 +41,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// No type of this group is higher.
+/// The highest type of this group.
 const LAST_TYPE: u8 = 49;
 
 /// Maximum bytes of a path. Real paths have a few hundred; a small file can claim long paths by the

@@ -22,7 +22,7 @@ pub(super) struct Routes {
     /// Route number of each kind of kernel events. Most events of a large trace are looked up here,
     /// so this is one table with a byte for each kind, and not a map.
     kernel: Box<[u8; KINDS]>,
-    /// By number; the first one leads nowhere.
+    /// Routes by number; the first one leads nowhere.
     routes: Vec<Route>,
     providers: FxHashMap<Guid, OfProvider>,
     classes: FxHashMap<Guid, Route>,

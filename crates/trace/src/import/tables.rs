@@ -12,7 +12,7 @@ use crate::table::{Row, Table};
 /// One collector for each table with rows, created with the first row.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// By the type of their rows.
+    /// Places of tables by the type of their rows.
     places: FxHashMap<TypeId, usize>,
     /// In the order of their first rows, which is the order of the trace.
     outs: Vec<Box<dyn Flush>>,

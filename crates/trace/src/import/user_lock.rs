@@ -32,7 +32,7 @@ struct Open {
 /// Pairs acquisitions with releases.
 #[derive(Debug)]
 pub(super) struct UserLocks {
-    /// By thread ID.
+    /// Open acquisitions by thread ID.
     open: FxHashMap<u32, Open>,
     /// Ticks of the performance counter in a second.
     frequency: Option<i64>,

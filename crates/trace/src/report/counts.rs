@@ -32,16 +32,16 @@ pub struct CountReport {
 pub struct EventCounts {
     /// All events, the header event included.
     pub total: u64,
-    /// By kind of header; an object by name.
+    /// Counts by kind of header; serialized as an object by name.
     #[serde(serialize_with = "object")]
     pub by_header: Vec<HeaderCount>,
-    /// By processor of the buffer; an object by number.
+    /// Counts by processor of the buffer; serialized as an object by number.
     #[serde(serialize_with = "object")]
     pub by_cpu: Vec<CpuCount>,
-    /// Events of the kernel; an object by `group/opcode/version`.
+    /// Kernel events; serialized as an object by `group/opcode/version`.
     #[serde(serialize_with = "object")]
     pub kernel: Vec<KernelCount>,
-    /// Other events; an object by `guid/id/version/opcode`.
+    /// Other events; serialized as an object by `guid/id/version/opcode`.
     #[serde(serialize_with = "object")]
     pub provider: Vec<ProviderEvents>,
 }

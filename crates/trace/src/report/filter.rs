@@ -36,14 +36,14 @@ impl<'f> ProviderFilter<'f> {
 
 /// The selection of events; all of them by default.
 pub struct EventFilter<'f> {
-    /// By provider or class.
+    /// Filter by provider or class.
     pub provider: Option<ProviderFilter<'f>>,
     /// By name: gets the whole name such as `Thread/CSwitch`, the part after its last slash, and
     /// for events named by the built-in tables their number such as `EventID(3008)`.
     pub name: Option<Wanted<'f>>,
     /// By process: gets its name with and without `.exe`, its ID, and both as answers print them.
     pub process: Option<Wanted<'f>>,
-    /// By time.
+    /// Filter by time.
     pub range: Range,
     /// Maximum number of events; the first ones are kept.
     pub limit: Option<u64>,

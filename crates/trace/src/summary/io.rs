@@ -23,7 +23,7 @@ struct DiskTotals {
     writes: u64,
     write_bytes: u64,
     flushes: u64,
-    /// In ticks of the performance counter.
+    /// Duration in ticks of the performance counter.
     elapsed_ticks: u64,
     /// Service times that last from the completion before: in ticks of the session.
     service_ticks: u64,

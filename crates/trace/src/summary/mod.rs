@@ -200,7 +200,7 @@ impl Summary {
 pub struct ScheduledRow {
     /// `name (pid)`.
     pub name: String,
-    /// On a processor.
+    /// Time on a processor.
     pub running_s: f64,
     /// Ready to run, without a processor.
     pub ready_s: f64,

@@ -52,7 +52,7 @@ impl Times {
         self.preempted += other.preempted;
     }
 
-    /// All time on a processor.
+    /// Total time on a processor.
     #[must_use]
     pub const fn on_cpu(&self) -> i64 {
         self.running

@@ -11,9 +11,9 @@ tables! {
         pid: i32;
         /// Part of the system, if its name is known; null for processes.
         part: Option<String>;
-        /// In memory.
+        /// Working set: bytes in memory.
         working_set_bytes: i64, "bytes";
-        /// In memory, and not shared.
+        /// Private working set: bytes in memory that are not shared.
         private_working_set_bytes: i64, "bytes";
         /// Committed, not shared.
         commit_bytes: i64, "bytes";
@@ -40,7 +40,7 @@ tables! {
         zero_bytes: i64, "bytes";
         /// Free.
         free_bytes: i64, "bytes";
-        /// On standby.
+        /// Standby pages.
         standby_bytes: i64, "bytes";
         /// Changed, to be written.
         modified_bytes: i64, "bytes";

@@ -31,7 +31,7 @@ pub(super) enum Neighbour {
 /// An `Entrypoint`: frames that a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// In lower case.
+    /// Pattern of the module name, in lower case.
     pub(super) module: Pattern,
     pub(super) method: MethodPattern,
     pub(super) rule: u32,

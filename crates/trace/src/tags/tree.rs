@@ -81,7 +81,7 @@ struct TagMatch {
 
 /// The match, and the name, of stacks without a matching rule.
 const NOTHING: u32 = 0;
-/// No rule.
+/// Marks a missing rule.
 const NO_RULE: u32 = u32::MAX;
 
 impl Tagged {
