@@ -7,7 +7,7 @@
 /// Thresholds above which a run is not a coincidence.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
-    /// Characters.
+    /// Minimum number of characters.
     min: usize,
     /// Letters, digits and blanks of a hundred characters.
     words_percent: usize,

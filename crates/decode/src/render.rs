@@ -12,11 +12,11 @@ use crate::schema::{Count, Field, MAX_DEPTH, Out, Type};
 /// Limits above which values are cut.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Characters of a text.
+    /// Maximum number of characters of a text.
     pub text: usize,
     /// Bytes of a binary.
     pub binary: usize,
-    /// Elements of a list.
+    /// Maximum number of elements of a list.
     pub list: usize,
 }
 
@@ -27,7 +27,7 @@ impl Limits {
         binary: 256,
         list: 64,
     };
-    /// Everything.
+    /// No limits.
     pub const NONE: Self = Self {
         text: usize::MAX,
         binary: usize::MAX,

@@ -37,19 +37,19 @@ pub mod opcode {
 /// `SystemConfig_CPU`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpu {
-    /// Speed.
+    /// Clock speed in MHz.
     pub mhz: u32,
-    /// Logical processors.
+    /// Number of logical processors.
     pub count: u32,
     /// Memory in MB.
     pub memory_mb: u32,
-    /// Bytes of a page.
+    /// Page size in bytes.
     pub page_size: u32,
     /// Granularity of virtual addresses.
     pub allocation_granularity: u32,
     /// Name of the computer.
     pub computer_name: String,
-    /// Its domain.
+    /// Domain of the computer.
     pub domain_name: String,
 }
 
@@ -122,17 +122,17 @@ pub fn processor_numbers(payload: &[u8]) -> Vec<(u16, u8)> {
 pub struct PhysicalDisk {
     /// Disk number.
     pub number: u32,
-    /// Bytes of a sector.
+    /// Bytes per sector.
     pub bytes_per_sector: u32,
-    /// Sectors of a track.
+    /// Sectors per track.
     pub sectors_per_track: u32,
-    /// Tracks of a cylinder.
+    /// Tracks per cylinder.
     pub tracks_per_cylinder: u32,
-    /// Cylinders.
+    /// Number of cylinders.
     pub cylinders: u64,
     /// Manufacturer and model.
     pub manufacturer: String,
-    /// Partitions.
+    /// Number of partitions.
     pub partitions: u32,
     /// True if writes are cached.
     pub write_cache: bool,
@@ -180,11 +180,11 @@ pub struct LogicalDisk {
     pub letter: String,
     /// Partition number.
     pub partition: u32,
-    /// Sectors of a cluster.
+    /// Sectors per cluster.
     pub sectors_per_cluster: u32,
-    /// Bytes of a sector.
+    /// Bytes per sector.
     pub bytes_per_sector: u32,
-    /// Free clusters.
+    /// Number of free clusters.
     pub free_clusters: i64,
     /// Total number of clusters.
     pub total_clusters: i64,
@@ -341,7 +341,7 @@ impl Platform {
 pub struct Processor {
     /// Processor index.
     pub index: u32,
-    /// Speed.
+    /// Clock speed in MHz.
     pub mhz: u32,
     /// Name.
     pub name: String,

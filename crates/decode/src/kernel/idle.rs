@@ -8,7 +8,7 @@ pub mod opcode {
         POWER {
             /// The processor enters an idle state.
             ENTER = 57, "IdleStateEnter";
-            /// It woke up.
+            /// The processor leaves an idle state.
             EXIT = 58, "IdleStateExit";
         }
     }

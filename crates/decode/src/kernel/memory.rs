@@ -40,15 +40,15 @@ const MAX_PRIORITIES: usize = 64;
 /// Pages of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Machine {
-    /// Zeroed.
+    /// Zeroed pages.
     pub zero: u64,
-    /// Free.
+    /// Free pages.
     pub free: u64,
-    /// Changed, to be written.
+    /// Modified pages, to be written.
     pub modified: u64,
-    /// Changed, and not to be written for now.
+    /// Modified pages, not to be written for now.
     pub modified_no_write: u64,
-    /// Bad.
+    /// Bad pages.
     pub bad: u64,
     /// Pages on standby, over all priorities.
     pub standby: u64,
@@ -60,9 +60,9 @@ pub struct Machine {
     pub paged_pool: Option<u64>,
     /// Nonpaged pool.
     pub nonpaged_pool: Option<u64>,
-    /// Locked by drivers.
+    /// Pages locked by drivers.
     pub mdl: Option<u64>,
-    /// Committed.
+    /// Committed memory.
     pub commit: Option<u64>,
 }
 
@@ -112,7 +112,7 @@ pub struct Process {
     pub pid: u32,
     /// Working set: bytes in memory.
     pub working_set: u64,
-    /// Committed.
+    /// Committed memory.
     pub commit: u64,
     /// Addresses in use.
     pub virtual_size: u64,
@@ -122,9 +122,9 @@ pub struct Process {
     pub store: Option<u64>,
     /// Pages in that store.
     pub stored: Option<u64>,
-    /// Committed and charged elsewhere.
+    /// Committed memory that is charged elsewhere.
     pub commit_debt: Option<u64>,
-    /// Shared and committed.
+    /// Committed memory that is shared.
     pub shared_commit: Option<u64>,
 }
 

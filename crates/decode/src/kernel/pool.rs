@@ -29,7 +29,7 @@ pub struct Block {
     pub kind: u32,
     /// Pool tag: four characters by which the caller identifies the purpose of the block.
     pub tag: [u8; 4],
-    /// Its size.
+    /// Size of the block in bytes.
     pub bytes: u64,
     /// Address of the block.
     pub address: u64,

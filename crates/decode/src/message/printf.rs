@@ -2,7 +2,7 @@
 
 /// Width of a value; more in a file would only cost memory.
 const MAX_WIDTH: usize = 1024;
-/// Digits of a value.
+/// Maximum precision in digits.
 const MAX_PRECISION: usize = 100;
 
 /// A format without its percent sign: `d`, `08x`, `-10.3f`, `I64u`.

@@ -15,7 +15,7 @@ tables! {
         working_set_bytes: i64, "bytes";
         /// Private working set: bytes in memory that are not shared.
         private_working_set_bytes: i64, "bytes";
-        /// Committed, not shared.
+        /// Committed memory that is not shared.
         commit_bytes: i64, "bytes";
         /// Shared with others and committed; null in old recordings.
         shared_commit_bytes: Option<i64>, "bytes";
@@ -36,17 +36,17 @@ tables! {
         /// In use: all memory except for the memory in the next columns; null if the size of the
         /// memory is unknown.
         in_use_bytes: Option<i64>, "bytes";
-        /// Zeroed.
+        /// Zeroed pages.
         zero_bytes: i64, "bytes";
-        /// Free.
+        /// Free pages.
         free_bytes: i64, "bytes";
         /// Standby pages.
         standby_bytes: i64, "bytes";
-        /// Changed, to be written.
+        /// Modified pages, to be written.
         modified_bytes: i64, "bytes";
-        /// Changed, not to be written for now.
+        /// Modified pages, not to be written for now.
         modified_no_write_bytes: i64, "bytes";
-        /// Bad.
+        /// Bad pages.
         bad_bytes: i64, "bytes";
         /// Standby pages repurposed since boot.
         repurposed_pages: i64;
