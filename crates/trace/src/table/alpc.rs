@@ -52,21 +52,21 @@ tables! {
         receiver_process_key: Option<i32>, "key";
         /// Name of the port; null if the receiver had not waited there, or it has no name.
         port_name: Option<Arc<str>>;
-        /// Messages.
+        /// Number of messages.
         count: i64;
         /// Number of answered messages.
         replies: i64;
         /// Number of messages whose sender waited for the answer.
         waits: i64;
-        /// Sum of these waits.
+        /// Sum of the waits of senders for answers.
         sender_wait_ns: i64, "ns";
-        /// Longest of them.
+        /// Longest wait of a sender.
         max_sender_wait_ns: Option<i64>, "ns";
         /// Sum of the times until messages were received.
         delivery_ns: i64, "ns";
-        /// Sum of the times that receivers worked on them.
+        /// Sum of the times that receivers worked on messages.
         service_ns: i64, "ns";
-        /// Longest of these.
+        /// Longest time that a receiver worked on a message.
         max_service_ns: Option<i64>, "ns";
     }
 }

@@ -43,7 +43,7 @@ tables! {
         start_ns: i64, "ns";
         /// End.
         stop_ns: i64, "ns";
-        /// Speed.
+        /// Speed of the core.
         mhz: i32, "MHz";
         /// `delivered`: mean over the time, measured by the processor; `requested`: the speed that
         /// Windows requested.
@@ -87,7 +87,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
-        /// CPU.
+        /// CPU time.
         cpu_ns: i64, "ns";
         /// CPU × speed ÷ nominal speed; null if speeds or nominal speeds are unknown.
         normalized_ns: Option<i64>, "ns";
@@ -121,7 +121,7 @@ tables! {
         module_path: Option<Arc<str>>;
         /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
-        /// CPU.
+        /// CPU time.
         cpu_ns: i64, "ns";
         /// CPU × speed ÷ nominal speed; null if speeds or nominal speeds are unknown.
         normalized_ns: Option<i64>, "ns";
@@ -151,7 +151,7 @@ tables! {
         /// Priority with which threads were switched in; null for threads that were running when
         /// the trace started.
         priority: Option<i32>;
-        /// Switch-ins.
+        /// Number of switch-ins.
         switches: i64;
         /// Time on these cores.
         run_ns: i64, "ns";

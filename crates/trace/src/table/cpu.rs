@@ -37,7 +37,7 @@ tables! {
     ContextSwitch / ContextSwitchColumns = "context_switch", order ["out_ns"] {
         /// The thread.
         thread_key: i32, "key";
-        /// Its process; null if the thread is unknown.
+        /// Process of the thread; null if the thread is unknown.
         process_key: Option<i32>, "key";
         /// Processor; null for an open wait.
         cpu: Option<i32>;
@@ -119,7 +119,7 @@ tables! {
         /// Time in `duration_ns` taken by DPCs and interrupts that interrupted this one:
         /// `duration_ns - nested_ns` is its own time.
         nested_ns: i64, "ns";
-        /// Its routine.
+        /// Frame of the routine.
         frame_id: i32, "key";
         /// Message-signalled interrupt or vector, for interrupts.
         vector: Option<i32>;
@@ -133,7 +133,7 @@ tables! {
         ts_ns: i64, "ns";
         /// Thread whose priority changes.
         thread_key: i32, "key";
-        /// Its process; null if unknown.
+        /// Process of the thread; null if unknown.
         process_key: Option<i32>, "key";
         /// Kind of priority: `dynamic` with which the thread runs, `base` that boosts start from,
         /// `page` of the memory that it uses, `io`.
@@ -176,7 +176,7 @@ tables! {
         wait_sum_ns: Option<i64>, "ns";
         /// Sum of the times in which its threads were ready.
         ready_sum_ns: Option<i64>, "ns";
-        /// Switch-ins.
+        /// Number of switch-ins.
         switches: Option<i64>;
         /// Switch-ins after it had been preempted.
         preemptions: Option<i64>;
@@ -227,7 +227,7 @@ tables! {
         switches: Option<i64>;
         /// Switch-ins with a known ready time.
         ready_count: Option<i64>;
-        /// Threads.
+        /// Number of threads.
         threads: i64;
         /// Mean number of frames between the method and the innermost frame.
         depth: f64;
@@ -250,7 +250,7 @@ tables! {
         tag: String;
         /// Busy samples with the tag.
         samples: i64;
-        /// Their sampled CPU.
+        /// Sampled CPU with the tag.
         cpu_ns: i64, "ns";
         /// Sampled CPU of all stacks of the process that have the tag, or have it without some of
         /// their innermost frames: callees are included. A tag that no stack of the process has has

@@ -11,7 +11,7 @@ tables! {
         thread_key: Option<i32>, "key";
         /// Type with namespace.
         exception_type: String;
-        /// Message.
+        /// Message of the exception.
         message: String;
         /// HRESULT as bit pattern.
         hresult: Option<i32>;

@@ -26,11 +26,11 @@ tables! {
         process_key: Option<i32>, "key";
         /// Kind of fault, as in `page_fault`.
         kind: String;
-        /// Faults.
+        /// Number of faults.
         count: i64;
-        /// First of them.
+        /// First fault.
         first_ns: i64, "ns";
-        /// Last of them.
+        /// Last fault.
         last_ns: i64, "ns";
     }
 
@@ -40,7 +40,7 @@ tables! {
         path: Option<Arc<str>>;
         /// Process; null if unknown.
         process_key: Option<i32>, "key";
-        /// Reads.
+        /// Number of reads.
         count: i64;
         /// Bytes read.
         size_bytes: i64, "bytes";

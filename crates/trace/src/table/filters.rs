@@ -43,7 +43,7 @@ tables! {
         phase: String;
         /// Operation; null for numbers without a name.
         operation: Option<String>;
-        /// Calls.
+        /// Number of calls.
         count: i64;
         /// Calls with a start and an end.
         ended: i64;

@@ -44,11 +44,11 @@ tables! {
         process_key: Option<i32>, "key";
         /// Handle of the heap, as bit pattern.
         heap_handle: i64;
-        /// Allocations.
+        /// Number of allocations.
         allocations: i64;
-        /// Their bytes.
+        /// Total bytes of the allocations.
         allocated_bytes: i64, "bytes";
-        /// Largest of them.
+        /// Largest allocation.
         max_allocated_bytes: Option<i64>, "bytes";
         /// Changes of size.
         reallocations: i64;
@@ -56,7 +56,7 @@ tables! {
         frees: i64;
         /// Blocks that were allocated in the trace and not freed.
         outstanding_blocks: i64;
-        /// Their bytes.
+        /// Total bytes of the outstanding blocks.
         outstanding_bytes: i64, "bytes";
         /// Largest size of the heap, counting blocks that were allocated in the trace.
         peak_bytes: i64, "bytes";

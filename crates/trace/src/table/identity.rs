@@ -62,7 +62,7 @@ tables! {
         thread_key: i32, "key";
         /// Thread ID; 0 for the idle threads of all processors.
         tid: i32;
-        /// Its process; null if no event reports it.
+        /// Process of the thread; null if no event reports it.
         process_key: Option<i32>, "key";
         /// Thread that created it; null if its start is not in the trace or names none.
         creator_thread_key: Option<i32>, "key";
@@ -200,7 +200,7 @@ tables! {
         rva: Option<i64>;
         /// Address as bit pattern.
         address: i64;
-        /// Its method, if the name is known.
+        /// Method of the address, if the name is known.
         method_id: Option<i32>, "key";
         /// Source file of the method at the address, if symbols contain it; with inlined calls, the
         /// file of the outermost one.
@@ -218,7 +218,7 @@ tables! {
         stack_id: i32, "key";
         /// Node of the caller; null for the outermost frame. It is always smaller than `stack_id`.
         parent_id: Option<i32>, "key";
-        /// Its frame.
+        /// Frame of the node.
         frame_id: i32, "key";
         /// Number of callers: 0 for the outermost frame.
         depth: i32;

@@ -95,7 +95,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread that faulted.
         thread_key: i32, "key";
-        /// Fault.
+        /// Time of the fault.
         start_ns: i64, "ns";
         /// Time at which the page had been read.
         end_ns: i64, "ns";
@@ -150,7 +150,7 @@ tables! {
         process_keys: Option<String>;
         /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
         priority: i32;
-        /// Reads.
+        /// Number of reads.
         reads: i64;
         /// Bytes read.
         read_bytes: i64, "bytes";
@@ -158,7 +158,7 @@ tables! {
         read_service_ns: i64, "ns";
         /// Time of reads, queue included.
         read_io_ns: i64, "ns";
-        /// Writes.
+        /// Number of writes.
         writes: i64;
         /// Bytes written.
         write_bytes: i64, "bytes";
@@ -166,7 +166,7 @@ tables! {
         write_service_ns: i64, "ns";
         /// Time of writes, queue included.
         write_io_ns: i64, "ns";
-        /// Flushes.
+        /// Number of flushes.
         flushes: i64;
         /// Service time of flushes.
         flush_service_ns: i64, "ns";

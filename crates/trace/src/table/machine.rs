@@ -44,7 +44,7 @@ tables! {
         clock: String;
         /// Ticks of the clock per second.
         clock_frequency: i64;
-        /// Processors.
+        /// Number of processors.
         processors: i32;
         /// Speed of the processors in MHz.
         cpu_mhz: Option<i32>;
@@ -93,7 +93,7 @@ tables! {
         item: i32;
         /// Name of the fact.
         name: String;
-        /// Its value as text.
+        /// Value of the fact as text.
         value: Option<String>;
     }
 

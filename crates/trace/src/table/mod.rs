@@ -101,7 +101,7 @@ impl Table {
 
 /// A row of a table.
 pub trait Row: Sized + 'static {
-    /// Its table.
+    /// Table of the row.
     const TABLE: &'static Table;
     /// Collects rows by column.
     type Columns: Columns<Self> + 'static;

@@ -88,19 +88,19 @@ tables! {
         keep_alives: i64;
         /// Sends of the program.
         posts: i64;
-        /// Their bytes.
+        /// Total bytes of the program's sends.
         post_bytes: i64, "bytes";
         /// Sends that a filter had held back.
         injects: i64;
-        /// Their bytes.
+        /// Total bytes of the held-back sends.
         inject_bytes: i64, "bytes";
         /// Segments sent, including retransmissions.
         sends: i64;
-        /// Their bytes.
+        /// Total bytes of the sent segments.
         send_bytes: i64, "bytes";
         /// Receipts of data.
         receives: i64;
-        /// Their bytes, including data received again.
+        /// Total bytes received, including data received again.
         receive_bytes: i64, "bytes";
         /// Last segment sent; for a connection with `retransmit_timeout_ns` the last segment of the
         /// unacknowledged data.

@@ -35,7 +35,7 @@ tables! {
         /// Process that has it: its creator, the target of a duplicate, or the heir. Kernel handles
         /// belong to System.
         process_key: Option<i32>, "key";
-        /// Its value, which is reused.
+        /// Value of the handle, which is reused.
         handle: i64;
         /// The object.
         object_id: Option<i32>, "key";
@@ -84,7 +84,7 @@ tables! {
         kind: &'static str;
         /// Pool tag of the holder of the references: four characters.
         tag: Option<Arc<str>>;
-        /// References.
+        /// Number of references.
         count: Option<i64>;
         /// Stack.
         stack_id: Option<i32>, "key";

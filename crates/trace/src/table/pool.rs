@@ -53,15 +53,15 @@ tables! {
         pool_type: Option<i32>;
         /// `paged` or `nonpaged`; null for types outside of the enumeration.
         paging: Option<&'static str>;
-        /// Allocations.
+        /// Number of allocations.
         allocations: i64;
-        /// Their bytes.
+        /// Total bytes of the allocations.
         allocated_bytes: i64, "bytes";
-        /// Largest of them.
+        /// Largest allocation.
         max_allocated_bytes: Option<i64>, "bytes";
-        /// Frees.
+        /// Number of frees.
         frees: i64;
-        /// Their bytes.
+        /// Total bytes of the frees.
         freed_bytes: i64, "bytes";
         /// Number of these frees whose allocation is not in the trace.
         frees_of_earlier: i64;
@@ -69,7 +69,7 @@ tables! {
         lifetime_ns: i64, "ns";
         /// Blocks that were allocated in the trace and not freed to its end.
         outstanding_blocks: i64;
-        /// Their bytes.
+        /// Total bytes of the outstanding blocks.
         outstanding_bytes: i64, "bytes";
     }
 }

@@ -49,7 +49,7 @@ tables! {
         ipv4_index: Option<i32>;
         /// Interface index for IPv6; null if it has none.
         ipv6_index: Option<i32>;
-        /// Its addresses, separated by `;`.
+        /// Addresses of the adapter, separated by `;`.
         addresses: Option<String>;
         /// Addresses of its DNS servers, separated by `;`.
         dns_servers: Option<String>;
@@ -162,7 +162,7 @@ tables! {
     MachineFact / MachineFactColumns = "machine_fact", order [] {
         /// Name of the fact.
         name: String;
-        /// Its value as text.
+        /// Value of the fact as text.
         value: String;
         /// Source of the fact, as its file states it; null if it does not.
         source: Option<String>;

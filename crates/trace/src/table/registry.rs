@@ -50,7 +50,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Kind of operation, as in `registry_io`.
         operation: String;
-        /// Operations.
+        /// Number of operations.
         count: i64;
         /// Number of operations whose status is an error or a warning.
         failures: i64;

@@ -30,7 +30,7 @@ tables! {
         path: Option<String>;
         /// True if the file existed when the extract was created.
         has_file: bool;
-        /// Its size; null if the file is missing.
+        /// Size of the file; null if it is missing.
         size_bytes: Option<i64>, "bytes";
     }
 }

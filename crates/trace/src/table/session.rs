@@ -22,7 +22,7 @@ tables! {
         file: Option<String>;
         /// Bits of `LogFileMode`.
         mode: Option<i64>;
-        /// Their names, separated by `+`.
+        /// Names of the mode bits, separated by `+`.
         modes: Option<String>;
         /// Size of its buffers, for sessions of the trace.
         buffer_size_bytes: Option<i64>, "bytes";
@@ -63,7 +63,7 @@ tables! {
         session: Option<Arc<str>>;
         /// GUID of the provider; null if the event names none.
         provider_guid: Option<Arc<str>>;
-        /// Its name, if known.
+        /// Name of the provider, if known.
         provider: Option<Arc<str>>;
         /// Keywords, as bit pattern; an event needs one of them.
         any_keyword: Option<i64>;

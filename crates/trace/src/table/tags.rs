@@ -17,7 +17,7 @@ tables! {
         end_ns: i64, "ns";
         /// Busy samples with the tag.
         samples: i64;
-        /// Their sampled CPU.
+        /// Sampled CPU with the tag.
         cpu_ns: i64, "ns";
     }
 }

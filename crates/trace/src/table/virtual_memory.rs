@@ -44,17 +44,17 @@ tables! {
     VirtualAllocProcess / VirtualAllocProcessColumns = "virtual_alloc_process", order ["process_key"] {
         /// Process; null if unknown.
         process_key: Option<i32>, "key";
-        /// Commits.
+        /// Number of commits.
         commits: i64;
-        /// Their bytes.
+        /// Total bytes of the commits.
         commit_bytes: i64, "bytes";
-        /// Largest of them.
+        /// Largest commit.
         max_commit_bytes: i64, "bytes";
         /// Reservations without a commit.
         reserves: i64;
-        /// Decommits.
+        /// Number of decommits.
         decommits: i64;
-        /// Releases.
+        /// Number of releases.
         releases: i64;
         /// Bytes of decommits and releases.
         freed_bytes: i64, "bytes";

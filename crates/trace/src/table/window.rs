@@ -43,9 +43,9 @@ tables! {
         class: &'static str;
         /// Number of its type.
         type_id: i32;
-        /// Name of its type; null for unknown numbers.
+        /// Name of the type; null for unknown numbers.
         type_name: Option<&'static str>;
-        /// Its handle, the last one if it changed.
+        /// Handle of the object, the last one if it changed.
         handle: i64;
         /// Terminal session.
         session_id: i32;
@@ -111,7 +111,7 @@ tables! {
         package: Option<String>;
         /// Number of the message that the thread was handling.
         message_id: Option<i32>;
-        /// Its first parameter, as bit pattern.
+        /// First parameter of the message, as bit pattern.
         wparam: Option<i64>;
         /// The cursor that was shown.
         cursor_type: Option<i32>;
@@ -147,7 +147,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// `exclusive` or `shared`; null for releases whose acquisition is not in the trace.
         mode: Option<Arc<str>>;
-        /// Acquisitions.
+        /// Number of acquisitions.
         acquisitions: i64;
         /// Number of acquisitions that the system also logged as slow.
         slow: i64;
