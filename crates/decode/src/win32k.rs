@@ -337,7 +337,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     let top_level_class_name = text(c);
     let third = text(c);
     if of_store {
-        text(c); // ID of the application, which the package also names
+        text(c); // id of the application, which the package names as well
     }
     let (image_path, package) = if of_store {
         (None, third)
