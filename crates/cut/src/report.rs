@@ -59,7 +59,8 @@ pub fn lines(done: &Done) -> Vec<String> {
     lines
 }
 
-/// The report of [`lines`] as JSON: kept and dropped events by reason. A reason without events has 0.
+/// The report of [`lines`] as JSON: kept and dropped events by reason. A reason without events
+/// has 0.
 #[must_use]
 pub fn json(done: &Done) -> Value {
     let cut = &done.cut;

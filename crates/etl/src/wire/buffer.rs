@@ -127,7 +127,8 @@ impl BufferHeader {
     /// The processor that the buffer belongs to.
     #[must_use]
     pub const fn cpu(&self) -> u16 {
-        // Before Windows 8 the second byte is an alignment (8), which would turn processor 1 into 2049.
+        // Before Windows 8 the second byte is an alignment (8), which would turn processor 1 into
+        // 2049.
         if self.buffer_flag & flag::PROCESSOR_INDEX != 0 {
             self.processor
         } else {

@@ -66,7 +66,8 @@ pub struct StackCounts {
     pub user: u64,
     /// Definitions of keys that got another meaning.
     pub deleted: u64,
-    /// Keys in use: finishing the trace writes one more definition for each of them, on processor 0.
+    /// Keys in use: finishing the trace writes one more definition for each of them, on
+    /// processor 0.
     pub in_use: u64,
 }
 

@@ -190,6 +190,7 @@ fn samples(
                 ts.get(row).unwrap_or_default(),
                 weight.get(row).unwrap_or_default(),
             );
+            // All rows without a thread count as one thread.
             let (process, thread) = (process.get(row), thread.get(row).unwrap_or(-1));
             let sum = sums.entry(process).or_default();
             sum.samples += 1;
