@@ -17,7 +17,7 @@ use etwkit_etl::RawEvent;
 /// Names of performance counters, types of `PERFINFO`.
 const COUNTER_CONFIG: u8 = etwkit_decode::kernel::counter::opcode::CONFIG;
 
-/// True if an event describes others, or something that outlives a part.
+/// True if an event describes other events, or an object that outlives a part.
 pub(crate) fn is_describing(hook: Option<Hook>, event: &RawEvent<'_>) -> bool {
     match hook {
         Some(hook) => is_describing_kernel(hook),

@@ -1,5 +1,5 @@
-//! Definitions of stack keys that a part of the time needs. A key has the meaning of its next
-//! definition.
+//! Definitions of stack keys that a part of the trace needs. The next definition of a key
+//! determines its meaning.
 
 use etwkit_decode::kernel::stack::{self, Owner, opcode};
 use etwkit_decode::kernel::{Hook, group};

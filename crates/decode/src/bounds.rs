@@ -4,7 +4,7 @@ use std::mem::size_of;
 
 use crate::schema::Field;
 
-/// Fields of one event, members of structs included; more in a file are damage.
+/// Maximum number of fields of one event, including members of structs; more in a file are damage.
 pub const MAX_FIELDS: usize = 1024;
 
 /// Memory for all schemas that a trace describes.

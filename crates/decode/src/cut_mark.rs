@@ -1,5 +1,4 @@
-//! The mark of a trace that is a part of a larger one: an event that the command which cuts traces
-//! writes.
+//! The mark of a trace that is a part of a larger one: an event that the cut command writes.
 //!
 //! A cut trace also holds events outside its time range: the events that describe others, and the
 //! events that describe the state at its start. Readers that know the mark exclude these from their

@@ -39,7 +39,7 @@ pub enum Requester {
 pub struct Resolution {
     /// The requester.
     pub whose: Requester,
-    /// Time between two ticks in units of 100 ns; 0 of a request that is taken back.
+    /// Time between two ticks in units of 100 ns; 0 for a withdrawn request.
     pub resolution: u32,
     /// True if it was in effect before the recording.
     pub is_rundown: bool,

@@ -222,7 +222,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Reads an event; `None` if it is none of these or cut short.
+    /// Reads an event; `None` for other events and truncated payloads.
     #[must_use]
     pub fn read(event: &RawEvent<'_>) -> Option<Self> {
         if !event.kind.is_manifest() || event.provider() != WIN32K {

@@ -1,8 +1,8 @@
 //! Conversion of rows from other readers into an extract.
 //!
-//! Traces are not the only source of extracts: another is data that some other program kept of a
-//! trace. Its reader writes rows to a [`Sink`], as the import of a trace does, and provides here
-//! the content of the manifest.
+//! Traces are not the only source of extracts: another source is data that another program
+//! extracted from a trace. Its reader writes rows to a [`Sink`], as the import of a trace does, and
+//! provides here the content of the manifest.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -4,7 +4,7 @@ use std::io;
 
 use etwkit_etl::source::ByteSource;
 
-/// Bytes that are hashed at either end of a file.
+/// Number of bytes that are hashed at each end of a file.
 const END: u64 = 1 << 20;
 
 /// The hash of [`Input::source_hash`](crate::Input::source_hash). An error comes with the index of

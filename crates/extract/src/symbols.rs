@@ -1,5 +1,5 @@
-//! Symbol files that an archive contains in addition to a trace. PerfView and WPR pack those that
-//! were generated on the recorded machine, which no symbol server has.
+//! Symbol files that an archive contains in addition to a trace. PerfView and WPR pack the files
+//! that were generated on the recorded machine, because no symbol server has them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};

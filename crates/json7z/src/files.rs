@@ -188,7 +188,7 @@ fn stem_of<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
     found.eq_ignore_ascii_case(ending).then_some(stem)
 }
 
-/// The first names of a list, and how many more there are.
+/// The first names of a list, and the number of the remaining ones.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(LISTED);
     let tail = if more == 0 {
@@ -199,8 +199,8 @@ fn listed(names: &[String]) -> String {
     format!("{}{tail}", names.get(..LISTED).unwrap_or(names).join(", "))
 }
 
-/// Name of the main file without its ending, and name of the part in lower case, which is empty for
-/// the main file.
+/// Name of the main file without its extension, and name of the part in lower case, which is empty
+/// for the main file.
 fn part_of(name: &str) -> Option<(&str, String)> {
     let stem = stem_of(name, ".json")?;
     let part = stem

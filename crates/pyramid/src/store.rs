@@ -441,7 +441,7 @@ impl Store {
     }
 }
 
-/// The keys of a part in that kind of sums, if it belongs there.
+/// The keys of a part in a kind of sums; `None` if it does not belong there.
 pub(crate) fn key_in(part: &Part, dim: Dim) -> Option<(i32, i32)> {
     match (part.dim, dim) {
         (Dim::Thread, Dim::Process) => Some((part.sub, 0)),

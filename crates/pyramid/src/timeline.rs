@@ -120,7 +120,7 @@ impl Lanes {
     }
 }
 
-/// A share of a bucket in 255ths: never 0 for anything.
+/// A share of a bucket in 255ths; at least 1 for any nonzero amount.
 fn share(value: i64, width: i64) -> u8 {
     if value <= 0 {
         return 0;

@@ -1,5 +1,5 @@
-//! Two computations at the same time: moving a picture waits for decoding, so a second thread does
-//! half of it.
+//! Two computations at the same time: answers wait for decoding, so a second thread does half of
+//! it.
 
 /// Runs `beside` on a thread of its own, and `here` at the same time. If the system has no thread
 /// left, they run one after the other.

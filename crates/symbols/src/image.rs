@@ -24,7 +24,7 @@ const ENTRY_LEN: usize = 28;
 const CODE_VIEW: u32 = 2;
 /// Signature, GUID and age of a `RSDS` record, which precede the path.
 const RSDS_HEAD: usize = 24;
-/// Maximum size of a record in bytes; Windows paths have 520 at most.
+/// Maximum size of a record in bytes; Windows paths have at most 520.
 const MAX_RSDS: u32 = 4096;
 
 /// The build of an image that a trace refers to.

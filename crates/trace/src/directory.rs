@@ -78,7 +78,7 @@ pub struct Directory {
     /// that is long after the start.
     pub first_events: FxHashMap<u16, i64>,
     /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none.
-    /// Sessions of programs may have begun earlier and ended later.
+    /// User-mode sessions may have started earlier and ended later.
     pub kernel_times: Option<(i64, i64)>,
     /// Gaps in the events of processors, sorted by start; see [`Directory::find_gaps`].
     pub gaps: Vec<Gap>,

@@ -26,7 +26,7 @@ pub(super) struct Records {
     budget: Budget,
 }
 
-/// Bytes of memory that a map and its name occupy, roughly.
+/// Approximate memory of a map and its name, in bytes.
 fn cost_of_map(name: &str, map: &ValueMap) -> usize {
     let entries: usize = map
         .entries

@@ -156,7 +156,7 @@ pub struct NetworkInterface {
     pub kind: u32,
     /// True if it is operational.
     pub is_up: bool,
-    /// Speeds in bits per second, sending and receiving; all bits set where it is unknown.
+    /// Speeds in bits per second, sending and receiving; all bits set if unknown.
     pub speeds: (u64, u64),
 }
 

@@ -36,7 +36,7 @@ pub mod state {
     pub const DEFERRED_READY: u8 = 7;
     /// It waits for a gate, in old Windows versions.
     pub const GATE_WAIT: u8 = 8;
-    /// Its wait is over, but its process has to be brought into memory before it becomes ready.
+    /// Its wait is over, but its process must be brought into memory before it becomes ready.
     pub const WAITING_FOR_PROCESS: u8 = 9;
 }
 

@@ -11,8 +11,8 @@ use crate::bounds::{Budget, MAX_FIELDS, cost};
 use crate::schema::{self, Count, Field, Length, MAX_DEPTH, Schema, Source, Type, ValueMap};
 use crate::{intype, message};
 
-/// Memory for the schemas of one manifest, the templates and texts that events share counted each
-/// time.
+/// Maximum memory for the schemas of one manifest. Templates and texts that events share count once
+/// for each event.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Opcodes that every manifest has.

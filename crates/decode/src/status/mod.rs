@@ -39,7 +39,7 @@ const NDIS_STATUSES: &[(u32, &str)] = &[
     (0xC001_0015, "NDIS_STATUS_INVALID_DATA"),
 ];
 
-/// Object identifiers of network drivers, of the reference of NDIS.
+/// Object identifiers of network drivers, from the NDIS reference.
 const NDIS_OIDS: &[(u32, &str)] = &[
     (0x0001_0101, "OID_GEN_SUPPORTED_LIST"),
     (0x0001_0102, "OID_GEN_HARDWARE_STATUS"),

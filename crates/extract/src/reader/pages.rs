@@ -34,7 +34,8 @@ const MAX_DEPTH: u32 = 8;
 /// Checks the headers of all pages.
 ///
 /// # Errors
-/// If one claims more than a page can have, reaches out of its column, or is none.
+/// If a header is invalid or claims more than a page can have, or if its page reaches out of the
+/// column.
 pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<(), ParquetError> {
     for group in metadata.row_groups() {
         for column in group.columns() {

@@ -136,7 +136,7 @@ struct Reader<'d> {
     found: CompilandSymbols,
     /// Number of a string by offset in the string table of the PDB.
     files: FxHashMap<u32, u32>,
-    /// IDs that a compiland lends to others, by its number.
+    /// IDs that a compiland exports to others, by compiland number.
     exports: FxHashMap<usize, HashMap<u32, u32>>,
     /// Numbers of compilands by their names in lower case.
     by_name: Option<HashMap<String, usize>>,

@@ -164,8 +164,8 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that
-/// much.
+/// Follows a pointer (`PATH:` and a path) in a store that is a folder. Pointers from servers are
+/// not trusted and not followed.
 fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf, Kind)> {
     let mut text = String::new();
     fs::File::open(pointer)?

@@ -138,7 +138,7 @@ pub(super) struct Methods<'s> {
     touched: Vec<MethodId>,
     /// Lengths and positions of the ready times of a process, the shortest first.
     by_length: Vec<(i64, u32)>,
-    /// Percentiles of the process, then of those methods that were ready often enough.
+    /// Percentiles of the process, then of the methods that were ready often enough.
     ranked: Vec<Ranked>,
     of_process: usize,
     /// Positions of the percentiles of a method in `ranked`, by kind. Of several methods that

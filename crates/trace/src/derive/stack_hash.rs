@@ -10,7 +10,7 @@ use crate::topics::TABLES;
 /// Rows of a batch.
 const BATCH: usize = 1 << 14;
 
-/// Writes the numbers of those stacks that rows have: most nodes of the tree are only callers.
+/// Writes the hashes of the stacks that rows have: most nodes of the tree are only callers.
 ///
 /// # Errors
 /// The errors of the source and the sink.

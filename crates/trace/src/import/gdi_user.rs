@@ -120,7 +120,7 @@ impl GdiUser {
             .for_each(|start| context.forget(start));
     }
 
-    /// Writes the objects that still exist. Returns how many were not followed.
+    /// Writes the objects that still exist. Returns the number of objects that were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(ObjectKey, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));

@@ -454,7 +454,7 @@ impl Importer for Handles<'_> {
         self.event(hook.opcode, event, context, sink)
     }
 
-    /// Writes the handles that are open and the objects that live.
+    /// Writes the open handles and the live objects.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,

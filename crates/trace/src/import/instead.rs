@@ -103,7 +103,8 @@ impl Recent {
         self.slices.push_back(slice);
     }
 
-    /// The thread that ran longest in a stretch of time, how long, and its latest priority then.
+    /// The thread that ran longest in a stretch of time, the duration, and its latest priority
+    /// then.
     fn longest(&mut self, from: i64, to: i64) -> Option<(i32, i64, i32)> {
         // Mostly one slice covers all of it, and nothing has to be added up.
         if let Some(slice) = self.slices.back().filter(|slice| slice.since <= from) {

@@ -12,14 +12,14 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tracker::process::ProcessKey;
 
-/// Rows in a message.
+/// Maximum rows in a message.
 const ROWS: usize = 1024;
 
-/// Bytes of the texts in a message.
+/// Maximum bytes of the texts in a message.
 const TEXT: usize = 1 << 20;
 
-/// Messages on their way. With a bound the reader waits for a slow receiver, instead of filling the
-/// memory.
+/// Capacity of the queue in messages. With this bound the reader waits for a slow receiver, instead
+/// of filling the memory.
 const MESSAGES: usize = 32;
 
 /// A message to the thread that creates rows.

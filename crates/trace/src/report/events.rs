@@ -41,15 +41,15 @@ pub struct Listed {
 
 /// The handling of an event.
 enum Step {
-    /// It is not wanted.
+    /// The event is not wanted.
     Pass,
     /// Neither it nor any later one is wanted.
     Over,
-    /// It is wanted.
+    /// The event is wanted.
     Take(Row),
 }
 
-/// A choice among events on its way through a session.
+/// The application of a filter in one pass over a session.
 struct Choice<'f> {
     filter: &'f EventFilter<'f>,
     /// Raw ticks of the first and last event that may be wanted.

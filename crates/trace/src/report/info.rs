@@ -32,7 +32,7 @@ pub struct Info {
     /// The sections of the summary, under their names; empty if the session was read only once.
     #[serde(flatten)]
     pub sections: Map<String, Value>,
-    /// The machine. Sections have it in full: `header` and `sysconfig`.
+    /// The machine. The sections `header` and `sysconfig` contain all its facts.
     #[serde(skip)]
     pub machine: Option<Machine>,
     /// The recording. The section `header` has it in full.

@@ -194,7 +194,7 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// The bytes of an event that nothing describes, and the texts in them.
+/// The bytes of an event without a description, and the texts in them.
 fn payload(event: &RawEvent<'_>) -> Map<String, Value> {
     let mut raw = Map::new();
     if !event.payload().is_empty() {

@@ -6,7 +6,7 @@ use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::{Decoder, eventinfo, kernel};
 use etwkit_etl::{Guid, Identity};
 
-/// A provider and how many events of it there are.
+/// A provider and the number of its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderCount {
     /// Its name, or its GUID if nothing names it.

@@ -28,7 +28,8 @@ tables! {
         /// Version of the computed tables, which rises when their meaning changes; null if there
         /// are none.
         derived_version: Option<i32>;
-        /// Labels set by its creator, as `NAME=VALUE` separated by `;`; null without labels.
+        /// Labels set by its creator, in the form `NAME=VALUE` separated by `;`; null without
+        /// labels.
         labels: Option<String>;
     }
 

@@ -49,8 +49,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// File name of the function's module; null if none was mapped there, and without an entry.
         module: Option<Arc<str>>;
-        /// Function; without a name the offset in the module or the address, as `+0x1a2b`; null
-        /// without an entry.
+        /// Function; without a name the offset in the module or the address, such as `+0x1a2b`;
+        /// null without an entry.
         function: Option<String>;
         /// Calls with entry and exit.
         count: i64;

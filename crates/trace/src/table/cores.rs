@@ -115,7 +115,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// File name of the module; null if none was mapped there.
         module: Option<Arc<str>>;
-        /// Name of the function; without one the offset in the module or the address, as `+0x1a2b`.
+        /// Name of the function; without one the offset in the module or the address, such as
+        /// `+0x1a2b`.
         method: String;
         /// Path of the module.
         module_path: Option<Arc<str>>;

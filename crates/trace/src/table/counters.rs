@@ -113,7 +113,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// File name of the source module; null if none was mapped there.
         caller_module: Option<Arc<str>>;
-        /// Source method; without a name the offset in the module or the address, as `+0x1a2b`.
+        /// Source method; without a name the offset in the module or the address, such as
+        /// `+0x1a2b`.
         caller: String;
         /// File name of the target module; null if none was mapped there.
         callee_module: Option<Arc<str>>;

@@ -201,7 +201,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// File name of the module; null if none was mapped there.
         module: Option<String>;
-        /// Name of the function; without one the offset in the module or the address, as `+0x1a2b`.
+        /// Name of the function; without one the offset in the module or the address, such as
+        /// `+0x1a2b`.
         method: String;
         /// Path of the module.
         module_path: Option<String>;
@@ -245,8 +246,8 @@ tables! {
         process_key: Option<i32>, "key";
         /// The rules that define it: `default`, or the name of the user's file.
         tag_set: String;
-        /// Path of the tag, as `Parent\Child`; `Other` if no rule of the set `default` matches, or
-        /// no stack was recorded.
+        /// Path of the tag, in the form `Parent\Child`; `Other` if no rule of the set `default`
+        /// matches, or no stack was recorded.
         tag: String;
         /// Busy samples with the tag.
         samples: i64;

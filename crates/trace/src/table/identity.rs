@@ -17,7 +17,7 @@ tables! {
         command_line: Option<String>;
         /// Terminal session; -1 for none.
         session_id: Option<i32>;
-        /// Security identifier of the user, as `S-1-…`.
+        /// Security identifier of the user, in the form `S-1-…`.
         sid: Option<String>;
         /// Thread that started it, which need not belong to the parent; null if its start is not in
         /// the trace or names none.

@@ -198,7 +198,7 @@ tables! {
         max_position_bytes: i64, "bytes";
         /// Operations whose status is an error.
         failures: i64;
-        /// Distinct statuses of failed operations, as `0xc0000034`, separated by commas.
+        /// Distinct statuses of failed operations, in the form `0xc0000034`, separated by commas.
         failure_statuses: String;
     }
 }

@@ -15,7 +15,7 @@ tables! {
         session_name: Option<String>;
         /// Computer.
         computer: Option<String>;
-        /// Windows version, as `10.0.19041`.
+        /// Windows version, such as `10.0.19041`.
         os_version: Option<String>;
         /// Windows edition and build, from the registry of the machine.
         os_name: Option<String>;
@@ -25,7 +25,7 @@ tables! {
         /// True if the machine is virtual, by the manufacturer and product in its firmware; null if
         /// the trace does not have these. See docs/numbers/machine.md.
         is_virtual_machine: Option<bool>;
-        /// Start of the recording, UTC, as `2024-05-01T10:00:00.1234567Z`.
+        /// Start of the recording, UTC, such as `2024-05-01T10:00:00.1234567Z`.
         start_utc: String;
         /// Start of the recording in units of 100 ns since 1601.
         start_filetime: i64;
@@ -115,9 +115,9 @@ tables! {
 
     /// A volume, and the prefix of kernel paths on it.
     Volume / VolumeColumns = "volume", order [] {
-        /// Drive letter or other DOS path, as `C:`; null if it has none.
+        /// Drive letter or other DOS path, such as `C:`; null if it has none.
         drive: Option<String>;
-        /// Path of the device, as `\Device\HarddiskVolume3`.
+        /// Path of the device, such as `\Device\HarddiskVolume3`.
         nt_path: Option<String>;
         /// Number of the disk.
         disk: Option<i32>;

@@ -39,11 +39,11 @@ tables! {
 
     /// A network interface of the machine, written by the recorder at the end of the trace.
     Adapter / AdapterColumns = "adapter", order [] {
-        /// Description, as `Intel(R) Ethernet Controller`.
+        /// Description, such as `Intel(R) Ethernet Controller`.
         description: String;
-        /// Name of the connection, as `Ethernet 2`; only in merged traces.
+        /// Name of the connection, such as `Ethernet 2`; only in merged traces.
         alias: Option<String>;
-        /// Hardware address, as `00:15:5d:7c:58:28`; null if it has none.
+        /// Hardware address, such as `00:15:5d:7c:58:28`; null if it has none.
         mac: Option<String>;
         /// Interface index for IPv4; null if it has none.
         ipv4_index: Option<i32>;
@@ -76,7 +76,7 @@ tables! {
         /// `framework` (.NET Framework) or `core` (.NET Core, .NET 5 and later); null for any
         /// other.
         flavour: Option<&'static str>;
-        /// Version of the runtime, as `4.0.30319.17929`; newer ones leave parts of it 0.
+        /// Version of the runtime, such as `4.0.30319.17929`; newer ones leave parts of it 0.
         version: String;
         /// Version of the base class library.
         library_version: String;

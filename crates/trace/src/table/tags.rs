@@ -9,7 +9,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// The rules that define it: `default`, or the name of the user's file.
         tag_set: String;
-        /// Path of the tag, as `Parent\Child`.
+        /// Path of the tag, in the form `Parent\Child`.
         tag: String;
         /// First sample.
         start_ns: i64, "ns";

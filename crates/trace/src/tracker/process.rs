@@ -48,7 +48,7 @@ pub struct ProcessInstance {
     only_defunct: bool,
     /// Known from nothing but other events that name its ID.
     only_mentioned: bool,
-    /// Raw time from which the ID is taken to mean this instance.
+    /// Raw time from which the ID refers to this instance.
     begin: i64,
     /// Raw time at which it stopped or its successor started.
     end: i64,
