@@ -1,11 +1,12 @@
-//! When something began that is reported only when it ends.
+//! The start of an operation that is reported only at its end.
 
 use etwkit_decode::kernel::registry::{self, Begin};
 use etwkit_decode::kernel::{Hook, disk, dpc, fault, group, stack};
 use etwkit_etl::RawEvent;
 
-/// Raw time at which what the event describes began; `None` for events that report a point in time. Disk
-/// accesses report how long they took in ticks of the performance counter, which clocks most traces.
+/// Raw time at which the operation described by the event started; `None` for events that report a
+/// point in time. Disk accesses report their duration in ticks of the performance counter, the
+/// clock of most traces.
 pub(crate) fn began(hook: Hook, event: &RawEvent<'_>) -> Option<i64> {
     let (payload, pointer_size) = (event.payload(), event.pointer_size());
     match (hook.group, hook.opcode) {

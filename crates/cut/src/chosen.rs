@@ -1,4 +1,4 @@
-//! Which events are of the processes and providers that were asked for.
+//! Selection of events by process and provider.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use etwkit_trace::directory::{Directory, DirectoryBuilder};
 use etwkit_trace::report::events::Wanted;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the filters say of an event.
+/// The answer of the filters for one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is one that was asked for.
+    /// It is a requested one.
     Wanted,
-    /// It is not, but names processes and threads that those that were asked for speak of.
+    /// It is not, but it names processes and threads that requested events can refer to.
     Named,
     /// It is not.
     Other,
-    /// Its process is not known.
+    /// Its process is unknown.
     Unknown,
 }
 
 /// The filters.
 #[derive(Default)]
 pub struct Choice {
-    /// Names and ids of processes.
+    /// Names and IDs of processes.
     pub process: Option<Wanted<'static>>,
     /// Names and GUIDs of providers.
     pub provider: Option<Wanted<'static>>,
@@ -42,22 +42,22 @@ impl Choice {
 /// Idle and System: code of the kernel is theirs.
 const KERNEL_PROCESSES: [u32; 2] = [0, 4];
 
-/// Decides over events, which must come in the order of time.
+/// Decides over events, which must come in order of time.
 pub(crate) struct Chooser<'c> {
     choice: &'c Choice,
     facts: &'c Facts,
     attributor: Attributor,
     decoder: Decoder,
-    /// What was decided over process instances, and over providers.
+    /// Decisions already made for process instances and for providers.
     processes: FxHashMap<u32, bool>,
     providers: FxHashMap<(Guid, u8), bool>,
-    /// Request packets of operations that are wanted.
+    /// Request packets of wanted operations.
     requests: FxHashSet<u64>,
-    /// Raw times of wanted events, whose stacks are wanted, where providers are chosen.
+    /// Raw times of wanted events, whose stacks are also wanted, if providers are chosen.
     times: FxHashSet<i64>,
 }
 
-/// What filters ask about.
+/// Facts that the filters need.
 pub(crate) struct Facts {
     directory: Directory,
 }
@@ -93,7 +93,8 @@ impl<'c> Chooser<'c> {
         let hook = Hook::of(event);
         let plan = hook.and_then(|_| self.decoder.plan(event));
         let verdict = self.of_process(hook, event, plan.as_ref());
-        // Both filters have to agree. What processes rule out cannot come back by its provider.
+        // Both filters have to agree. An event that the process filter rejects cannot come back
+        // because of its provider.
         if verdict != Verdict::Wanted || self.choice.provider.is_none() {
             return verdict;
         }
@@ -105,7 +106,7 @@ impl<'c> Chooser<'c> {
         if !is_wanted {
             return Verdict::Named;
         }
-        // Stacks come behind their events and name them by time, so that all times of wanted events are
+        // Stacks follow their events and name them by time, so the times of all wanted events are
         // remembered.
         self.times.insert(event.timestamp);
         Verdict::Wanted
@@ -152,15 +153,15 @@ impl<'c> Chooser<'c> {
         let time = event.timestamp;
         let payload = event.payload();
         match hook.map(|hook| (hook.group, hook.opcode)) {
-            // What the recording and the machine are belongs to every process.
+            // The description of the recording and of the machine belongs to every process.
             Some((group::EVENT_TRACE | group::CONFIG, _)) => return Verdict::Wanted,
             Some((group::THREAD, scheduler::opcode::CONTEXT_SWITCH)) => {
                 let switch = scheduler::ContextSwitch::parse(payload);
                 let tids = switch.map_or([None; 2], |switch| {
                     [Some(switch.new_tid), Some(switch.old_tid)]
                 });
-                // A switch ends the slice of one thread and begins that of another: it is needed if either of
-                // them is wanted.
+                // A switch ends the slice of one thread and starts another thread's. It is needed
+                // if either thread is wanted.
                 return self.any_thread(tids, time);
             }
             Some((group::THREAD, scheduler::opcode::READY_THREAD)) => {
@@ -169,8 +170,8 @@ impl<'c> Chooser<'c> {
             }
             Some((group::FILE, file_io::opcode::OPERATION_END)) => {
                 let end = file_io::OperationEnd::parse(payload, event.pointer_size());
-                // The end of an operation names no thread and may be logged on any processor; only its
-                // request packet says whose it is.
+                // The end of an operation names no thread and may be logged on any processor. Only
+                // its request packet links it to a process.
                 let is_wanted = end.is_some_and(|end| self.requests.remove(&end.irp));
                 return if is_wanted {
                     Verdict::Wanted
@@ -204,7 +205,7 @@ impl<'c> Chooser<'c> {
         Verdict::Wanted
     }
 
-    /// An event that names no process, and whose process is not known otherwise.
+    /// An event that names no process, and whose process is unknown otherwise.
     fn of_nobody(&self, hook: Option<Hook>, event: &RawEvent<'_>) -> Verdict {
         if crate::describing::is_describing(hook, event) {
             Verdict::Named
@@ -252,8 +253,9 @@ impl<'c> Chooser<'c> {
     }
 }
 
-/// Whether an event of another process names what those that were asked for may speak of: which process and
-/// thread made one ready, and the code of the kernel. What other processes loaded is in none of their stacks.
+/// True if an event of another process describes something that wanted events can refer to: the
+/// process and thread that made a thread ready, and the code of the kernel. Modules that other
+/// processes loaded are in no stack of a wanted process.
 fn names(hook: Option<Hook>, event: &RawEvent<'_>, pid: u32) -> bool {
     match hook {
         Some(hook) if hook.group == group::IMAGE => KERNEL_PROCESSES.contains(&pid),

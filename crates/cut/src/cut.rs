@@ -1,4 +1,4 @@
-//! Cutting a session: what is kept is planned in a first pass and written in a second one.
+//! Cutting a session: a first pass plans which events are kept, and a second pass writes them.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -20,21 +20,21 @@ use crate::plan::{Plan, Planner};
 use crate::redact::{Redacted, Redactor};
 use crate::write::{Copy, Shape};
 
-/// What is to be kept of a session.
+/// The selection of events to keep, and whether to redact them.
 #[derive(Default)]
 pub struct Options {
     /// The part of the time; [`Range::ALL`] if it is `None`.
     pub range: Option<Range>,
     /// Processes and providers.
     pub choice: Choice,
-    /// Whether texts are replaced.
+    /// True if texts are to be replaced.
     pub redact: bool,
 }
 
-/// What became of a session.
+/// The result of cutting a session: counts, the part, and damage.
 #[derive(Debug, Default)]
 pub struct Cut {
-    /// How many events had which fate.
+    /// Number of events by fate.
     pub events: BTreeMap<Fate, u64>,
     /// Bytes of the records that were kept, decompressed.
     pub bytes: u64,
@@ -44,7 +44,7 @@ pub struct Cut {
     pub cut_before: Option<Range>,
     /// Different texts that were replaced; `None` if none were to be.
     pub texts: Option<u64>,
-    /// What was wrong with the files.
+    /// Damage found in the files.
     pub damage: Damage,
 }
 
@@ -60,7 +60,7 @@ impl Cut {
     }
 }
 
-/// What stops cutting.
+/// Errors that stop a cut.
 #[derive(Debug, thiserror::Error)]
 pub enum CutError {
     /// A file could not be read.
@@ -69,7 +69,7 @@ pub enum CutError {
     /// The new trace could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// Nothing of the trace lies in the part.
+    /// The part contains nothing of the trace.
     #[error("the range lies outside the trace, which is {duration_s:.3} s long")]
     EmptyRange {
         /// Length of the trace in seconds.
@@ -80,16 +80,16 @@ pub enum CutError {
     Interrupted,
 }
 
-/// Learns how far the work is, and may stop it.
+/// Receives the progress, and may stop the work.
 pub type OnProgress<'p> = dyn FnMut(Progress) -> ControlFlow<()> + 'p;
 
 /// Events between two reports.
 const TICK: u64 = 1 << 14;
 
-/// Cuts a session and writes what is kept into `sink`.
+/// Cuts a session and writes the kept events into `sink`.
 ///
 /// # Errors
-/// [`CutError`]. Damage of the files is no error, see [`Cut::damage`].
+/// [`CutError`]. Damage in the files is not an error, see [`Cut::damage`].
 pub fn cut<W: Write + Seek>(
     session: &Session,
     options: &Options,
@@ -111,7 +111,7 @@ pub fn cut<W: Write + Seek>(
         progress: &mut *progress,
     }
     .plan()?;
-    // What is damaged inside of buffers is known only now, and decides which events have to be kept.
+    // Damage inside buffers is known only now, and it decides which events have to be kept.
     if !planned.damage.losses().is_empty() {
         losses = Losses::of(session, planned.damage.losses());
         planned = Work {
@@ -133,14 +133,14 @@ pub fn cut<W: Write + Seek>(
     .write(planned, sink)
 }
 
-/// What the first pass found out.
+/// The results of the first pass.
 struct Planned {
     plan: Plan,
     /// Bytes of records in header buffers.
     header_bytes: usize,
-    /// What knows how to redact.
+    /// The redactor, if texts are to be replaced.
     redactor: Option<Redactor>,
-    /// What is wrong inside of buffers.
+    /// Damage inside buffers.
     damage: Damage,
 }
 
@@ -172,8 +172,8 @@ impl Work<'_, '_> {
             if let Some(redactor) = &mut redactor {
                 redactor.observe(event);
             }
-            // Records of header buffers go into the new header buffer, whose size has to be known before
-            // anything is written.
+            // Records of header buffers go into the new header buffer, whose size must be known
+            // before anything is written.
             if event.buffer == 0 {
                 header_bytes += align8(event.record.len());
             }
@@ -185,7 +185,8 @@ impl Work<'_, '_> {
         }
         let clock = self.session.clock();
         let length = clock.nanoseconds(last.max(self.session.ends().0.unwrap_or(i64::MIN)));
-        // The length is known only after the pass, since a file that was never closed does not say it.
+        // The length is known only after the pass, because a file that was never closed does not
+        // contain it.
         if range.start_ns > length || range.end_ns < 0 && last != i64::MIN {
             return Err(CutError::EmptyRange {
                 duration_s: length as f64 / 1e9,
@@ -233,8 +234,8 @@ impl Work<'_, '_> {
             .map(|facts| Chooser::new(&self.options.choice, facts));
         let mut failed = None;
         let mut ticker = Ticker::new(self.session, (0.5, 1.0), self.progress);
-        // One file is copied buffer by buffer, which keeps the order of its events. The filters need the
-        // order of time, because they follow which thread runs.
+        // One file is copied buffer by buffer, which keeps the order of its events. The filters
+        // need the order of time, because they follow which thread runs.
         let order = if is_one { Order::File } else { Order::Time };
         let pass = self.session.for_each(order, |event| {
             let fate = fate(event, &plan, verdict(chooser.as_mut(), event));
@@ -280,7 +281,7 @@ fn one<W: Write + Seek>(
     if fate.is_kept() {
         cut.bytes += align8(event.record.len()) as u64;
     }
-    // The header of the first file is written anew, and is no event that was dropped.
+    // The header of the first file is written anew, so it does not count as a dropped event.
     if !(is_header(Hook::of(event)) && event.buffer == 0) {
         *cut.events.entry(fate).or_default() += 1;
     }

@@ -1,7 +1,8 @@
-//! Which events say what others mean: they stay in every part, whenever they were logged.
+//! Events that describe others: they are kept in every part, at any time.
 //!
-//! Processes, images and names are reported once, when they come or go, and again at the start or end of a
-//! recording. Nothing outside the part is left of what happened but these.
+//! Processes, images and names are reported once, when they start or end, and again at the start or
+//! end of a recording. Apart from events that the numbers of the part need, no other event outside
+//! the part is kept.
 
 use etwkit_decode::clr;
 use etwkit_decode::eventinfo;
@@ -16,7 +17,7 @@ use etwkit_etl::RawEvent;
 /// Names of performance counters, types of `PERFINFO`.
 const COUNTER_CONFIG: u8 = etwkit_decode::kernel::counter::opcode::CONFIG;
 
-/// Whether an event describes others, or what lives longer than a part.
+/// True if an event describes other events, or an object that outlives a part.
 pub(crate) fn is_describing(hook: Option<Hook>, event: &RawEvent<'_>) -> bool {
     match hook {
         Some(hook) => is_describing_kernel(hook),
@@ -39,8 +40,8 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
         group::FILE => file_name::is_name(opcode),
         group::REGISTRY => registry::is_block(opcode),
         group::PERFINFO => sample::is_interval(opcode) || opcode == COUNTER_CONFIG,
-        // A handle may live through the part without an event in it. References are left out: each call has
-        // one.
+        // A handle may live through the part without an event in it. References are left out: each
+        // call has one.
         group::OBJECT => !matches!(
             opcode,
             object::opcode::REFERENCE | object::opcode::DEREFERENCE
@@ -49,8 +50,8 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
     }
 }
 
-/// Ids of the .NET runtime that report methods, modules, assemblies and domains that come and go, and of
-/// collections, which have an event for each of their steps.
+/// IDs of the .NET runtime that report the loading and unloading of methods, modules, assemblies
+/// and domains, and of collections, which have an event for each of their steps.
 const RUNTIME: [std::ops::RangeInclusive<u16>; 5] = [1..=4, 7..=9, 141..=145, 151..=158, 187..=190];
 
 fn is_describing_provider(event: &RawEvent<'_>) -> bool {
@@ -58,7 +59,7 @@ fn is_describing_provider(event: &RawEvent<'_>) -> bool {
     match event.provider() {
         clr::RUNDOWN => true,
         clr::RUNTIME => RUNTIME.iter().any(|ids| ids.contains(&id)),
-        // The value of a setting, or the speed of a processor, holds until the next event.
+        // The value of a setting, or the speed of a processor, applies until the next event.
         KERNEL_PROCESS | KERNEL_POWER | PROCESSOR_POWER => true,
         // A manifest of an EventSource, in pieces.
         _ => id == CHUNK_ID,

@@ -1,4 +1,4 @@
-//! What becomes of each event.
+//! The fate of each event: kept or dropped, with the reason.
 
 use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::{Hook, event_trace, group};
@@ -8,29 +8,29 @@ use crate::chosen::Verdict;
 use crate::describing::is_describing;
 use crate::plan::{Plan, keeps_stack};
 
-/// What becomes of an event.
+/// The fate of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
-    /// Kept: it lies in the part, and is of a process and provider that were asked for.
+    /// Kept: it is in the part and belongs to a requested process and provider.
     Within,
     /// Kept: it describes others.
     Describing,
     /// Kept: the numbers of the part need it.
     Needed,
-    /// Dropped: it lies outside of the part.
+    /// Dropped: it is outside of the part.
     Outside,
-    /// Dropped: it is of another process or provider.
+    /// Dropped: it belongs to another process or provider.
     Other,
-    /// Dropped: its process is not known.
+    /// Dropped: its process is unknown.
     Unknown,
     /// Dropped: the header of a file that is merged, or the mark of an earlier cut.
     Replaced,
-    /// Dropped: what it says is not understood, so that it cannot be redacted.
+    /// Dropped: its content is not understood, so it cannot be redacted.
     NotUnderstood,
 }
 
 impl Fate {
-    /// All of them, in the order in which they are reported.
+    /// All fates, in the order of the report.
     pub(crate) const ALL: [Self; 8] = [
         Self::Within,
         Self::Describing,
@@ -42,13 +42,13 @@ impl Fate {
         Self::NotUnderstood,
     ];
 
-    /// Whether the event is kept.
+    /// True if the event is kept.
     #[must_use]
     pub const fn is_kept(self) -> bool {
         matches!(self, Self::Within | Self::Describing | Self::Needed)
     }
 
-    /// How the text for people names it.
+    /// The wording of this fate in the text report.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::Within => "of the part",
@@ -77,13 +77,14 @@ impl Fate {
     }
 }
 
-/// Decides over an event, given what the filters say of it.
+/// Decides the fate of an event, given the verdict of the filters.
 pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate {
     let hook = Hook::of(event);
     if is_header(hook) || CutMark::of(event).is_some() {
         return Fate::Replaced;
     }
-    // In front of the filters: what the numbers of the part need stays even if it is of another process.
+    // Checked before the filters: events that the numbers of the part need are kept even if they
+    // belong to another process.
     if plan.needed.contains(event) {
         return if plan.part.holds(event.timestamp) {
             Fate::Within
@@ -112,7 +113,7 @@ pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate 
     }
 }
 
-/// Whether it is the header event of a file.
+/// True if the event is the header event of a file.
 pub(crate) fn is_header(hook: Option<Hook>) -> bool {
     hook.is_some_and(|hook| {
         (hook.group, hook.opcode) == (group::EVENT_TRACE, event_trace::opcode::HEADER)

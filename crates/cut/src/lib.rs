@@ -1,15 +1,15 @@
 //! Cuts event traces: a part of the time, of the processes or of the providers, merged or redacted.
 //!
 //! ```text
-//! Session ─► plan: which events the part needs ─► write: kept events, as they were, into a new trace
+//! Session ─► plan: events that the part needs ─► write: kept events, unchanged, into a new trace
 //! ```
 //!
-//! What is kept stays as it was logged, at its own time. Beside the events of the part these are those that
-//! describe others, and those that say how things stood when the part began; a mark
-//! ([`etwkit_decode::cut_mark`]) says to readers what the part is, so that its numbers are those of `--range`
-//! on the whole.
+//! Kept events stay as they were logged, at their own time. In addition to the events of the part,
+//! these are events that describe others, and events that describe the state when the part starts.
+//! A mark ([`etwkit_decode::cut_mark`]) gives readers the bounds of the part, so that its numbers
+//! are the same as with `--range` on the whole trace.
 //!
-//! This crate knows no SQL.
+//! This crate does not depend on SQL.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Where events of the recording are missing: a part says so where the whole did.
+//! Gaps in the recording: a part reports the losses that the whole trace reported.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Finds them by flags, by missing numbers and by damage: between buffers, and inside of buffers as a
-    /// pass found it.
+    /// Finds losses by flags, by missing numbers and by damage: between buffers, and inside of
+    /// buffers as found by a pass.
     pub(crate) fn of(session: &Session, found: &[(usize, u64)]) -> Self {
         let mut losses = Self::default();
         let mut damaged: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
@@ -54,7 +54,7 @@ impl Losses {
         }
     }
 
-    /// A buffer that is not there may have been that of any processor.
+    /// A missing buffer may have belonged to any processor.
     fn missing_numbers(&mut self, file: &TraceFile, number: u16) {
         let mut buffers: Vec<(&BufferEntry, u32)> =
             file.buffers().iter().zip(0u32..).skip(1).collect();
@@ -73,9 +73,9 @@ impl Losses {
         }
     }
 
-    /// Bytes that are no buffer may have been one of any processor, so that each may lack events up to its
-    /// next buffer. Of a buffer with damaged records its own processor may lack those up to the next one.
-    /// Offsets are in order.
+    /// Bytes that are not a buffer may have been a buffer of any processor, so each processor may
+    /// lack events up to its next buffer. A buffer with damaged records affects only its own
+    /// processor, up to the next buffer. Offsets are in ascending order.
     fn damaged(&mut self, file: &TraceFile, number: u16, offsets: &[u64]) {
         let mut offsets = offsets.iter().copied().peekable();
         let mut skipped = 0u64;
@@ -111,11 +111,11 @@ impl Losses {
     }
 }
 
-/// Finds the events between which others are missing: a gap reaches from the last one before it to the first
-/// one behind it.
+/// Finds the events around each gap: from the last event before it to the first event after it.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
-    /// The last event of the kernel logger of each processor of a file, and whether its buffer has losses.
+    /// The last event of the kernel logger of each processor of a file, and whether its buffer has
+    /// losses.
     last: FxHashMap<(u16, u16), (u32, Id, bool)>,
 }
 
@@ -130,7 +130,7 @@ impl Edges {
             .last
             .entry((event.file, event.cpu))
             .or_insert((event.buffer, id, false));
-        // Losses are reported for a whole buffer and may lie in front of it or behind it, so that both of its
+        // Losses are reported for a whole buffer and may be before or after it, so both of its
         // edges are kept.
         if last.0 != event.buffer && (last.2 || is_lossy) {
             needed.add(last.1);

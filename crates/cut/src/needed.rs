@@ -9,8 +9,8 @@ pub(crate) struct Id(u64, u32);
 
 impl Id {
     pub(crate) fn of(event: &RawEvent<'_>) -> Self {
-        // Time stamps do not distinguish events, and records are not numbered; the place in the files does,
-        // and is the same in both passes.
+        // Time stamps do not distinguish events, and records are not numbered; the place in the
+        // files does, and is the same in both passes.
         Self(
             u64::from(event.file) << 32 | u64::from(event.buffer),
             event.position,
@@ -22,7 +22,7 @@ impl Id {
 #[derive(Debug, Default)]
 pub(crate) struct Needed {
     ids: FxHashSet<Id>,
-    /// Raw times of those behind the part, whose stacks may belong to rows in it.
+    /// Raw times of the events after the part whose stacks may belong to rows in it.
     times: FxHashSet<i64>,
 }
 
@@ -31,7 +31,7 @@ impl Needed {
         self.ids.insert(id);
     }
 
-    /// Adds an event behind the part.
+    /// Adds an event after the part.
     pub(crate) fn add_behind(&mut self, event: &RawEvent<'_>) {
         self.ids.insert(Id::of(event));
         self.times.insert(event.timestamp);
@@ -41,7 +41,8 @@ impl Needed {
         self.ids.contains(&Id::of(event))
     }
 
-    /// Whether the stacks of an event of that time are needed, whenever they were logged.
+    /// True if the stacks of an event with that raw time are needed, regardless of when they were
+    /// logged.
     pub(crate) fn has_stacks_of(&self, time: i64) -> bool {
         self.times.contains(&time)
     }

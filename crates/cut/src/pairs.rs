@@ -1,5 +1,5 @@
-//! What was under way when a part of the time began, and what ended behind it: operations with an event when
-//! they start and one when they end.
+//! Operations with a start event and an end event: those that were running when the part starts,
+//! and those that end after it.
 
 use etwkit_decode::kernel::file_io::{self, Operation, OperationEnd};
 use etwkit_decode::kernel::mini_filter::{self, Callback, Step};
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::needed::{Id, Needed};
 use crate::part::PartSide;
 
-/// What a key means.
+/// The meaning of the number in a [`Key`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// Request packet of a disk access.
@@ -21,28 +21,28 @@ enum Kind {
     Opened,
     /// Callback of a minifilter driver.
     Callback,
-    /// System calls of a thread, one in the other.
+    /// System calls of a thread, nested.
     Call,
     /// The last access that a disk completed.
     Completed,
-    /// What a processor did last: it went to sleep, or woke up.
+    /// The last power transition of a processor: it went to sleep, or woke up.
     Idle,
 }
 
-/// A kind of operations with what distinguishes one from the others.
+/// A kind of operation, with the number that identifies one operation of this kind.
 type Key = (Kind, u64);
 
-/// Operations that are held at most: of those beyond it the end is not kept.
+/// Maximum number of open operations: the ends of further ones are not kept.
 const MAX_OPEN: usize = 1 << 20;
 
-/// System calls in each other that are held for a thread.
+/// Maximum number of nested system calls of a thread.
 const MAX_NESTED: usize = 16;
 
-/// Which operation an event starts or ends.
+/// The operation that an event starts, ends or replaces.
 enum PairEvent {
     Starts(Key),
     Ends(Key),
-    /// It takes the place of the one before.
+    /// It replaces the previous one.
     Replaces(Key),
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// The part begins: what has not ended is needed.
+    /// Called at the start of the part: operations that have not ended are needed.
     pub(crate) fn begin(&self, needed: &mut Needed) {
         self.open
             .values()
@@ -84,7 +84,8 @@ impl Pairs {
                     self.start(key, event, place);
                 }
                 PairEvent::Ends(key) => {
-                    // What began in the part is reported whole; a state reaches into it from where it began.
+                    // Operations that started in the part are reported whole. A state extends into
+                    // the part from its start.
                     let reaches = |open: Open| {
                         open.place == PartSide::Within
                             || key.0 == Kind::Idle && open.place == PartSide::Before
@@ -102,11 +103,11 @@ impl Pairs {
             return;
         }
         let open = self.open.entry(key).or_default();
-        // Windows of programs are called back from the kernel and call it again, so that several calls of a
-        // thread are open at a time. Of everything else only one can be open.
+        // The kernel calls back into window procedures, and these call the kernel again, so several
+        // calls of a thread can be open at a time. For every other kind only one can be open.
         let is_nested = key.0 == Kind::Call;
         if !is_nested {
-            // The end of the one before is missing.
+            // The end of the previous one is missing.
             open.clear();
         } else if open.len() >= MAX_NESTED {
             open.remove(0);
@@ -139,7 +140,7 @@ fn pair_events(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Optio
         group::PERFINFO => [call(hook, event, running), None],
         group::POWER if matches!(hook.opcode, idle::opcode::ENTER | idle::opcode::EXIT) => {
             let processor = (Kind::Idle, event.cpu.into());
-            // Falling asleep ends being awake, and the other way round: each event is both.
+            // Going to sleep ends being awake, and vice versa: each event is both.
             [
                 Some(PairEvent::Ends(processor)),
                 Some(PairEvent::Starts(processor)),
@@ -199,8 +200,7 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<PairEvent> {
     }
     let read = Callback::parse(event.payload(), hook.opcode, event.pointer_size())?;
     let call = read.call;
-    // Three addresses distinguish calls. They have the same high bits, which turning moves away from each
-    // other.
+    // Three addresses distinguish calls. Their high bits are equal; the rotations separate them.
     let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
     let key = (Kind::Callback, mixed ^ u64::from(call.is_post));
     Some(if read.step == Step::Start {

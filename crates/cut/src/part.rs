@@ -3,21 +3,21 @@
 use etwkit_etl::clock::Clock;
 use etwkit_trace::import::Range;
 
-/// Where a point in time lies.
+/// The position of a point in time relative to the part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PartSide {
-    /// In front of the part.
+    /// The time is before the part.
     Before,
-    /// In it; both ends belong to it.
+    /// The time is in the part; both ends belong to it.
     Within,
-    /// Behind it.
+    /// The time is after the part.
     Behind,
 }
 
 /// A part of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// As it was asked for.
+    /// The requested range.
     pub(crate) range: Range,
     /// First and last raw tick.
     first: i64,
@@ -26,13 +26,14 @@ pub(crate) struct Part {
 
 impl Part {
     pub(crate) fn new(range: Range, clock: &Clock) -> Self {
-        // An open end must stay open: converted it would become a tick that some event could lie before.
+        // An open end must stay open. Converted, it would become a tick, and an event could be
+        // before it.
         let first = if range.start_ns == i64::MIN {
             i64::MIN
         } else {
             clock.ticks_at(range.start_ns)
         };
-        // Several ticks of a fast clock lie in one nanosecond.
+        // With a fast clock, several ticks fall into one nanosecond.
         let behind = range
             .end_ns
             .checked_add(1)

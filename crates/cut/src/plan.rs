@@ -1,8 +1,9 @@
-//! The first pass over a trace: which events outside a part of the time its numbers need.
+//! The first pass over a trace: the events outside a part that its numbers need.
 //!
-//! A part is read as `--range` reads the whole: from its start on, with what is known of the time before. So
-//! it keeps the events that say how things stood when it began (who ran and who waited, what was read and
-//! written), and those behind it that end what began in it. All stay as they were logged, at their own times.
+//! A part is read as `--range` reads the whole trace: from its start on, with the state known
+//! before. So it keeps events that describe the state at its start (running and waiting threads,
+//! open reads and writes), and later events that end operations of the part. All stay as they were
+//! logged, at their own times.
 
 use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::{Hook, group, stack};
@@ -18,19 +19,20 @@ use crate::part::{Part, PartSide};
 use crate::stack_keys::StackKeys;
 use crate::switches::Switches;
 
-/// What the first pass found out.
+/// The results of the first pass.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The part that was asked for.
+    /// The requested part.
     pub(crate) asked: Part,
-    /// The part that the new trace is: what was cut before is no larger than it was.
+    /// The part that the new trace covers. It is never larger than an earlier cut of the same
+    /// trace.
     pub(crate) part: Part,
     pub(crate) needed: Needed,
-    /// The part that the trace itself is, if it was cut before.
+    /// The part that the trace itself covers, if it was cut before.
     pub(crate) mark: Option<CutMark>,
 }
 
-/// Makes a plan. Wants all events, in the order of time.
+/// Creates a plan. It needs all events, in order of time.
 #[derive(Debug)]
 pub(crate) struct Planner {
     plan: Plan,
@@ -44,7 +46,7 @@ pub(crate) struct Planner {
 }
 
 impl Planner {
-    /// `is_filtered`: whether some events may not be wanted.
+    /// `is_filtered` is true if some events may not be wanted.
     pub(crate) fn new(part: Part, is_filtered: bool) -> Self {
         Self {
             plan: Plan {
@@ -66,7 +68,7 @@ impl Planner {
         &mut self.plan.needed
     }
 
-    /// Takes an event; `is_wanted` says whether the filters let it pass.
+    /// Takes an event. `is_wanted` is true if the filters accept it.
     pub(crate) fn event(&mut self, event: &RawEvent<'_>, is_wanted: bool) {
         if let Some(mark) = CutMark::of(event) {
             self.plan.mark = Some(self.plan.mark.map_or(mark, |before| before.with(mark)));
@@ -117,7 +119,7 @@ impl Planner {
 
     /// The plan.
     pub(crate) fn finish(mut self, clock: &Clock) -> Plan {
-        // No event lies in the part or behind it, so that its start was never passed.
+        // No event is in the part or after it, so its start was never passed.
         if self.place == PartSide::Before {
             self.switches.begin(&mut self.plan.needed);
             self.pairs.begin(&mut self.plan.needed);
@@ -127,8 +129,8 @@ impl Planner {
             .for_each(|last| self.plan.needed.add(last));
         if let Some(mark) = self.plan.mark {
             let Range { start_ns, end_ns } = self.plan.part.range;
-            // Outside of an earlier part only what that part needed is left, so that the new one cannot be
-            // larger.
+            // Outside of an earlier part, only the events that it needed are left. So the new part
+            // cannot be larger.
             let range = Range {
                 start_ns: start_ns.max(mark.start_ns),
                 end_ns: end_ns.min(mark.end_ns),
@@ -139,7 +141,7 @@ impl Planner {
     }
 }
 
-/// Whether the stack that an event holds, or refers to, is kept; `None` if it is no such event.
+/// True if the stack that an event holds, or refers to, is kept; `None` if the event has no stack.
 pub(crate) fn keeps_stack(
     hook: Hook,
     event: &RawEvent<'_>,

@@ -1,4 +1,4 @@
-//! The command: opens, cuts, and gives the file its name.
+//! The command: opens the trace, cuts it, and publishes the new file.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use crate::args::CutArgs;
 use crate::chosen::Choice;
 use crate::cut::{Cut, CutError, OnProgress, Options, cut};
 
-/// Where a part of the time lies in a trace.
+/// Finds a part of the time in a trace.
 pub type FindRange<'a> = dyn Fn(&str, &Input) -> Result<Range> + 'a;
 
-/// How words of the command line are read, as all commands read them.
+/// Parsers for words of the command line, shared with all commands.
 pub struct Asks<'a> {
     /// A part of the time.
     pub range: &'a FindRange<'a>,
@@ -24,7 +24,7 @@ pub struct Asks<'a> {
     pub names: &'a dyn Fn(&str) -> Wanted<'static>,
 }
 
-/// What the command did.
+/// The result of the command.
 #[derive(Debug)]
 pub struct Done {
     /// Names of the files that were read.
@@ -33,7 +33,7 @@ pub struct Done {
     pub out: PathBuf,
     /// Bytes of the files that were read, unpacked, and of the new one.
     pub sizes: (u64, u64),
-    /// What became of the events.
+    /// Counts of kept and dropped events, and damage.
     pub cut: Cut,
 }
 
@@ -47,7 +47,7 @@ pub fn run(args: &CutArgs, asks: &Asks<'_>, progress: &mut OnProgress<'_>) -> Re
             .as_deref()
             .is_some_and(|text| text.split(';').all(|part| part.trim().is_empty()))
         {
-            // An empty variable of a script must not hand on the whole trace.
+            // An empty variable in a script must not pass on the whole trace.
             bail!(
                 "--{option} {:?}: expected a name",
                 text.as_deref().unwrap_or_default()
@@ -121,7 +121,7 @@ fn label(input: &Input) -> String {
         .unwrap_or_default()
 }
 
-/// A trace that is read must not be replaced, whoever wrote it.
+/// An input trace must not be replaced, independent of the program that wrote it.
 fn refuse_own_input(args: &CutArgs) -> Result<()> {
     let Ok(out) = args.out.canonicalize() else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Which definitions of stack keys a part of the time needs: a key means what its next definition says.
+//! Definitions of stack keys that a part of the trace needs. The next definition of a key
+//! determines its meaning.
 
 use etwkit_decode::kernel::stack::{self, Owner, opcode};
 use etwkit_decode::kernel::{Hook, group};
@@ -36,7 +37,7 @@ impl StackKeys {
             return None;
         }
         let key = stack::key(event.payload(), 0, event.pointer_size())?;
-        // The next definition says what a key meant; later ones are about another stack.
+        // The next definition gives the meaning of a key; later definitions describe other stacks.
         self.referred.remove(&key).then(|| Id::of(event))
     }
 }

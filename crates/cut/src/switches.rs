@@ -1,4 +1,4 @@
-//! Who ran and who waited when a part of the time began, and who came back behind it.
+//! Running and waiting threads at the start of a part, and threads that return after it.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, opcode};
 use etwkit_decode::kernel::{Hook, group, thread};
@@ -11,12 +11,13 @@ use crate::part::PartSide;
 /// A ready event with the switch that brought the thread that logged it.
 type Ready = (Id, Option<Id>);
 
-/// The last that is known of a thread.
+/// The last known state of a thread.
 #[derive(Debug, Default)]
 struct Thread {
     /// It was taken off.
     out: Option<Id>,
-    /// It was made ready: for the first and the last time before it was taken off, for the first time since.
+    /// Ready events: the first and the last one before it was switched out, and the first one
+    /// since.
     first: Option<Ready>,
     last: Option<Ready>,
     since: Option<Ready>,
@@ -37,12 +38,13 @@ pub(crate) struct Switches {
     /// The switch that brought the thread of each processor, and that thread.
     running: FxHashMap<u16, (Id, u32)>,
     threads: FxHashMap<u32, Thread>,
-    /// Processors that switched behind the part.
+    /// Processors that switched after the part.
     switched: FxHashSet<u16>,
-    /// Threads that were switched in, and out, before: their first switches say when and where they began.
+    /// Threads that were switched in, and out, before: their first switches give the time and place
+    /// of their start.
     came: FxHashSet<u32>,
     went: FxHashSet<u32>,
-    /// Whether some events are not wanted.
+    /// True if some events are filtered out.
     is_filtered: bool,
 }
 
@@ -58,7 +60,7 @@ impl Switches {
         self.running.get(&cpu).map(|(_, tid)| *tid)
     }
 
-    /// The part begins: what is known so far is needed.
+    /// Called at the start of the part: the state known so far is needed.
     pub(crate) fn begin(&self, needed: &mut Needed) {
         self.running.values().for_each(|(id, _)| needed.add(*id));
         self.threads
@@ -67,7 +69,7 @@ impl Switches {
             .for_each(|id| needed.add(id));
     }
 
-    /// Takes an event; of those that the filters do not let pass only who runs is learned.
+    /// Takes an event. Events that the filters reject only update the running threads.
     pub(crate) fn event(
         &mut self,
         hook: Hook,
@@ -79,14 +81,14 @@ impl Switches {
         if (hook.group, hook.opcode) == (group::THREAD, thread::opcode::START)
             && let Some(started) = thread::Thread::parse(event.payload(), hook.version)
         {
-            // The id is that of another thread from here on.
+            // From here on, the ID belongs to another thread.
             self.came.remove(&started.tid);
             self.went.remove(&started.tid);
         }
         if hook.group != group::THREAD
             || !matches!(hook.opcode, opcode::CONTEXT_SWITCH | opcode::READY_THREAD)
         {
-            // The thread that runs is the one that an event without ids is of.
+            // The thread that runs is the one that an event without IDs is of.
             if self.is_filtered
                 && is_wanted
                 && place == PartSide::Within
@@ -141,8 +143,9 @@ impl Switches {
             .remove(&switch.new_tid)
             .is_some_and(|thread| thread.out.is_some());
         if place == PartSide::Behind {
-            // The first switch of a processor ends the slice that reaches out of the part; the first return
-            // of a thread ends its wait. Who went off behind the part is of no interest any more.
+            // The first switch of a processor ends the slice that extends beyond the part. The
+            // first return of a thread ends its wait. Threads switched out after the part do not
+            // matter any more.
             if self.switched.insert(event.cpu) || came_back {
                 needed.add_behind(event);
             }
@@ -151,7 +154,7 @@ impl Switches {
         }
         if switch.old_tid != 0 {
             let thread = self.threads.entry(switch.old_tid).or_default();
-            // Ready events before the switch-out stay: the last of them may be the one that ended this wait
+            // Ready events before the switch-out stay: the last of them may have ended this wait
             // before it was logged.
             (thread.out, thread.since) = (Some(id), None);
         }

@@ -1,7 +1,7 @@
-//! The second pass: what is kept goes into a new trace.
+//! The second pass: kept events go into a new trace.
 //!
-//! If there is one file, each of its buffers becomes one buffer, so that events keep their order whatever
-//! their times are. The events of several files are merged in the order of time.
+//! If there is one file, each of its buffers becomes one buffer, so that events keep their order
+//! regardless of their times. The events of several files are merged by time.
 
 use std::io::{Seek, Write};
 
@@ -16,13 +16,13 @@ use etwkit_etl::{HeaderKind, RawEvent, Session};
 use crate::losses::Losses;
 use crate::part::Part;
 
-/// What cut traces are called in their headers: they may be replaced with `--force`.
+/// Name of cut traces in their headers. Traces with this name may be replaced with `--force`.
 pub(crate) const FILE_NAME: &str = etwkit_files::out_file::CUT_NAME;
 
 /// Sizes of header buffers are multiples of this.
 const HEADER_STEP: u32 = 1024;
 
-/// Bytes of a buffer at least, so that any record fits.
+/// Minimum buffer size in bytes, large enough for any record.
 const LEAST_BUFFER: u32 = 0x1_0000 + 0x400;
 
 /// Modes of a file that its copy does not have.
@@ -32,7 +32,7 @@ const GONE_MODES: u32 = mode::PREALLOCATE | mode::APPEND;
 pub(crate) struct Copy<'s, W> {
     writer: TraceWriter<W>,
     losses: &'s Losses,
-    /// Whether each buffer becomes one buffer.
+    /// True if each buffer becomes one buffer.
     mirrors: bool,
     /// File whose header the trace has, by number.
     first_file: u16,
@@ -44,7 +44,7 @@ pub(crate) struct Copy<'s, W> {
     mark: Option<(i64, CutMark)>,
 }
 
-/// What a new trace is like.
+/// The options of a new trace.
 pub(crate) struct Shape {
     options: SessionOptions,
     first_file: u16,
@@ -53,8 +53,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// That of a session; `records` are the bytes of the records in its header buffer, `header` changes what
-    /// the new header says.
+    /// The shape for a session. `records` is the number of bytes of records in its header buffer;
+    /// `header` changes the fields of the new header.
     pub(crate) fn of(
         session: &Session,
         records: usize,
@@ -87,7 +87,7 @@ impl Shape {
             .max(new.buffer_size)
             .max(LEAST_BUFFER);
         new.buffer_size = size.min(MAX_BUFFER_LEN).next_multiple_of(8);
-        // What is not complete must not look as if it were.
+        // An incomplete trace must not look complete.
         let ends = files.iter().map(|file| file.header().end_time);
         let is_open = session.is_cut() || ends.clone().any(|end| end == 0);
         let end_time = if is_open {
@@ -153,10 +153,10 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         {
             return self.write(event, StoredEvent::from(event));
         }
-        // One that has its time only by its place behind another record gets it.
+        // A record whose time is given only by its place after another record gets that time.
         let record = with_time(event);
-        // The length of a record has 16 bits. A message that has no room for its time is dropped, since the
-        // record in front of it may be gone.
+        // The length of a record has 16 bits. A message without room for its time is dropped,
+        // because the record before it may be gone.
         if u16::try_from(record.len()).is_err() {
             return Ok(());
         }
@@ -177,7 +177,8 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
             return Ok(());
         }
         self.turn(event)?;
-        // The mark goes between events of processor 0 at its time, so that the buffer stays in order.
+        // The mark goes between events of processor 0 at its time, so that the buffer stays in
+        // order.
         if event.cpu == 0
             && let Some((time, mark)) = self.mark.take_if(|(time, _)| *time <= event.timestamp)
         {
@@ -186,7 +187,7 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         self.writer.write(event.cpu, Record::from(stored))
     }
 
-    /// Ends the buffer of a processor where that of the event is another one.
+    /// Flushes the buffer of a processor when the event comes from another buffer.
     fn turn(&mut self, event: &RawEvent<'_>) -> Result<(), WriteError> {
         let flags = self.losses.flags(event);
         let index = usize::from(event.cpu);
@@ -201,8 +202,8 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         if before == Some(now) {
             return Ok(());
         }
-        // The order of buffers in the file is part of what is kept, so that the buffer of the processor
-        // before goes out first.
+        // The order of buffers in the file is preserved, so the buffer of the previous processor is
+        // flushed first.
         if self.mirrors && self.last_cpu != event.cpu {
             self.writer.flush(self.last_cpu)?;
         }
@@ -222,7 +223,7 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
             self.writer.flush(self.last_cpu)?;
         }
         if let Some((time, mark)) = self.mark.take() {
-            // In a buffer of its own, since it may be earlier than what was written last.
+            // In a buffer of its own, because it may be earlier than the last event written.
             self.writer.flush(0)?;
             self.write_mark(time, mark)?;
         }

@@ -1,7 +1,7 @@
-//! Sockets: what processes ask of the driver of Winsock, reported by Microsoft-Windows-Winsock-AFD.
+//! Sockets: requests of processes to the Winsock driver, reported by Microsoft-Windows-Winsock-AFD.
 //!
-//! What the events mean is documented; their layouts are not built in. They are read by the names of their
-//! fields, where the trace describes them.
+//! The meaning of the events is documented, but their layouts are not built in. They are read by
+//! field name if the trace describes them.
 
 use etwkit_etl::{Guid, RawEvent};
 
@@ -12,10 +12,10 @@ use crate::socket::address;
 /// Microsoft-Windows-Winsock-AFD.
 pub const WINSOCK_AFD: Guid = Guid::literal("e53c6823-7bb8-44bb-90dc-3f86090d48a6");
 
-/// What is done with a socket.
+/// The operation on a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// It is made.
+    /// It is created.
     Create,
     /// It is closed.
     Close,
@@ -25,14 +25,14 @@ pub enum Operation {
     Receive,
     /// It is connected to an address.
     Connect,
-    /// It gets an address of this machine.
+    /// It is bound to a local address.
     Bind,
-    /// Anything else.
+    /// Any other operation.
     Other,
 }
 
 impl Operation {
-    /// The operation of an event id.
+    /// The operation of an event ID.
     const fn of(id: u16) -> Option<Self> {
         Some(match id {
             1000 => Self::Create,
@@ -47,33 +47,33 @@ impl Operation {
     }
 }
 
-/// Where in a request an event stands.
+/// The stage of a request that an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// The request begins.
+    /// Start of the request.
     Enter,
     /// It is completed.
     Exit,
-    /// The driver, or the one below, did something of its own.
+    /// An internal operation of the driver, or of the driver below it.
     Internal,
 }
 
 /// An event of a socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocketEvent {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// Begin or end of the request.
+    /// Start or end of the request.
     pub stage: Stage,
     /// Address of the endpoint.
     pub endpoint: u64,
-    /// Bytes of the buffers; of a completed request those that were transferred.
+    /// Bytes of the buffers; for a completed request the transferred bytes.
     pub bytes: Option<u64>,
     /// NTSTATUS.
     pub status: Option<u32>,
     /// Address family, type and protocol, of a creation.
     pub kind: Option<(u32, u32, u32)>,
-    /// Process that it is made for, of a creation.
+    /// Process that it is created for, for a creation.
     pub pid: Option<u32>,
     /// Address with port that the request names.
     pub address: Option<String>,
@@ -102,7 +102,7 @@ impl Default for SocketReader {
 }
 
 impl SocketReader {
-    /// Reads an event; `None` for all others, and where nothing describes it.
+    /// Reads an event; `None` for all others, and for events without a description.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<SocketEvent> {
         if !event.kind.is_manifest() || event.provider() != WINSOCK_AFD {
             return None;

@@ -1,24 +1,24 @@
-//! How much a trace may make us keep, and what of it could not be used.
+//! Limits on the data kept for a trace, and counts of descriptions that could not be used.
 
 use std::mem::size_of;
 
 use crate::schema::Field;
 
-/// Fields of one event, members of structs included; more in a file are damage.
+/// Maximum number of fields of one event, including members of structs; more in a file are damage.
 pub const MAX_FIELDS: usize = 1024;
 
 /// Memory for all schemas that a trace describes.
 pub const MAX_SCHEMA_BYTES: usize = 256 << 20;
 
-/// Bytes of memory that may still be used. Text and fields that a file refers to more than once cost each
-/// time, so that a small file cannot grow into gigabytes.
+/// Bytes of memory that may still be used. Text and fields that a file refers to more than once
+/// count each time, so that a small file cannot grow into gigabytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     left: usize,
 }
 
 impl Budget {
-    /// So many bytes.
+    /// A budget of `left` bytes.
     #[must_use]
     pub const fn new(left: usize) -> Self {
         Self { left }
@@ -31,7 +31,7 @@ impl Budget {
         Some(())
     }
 
-    /// Gives bytes back.
+    /// Returns bytes to the budget.
     pub const fn put_back(&mut self, bytes: usize) {
         self.left = self.left.saturating_add(bytes);
     }
@@ -46,16 +46,16 @@ pub fn cost(fields: &[Field]) -> usize {
         .sum()
 }
 
-/// How often something that describes events could not be used.
+/// Number of event descriptions that could not be used, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Problems {
-    /// TraceLogging metadata that is broken: its events stay raw. Counted once for each distinct one.
+    /// Broken TraceLogging metadata: its events stay raw. Counted once for each distinct one.
     pub trace_logging: u64,
-    /// Chunks of manifests that make no sense.
+    /// Invalid chunks of manifests.
     pub manifest_chunks: u64,
     /// Manifests of which a chunk is missing.
     pub incomplete_manifests: u64,
-    /// Manifests that are no XML or too large.
+    /// Manifests that are not XML or too large.
     pub manifests: u64,
     /// Events of manifests that refer to something the manifest does not have.
     pub manifest_events: u64,
@@ -68,7 +68,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Names and counts of those that occurred, for the report to the user.
+    /// Names and counts of the problems that occurred, for the report to the user.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             ("tracelogging_metadata", self.trace_logging),

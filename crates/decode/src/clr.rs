@@ -14,21 +14,21 @@ pub const RUNTIME: Guid = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
 /// Microsoft-Windows-DotNETRuntimeRundown.
 pub const RUNDOWN: Guid = Guid::literal("a669021c-c450-4609-a035-5af59af4df18");
 
-/// Ids of [`RUNTIME`].
+/// IDs of [`RUNTIME`].
 pub mod id {
     /// A collection starts.
     pub const GC_START: u16 = 1;
     /// A collection ends.
     pub const GC_END: u16 = 2;
-    /// All threads run again behind a collection.
+    /// All threads are resumed after a collection.
     pub const GC_RESTART_END: u16 = 3;
-    /// How large the heaps are behind a collection.
+    /// Sizes of the heaps after a collection.
     pub const GC_HEAP_STATS: u16 = 4;
-    /// Threads are let run again behind a collection.
+    /// The runtime starts to resume threads after a collection.
     pub const GC_RESTART_BEGIN: u16 = 7;
-    /// All threads have stopped for a collection.
+    /// All threads are suspended for a collection.
     pub const GC_SUSPEND_END: u16 = 8;
-    /// Threads are asked to stop for a collection.
+    /// The runtime starts to suspend threads for a collection.
     pub const GC_SUSPEND_BEGIN: u16 = 9;
     /// Another 100 KB were allocated.
     pub const ALLOCATION_TICK: u16 = 10;
@@ -36,7 +36,7 @@ pub mod id {
     pub const WORKER_START: u16 = 50;
     /// A worker thread ended.
     pub const WORKER_STOP: u16 = 51;
-    /// A worker thread retired: it goes unless it is needed again.
+    /// A worker thread retired: it ends unless it is needed again.
     pub const WORKER_RETIREMENT_START: u16 = 52;
     /// A retired worker thread works again.
     pub const WORKER_RETIREMENT_STOP: u16 = 53;
@@ -46,15 +46,15 @@ pub mod id {
     pub const WORKER_ADJUSTMENT: u16 = 55;
     /// A worker thread waits for work.
     pub const WORKER_WAIT: u16 = 57;
-    /// How many worker threads work.
+    /// Number of active worker threads.
     pub const WORKING_COUNT: u16 = 60;
     /// An exception was thrown.
     pub const EXCEPTION: u16 = 80;
     /// The stack of the event before, of the same thread.
     pub const STACK: u16 = 82;
-    /// A method was loaded (rundown: it is there at the start).
+    /// A method was loaded (rundown: it exists at the start).
     pub const METHOD_LOAD_VERBOSE: u16 = 143;
-    /// A method was unloaded (rundown: it is there at the end).
+    /// A method was unloaded (rundown: it exists at the end).
     pub const METHOD_UNLOAD_VERBOSE: u16 = 144;
     /// A method is about to be compiled.
     pub const JITTING_STARTED: u16 = 145;
@@ -64,11 +64,11 @@ pub mod id {
     pub const DOMAIN_MODULE_DC_END: u16 = 152;
     /// A module was loaded.
     pub const MODULE_LOAD: u16 = 152;
-    /// A module was unloaded (rundown: it is there at the start).
+    /// A module was unloaded (rundown: it exists at the start).
     pub const MODULE_UNLOAD: u16 = 153;
-    /// Rundown only: a module is there at the end.
+    /// Rundown only: a module exists at the end.
     pub const MODULE_DC_END: u16 = 154;
-    /// Which runtime this is.
+    /// Version and identity of the runtime.
     pub const RUNTIME_INFORMATION: u16 = 187;
     /// IL to native offsets.
     pub const IL_TO_NATIVE_MAP: u16 = 190;
@@ -83,7 +83,8 @@ pub mod method_flag {
     /// Compiled while the program ran.
     pub const JITTED: u32 = 0x8;
 
-    /// How thoroughly the compiler optimized the code (bits 7 to 9); `None` where the runtime does not say.
+    /// Optimization tier of the compiled code (bits 7 to 9); `None` if the runtime does not report
+    /// it.
     #[must_use]
     pub const fn tier(flags: u32) -> Option<&'static str> {
         Some(match flags >> 7 & 7 {
@@ -99,7 +100,7 @@ pub mod method_flag {
     }
 }
 
-/// Which of the two providers an event is from.
+/// The provider of an event: runtime or rundown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// [`RUNTIME`].
@@ -125,9 +126,9 @@ pub fn origin(event: &RawEvent<'_>) -> Option<Origin> {
 /// `MethodLoadVerbose` and its kin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
-    /// Id in the runtime.
+    /// ID in the runtime.
     pub method_id: u64,
-    /// Id of the module.
+    /// ID of the module.
     pub module_id: u64,
     /// Start of the code.
     pub start: u64,
@@ -166,7 +167,7 @@ impl Method {
 /// `ModuleLoad` and its kin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
-    /// Id in the runtime.
+    /// ID in the runtime.
     pub module_id: u64,
     /// `ModuleFlags`.
     pub flags: u32,
@@ -190,6 +191,7 @@ impl Module {
             c.u16()?; // CLR instance
             let (guid, age) = (c.guid()?, c.u32()?);
             let name = utf16_text(c.utf16());
+            // A zero GUID means that the module has no symbol file.
             pdb = (guid != Guid::ZERO).then_some(Pdb { guid, age, name });
         }
         Some(Self {
@@ -201,7 +203,8 @@ impl Module {
         })
     }
 
-    /// Reads the payload of `DomainModuleLoad` and its kin, which name the domain and no symbol file.
+    /// Reads the payload of `DomainModuleLoad` and its kin, which name the domain and no symbol
+    /// file.
     #[must_use]
     pub fn parse_domain(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -225,9 +228,10 @@ pub struct GcStart {
     pub number: u32,
     /// Generation; `None` in version 0.
     pub depth: Option<u32>,
-    /// Why.
+    /// The reason.
     pub reason: u32,
-    /// 0 blocking, 1 in the background, 2 blocking while one runs in the background; `None` in version 0.
+    /// 0 blocking, 1 in the background, 2 blocking while one runs in the background; `None` in
+    /// version 0.
     pub kind: Option<u32>,
     /// Instance of the runtime in the process.
     pub clr_instance: u16,
@@ -271,18 +275,19 @@ pub fn gc_end(payload: &[u8], version: u8) -> Option<(u32, u16)> {
     Some((number, c.u16()?))
 }
 
-/// `GCSuspendEEBegin`: a thread asks those of its runtime to stop.
+/// `GCSuspendEEBegin`: a thread starts to suspend the threads of its runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suspend {
-    /// Why, see [`suspend_reason`].
+    /// The reason, see [`suspend_reason`].
     pub reason: u32,
     /// Instance of the runtime in the process.
     pub clr_instance: u16,
 }
 
-/// Why threads are stopped; the others are debuggers, the end of the program, and the like.
+/// Reasons for suspending threads. Other values are debuggers, the end of the program, and the
+/// like.
 pub mod suspend_reason {
-    /// To collect.
+    /// A garbage collection.
     pub const GC: u32 = 1;
     /// To prepare or to end a collection in the background.
     pub const GC_PREP: u32 = 6;
@@ -307,7 +312,7 @@ impl Suspend {
         })
     }
 
-    /// Whether threads stop for a collection.
+    /// True if threads are suspended for a collection.
     #[must_use]
     pub const fn is_for_gc(self) -> bool {
         matches!(self.reason, suspend_reason::GC | suspend_reason::GC_PREP)
@@ -338,20 +343,20 @@ pub fn allocation_tick_bytes(payload: &[u8], version: u8) -> Option<u64> {
 /// An event of the thread pool.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ThreadPool {
-    /// What happened, as one word.
+    /// The kind of event, as one word.
     pub kind: &'static str,
-    /// Worker threads that are active, or shall be behind an adjustment.
+    /// Number of active worker threads, or their target number after an adjustment.
     pub workers: Option<u32>,
     /// Worker threads that retired.
     pub retired: Option<u32>,
     /// Work that was done, as the runtime measures it.
     pub throughput: Option<f64>,
-    /// Why the number was changed.
+    /// Reason for the adjustment.
     pub reason: Option<u32>,
 }
 
 impl ThreadPool {
-    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    /// Reads the payload of event `id`; `None` for other IDs and short payloads.
     #[must_use]
     pub fn parse(id: u16, payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -398,7 +403,7 @@ impl ThreadPool {
     }
 }
 
-/// Whether an event is the stack of the one before.
+/// True if an event is the stack of the event before it.
 #[inline]
 #[must_use]
 pub fn is_stack(event: &RawEvent<'_>) -> bool {
@@ -410,8 +415,8 @@ pub fn is_stack(event: &RawEvent<'_>) -> bool {
 pub fn stack(payload: &[u8], pointer_size: usize) -> Vec<u64> {
     let mut c = Cursor::new(payload);
     let head = c.take(4).and_then(|_| c.u32()); // CLR instance and two reserved bytes, number of frames
-    // The count can only shorten the stack: where it claims more frames than the payload holds, those that
-    // are there are taken.
+    // The count can only shorten the stack: if it claims more frames than the payload holds, all
+    // frames in the payload are taken.
     let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else {
         return Vec::new();
     };
@@ -427,7 +432,7 @@ pub struct Exception {
     pub type_name: String,
     /// Message.
     pub message: String,
-    /// Address at which it was thrown.
+    /// Address of the instruction that threw it.
     pub eip: u64,
     /// HRESULT.
     pub hresult: u32,

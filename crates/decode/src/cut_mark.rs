@@ -1,8 +1,8 @@
-//! The mark of a trace that is a part of a larger one: an event that the command which cuts traces writes.
+//! The mark of a trace that is a part of a larger one: an event that the cut command writes.
 //!
-//! A part holds more events than those of its time: what describes them, and what says how things stood when
-//! it began. Readers that know the mark leave those out of their numbers; to all others it is an event that
-//! describes itself (TraceLogging).
+//! A cut trace also holds events outside its time range: the events that describe others, and the
+//! events that describe the state at its start. Readers that know the mark exclude these from their
+//! numbers. For other readers the mark is an event that describes itself (TraceLogging).
 
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::wire::event::Descriptor;
@@ -19,11 +19,11 @@ const LEVEL: u8 = 4;
 /// Type of a signed number of 8 bytes in TraceLogging metadata.
 const INT64: u8 = 9;
 
-/// The part of the time that a trace is cut to: nanoseconds since time zero, both ends included; `i64::MIN`
-/// and `i64::MAX` where it reaches to the begin or the end of the recording.
+/// The time range that a trace is cut to: nanoseconds since time zero, both ends included.
+/// `i64::MIN` and `i64::MAX` mean that it reaches to the start or the end of the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutMark {
-    /// Begin.
+    /// Start.
     pub start_ns: i64,
     /// End.
     pub end_ns: i64,
@@ -52,7 +52,7 @@ impl CutMark {
         }
     }
 
-    /// Hands the event that says this to `write`. It carries its own description.
+    /// Passes the event with this mark to `write`. It carries its own description.
     pub fn write<T>(self, timestamp: i64, write: impl FnOnce(ManifestEvent<'_>) -> T) -> T {
         let payload = [self.start_ns, self.end_ns].map(i64::to_le_bytes).concat();
         let metadata = sized(b"\0Cut\0StartNs\0", &[INT64], b"EndNs\0", &[INT64]);
@@ -64,8 +64,8 @@ impl CutMark {
         write(ManifestEvent {
             timestamp,
             provider: PROVIDER,
-            // No process of the recorded machine logged it. All bits set stand for none, since 0 is the id of
-            // the idle process.
+            // No process of the recorded machine logged it. All bits set means none, because 0 is
+            // the ID of the idle process.
             thread_id: u32::MAX,
             process_id: u32::MAX,
             descriptor: Descriptor {
@@ -80,7 +80,7 @@ impl CutMark {
     }
 }
 
-/// A block that begins with its own size.
+/// A block that starts with its own size.
 fn sized(a: &[u8], b: &[u8], c: &[u8], d: &[u8]) -> Vec<u8> {
     let content = [a, b, c, d].concat();
     let mut block = (content.len() as u16 + 2).to_le_bytes().to_vec();

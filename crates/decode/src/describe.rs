@@ -1,20 +1,20 @@
-//! Files that describe events, as the user names them: what they share.
+//! Common parts of the readers for files that describe events.
 
 use std::borrow::Cow;
 
 /// Letters of a file that an error shows.
 const MAX_FOUND: usize = 80;
 
-/// What is wrong with a file, and where. What was found in the file is kept as it is and has to be escaped
+/// A fault in a file, with its position. Text from the file is kept unchanged and has to be escaped
 /// for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}, found {found}")]
 pub struct Wrong {
     /// Line, from 1.
     pub line: usize,
-    /// What should stand there.
+    /// The expected content.
     pub expected: String,
-    /// What stands there.
+    /// The content found there.
     pub found: String,
     hint: &'static str,
 }
@@ -43,14 +43,14 @@ impl Wrong {
         found: &str,
         hint: &'static str,
     ) -> Self {
-        // Counted in bytes: a reader of XML may report a place inside of a character, where text cannot be
-        // cut.
+        // Counted in bytes: an XML reader may report a position inside a character, where text
+        // cannot be cut.
         let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         Self::at(line, expected, found, hint)
     }
 
-    /// What such a file looks like.
+    /// A description of the file format.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         self.hint

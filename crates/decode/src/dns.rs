@@ -1,8 +1,8 @@
 //! Events of the DNS client that describe queries.
 //!
-//! Start and end of a query are logged by the process that asks. What happens in between is logged by the
-//! service that asks servers: its events have the name of the host and, in newer versions, the process that
-//! asked.
+//! The start and end of a query are logged by the querying process. The steps in between are logged
+//! by the DNS client service, which queries the servers: its events have the name of the host and,
+//! in newer versions, the querying process.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use crate::{Decoder, socket};
 /// Microsoft-Windows-DNS-Client.
 pub const DNS_CLIENT: Guid = Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d");
 
-/// Ids of [`DNS_CLIENT`].
+/// IDs of [`DNS_CLIENT`].
 pub mod id {
     /// A server did not answer in time.
     pub const SERVER_TIMEOUT: u16 = 1015;
@@ -22,18 +22,18 @@ pub mod id {
     pub const START: u16 = 3006;
     /// A query is answered.
     pub const END: u16 = 3008;
-    /// A query goes to the servers of an adapter.
+    /// A query is sent to the servers of an adapter.
     pub const ADAPTER: u16 = 3009;
-    /// A query goes to a server.
+    /// A query is sent to a server.
     pub const SERVER: u16 = 3010;
 }
 
-/// What an event says.
+/// The decoded content of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DnsEvent {
-    /// Name that is asked for.
+    /// Requested name.
     pub name: String,
-    /// Process that asks, where the payload names it.
+    /// Querying process, if the payload contains it.
     pub client: Option<u32>,
     /// The rest.
     pub step: Step,
@@ -48,9 +48,9 @@ pub enum Step {
         query_type: u32,
         /// Bits of `DNS_QUERY_…`.
         options: u64,
-        /// Whether it is sent to servers as it is, by the service.
+        /// True if the service sends the query to servers unchanged.
         is_network: bool,
-        /// Whether the caller does not wait for it.
+        /// True if the caller does not wait for it.
         is_async: bool,
     },
     /// It is answered.
@@ -59,17 +59,17 @@ pub enum Step {
         query_type: u32,
         /// Win32 error, 0 for success.
         status: u32,
-        /// Records with `;` behind each.
+        /// Records, each followed by `;`.
         results: String,
     },
-    /// It goes to the servers of an adapter.
+    /// It is sent to the servers of an adapter.
     Adapter {
         /// Name of the adapter.
         adapter: String,
-        /// Addresses of servers with `;` behind each.
+        /// Addresses of servers, each followed by `;`.
         servers: String,
     },
-    /// It goes to a server.
+    /// It is sent to a server.
     Server {
         /// Type of resource record.
         query_type: u32,
@@ -125,7 +125,7 @@ impl Default for DnsReader {
 }
 
 impl DnsReader {
-    /// What an event of one of these ids says; `None` if it cannot be decoded.
+    /// Decodes an event with one of these IDs; `None` if it cannot be decoded.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<DnsEvent> {
         let id = event.descriptor().id;
         self.0.read(event, decoder, |values| {

@@ -1,18 +1,18 @@
-//! Where an element of a payload ends.
+//! The end of an element of a payload.
 
 use etwkit_etl::bytes::Cursor;
 
 use crate::schema::{Count, Field, Length, MAX_DEPTH, Type};
 
-/// What a walk over fields has to remember.
+/// The state of a walk over fields.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// 4 or 8.
     pub pointer_size: usize,
     /// Integer values that later lengths and counts refer to.
     pub slots: Vec<u64>,
-    /// Fields and elements that may still be looked at. A payload has 64 KiB; only a malicious one,
-    /// with arrays of structs whose members have no bytes, needs more than this.
+    /// Number of fields and elements that may still be visited. A payload has at most 64 KiB. Only
+    /// a malicious one, with arrays of structs whose members have no bytes, needs more steps.
     steps_left: u32,
 }
 
@@ -20,13 +20,13 @@ pub struct Context {
 const MAX_STEPS: u32 = 1 << 18;
 
 impl Context {
-    /// For a schema with so many slots.
+    /// A context for a schema with `slots` slots.
     #[must_use]
     pub fn new(pointer_size: usize, slots: u16) -> Self {
         Self::with_slots(pointer_size, vec![0; usize::from(slots)])
     }
 
-    /// For a schema with the slots of this list, so that one list serves many events.
+    /// A context that uses this list for the slots, so that one list serves many events.
     #[must_use]
     pub const fn with_slots(pointer_size: usize, slots: Vec<u64>) -> Self {
         Self {
@@ -49,11 +49,11 @@ impl Context {
             .unwrap_or_default()
     }
 
-    /// Keeps the value of a field that others refer to.
+    /// Stores the value of a field that others refer to.
     pub fn remember(&mut self, field: &Field, element: &[u8]) {
         let Some(slot) = field.slot else { return };
-        // The field may have 1, 2, 4 or 8 bytes; shorter ones are filled up with zeros. Counts are never
-        // negative, so that no sign has to be kept.
+        // The field may have 1, 2, 4 or 8 bytes; shorter ones are zero-extended. Counts are never
+        // negative, so no sign has to be kept.
         let mut word = [0; 8];
         for (to, from) in word.iter_mut().zip(element) {
             *to = *from;
@@ -63,13 +63,13 @@ impl Context {
         }
     }
 
-    /// How many elements the field has; reads the count in front of them where there is one. `None` if that
-    /// is missing. `usize::MAX` stands for as many as there are.
+    /// Number of elements of the field. Reads the count before them if there is one; `None` if that
+    /// is missing. `usize::MAX` means all that fit into the payload.
     pub fn count(&self, field: &Field, cursor: &mut Cursor<'_>) -> Option<usize> {
         Some(match field.count {
             Count::One => 1,
             Count::Fixed(n) => n as usize,
-            // At most one less than the number that stands for all that is left: a count out of the payload
+            // At most one less than the number that means all the rest: a count from the payload
             // never means that, even if all of its 64 bits are set.
             Count::Slot(slot) => usize::try_from(self.slot(slot))
                 .unwrap_or(usize::MAX)
@@ -90,7 +90,7 @@ pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Op
     let given = match field.length {
         Length::Natural => None,
         Length::Fixed(n) => Some(n as usize),
-        // As with counts, no length out of the payload stands for all that is left.
+        // As with counts, no length from the payload means all the rest.
         Length::Slot(slot) => Some(
             usize::try_from(context.slot(slot))
                 .ok()?
@@ -103,7 +103,7 @@ pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Op
         | (Type::RestUnicode | Type::RestAnsi, _) => cursor.take(cursor.rest().len()),
         (Type::UnicodeString, Some(chars)) => cursor.take(chars.checked_mul(2)?),
         (Type::AnsiString | Type::Binary, Some(bytes)) => cursor.take(bytes),
-        // A string that starts behind the last byte is missing, not empty.
+        // A string that starts after the last byte is missing, not empty.
         (Type::UnicodeString, None) => (!cursor.is_empty()).then(|| cursor.utf16()),
         (Type::AnsiString, None) => (!cursor.is_empty()).then(|| cursor.ansi()),
         (Type::CountedUnicode | Type::CountedAnsi | Type::CountedBinary, _) => {
@@ -127,13 +127,13 @@ pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Op
 /// A SID: revision, number of sub-authorities, authority, sub-authorities.
 fn sid<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     let count = *cursor.rest().get(1)?;
-    // At most 1,028 bytes, since the count is one byte; Windows itself allows 15 sub-authorities.
+    // At most 1,028 bytes, because the count is one byte; Windows itself allows 15 sub-authorities.
     cursor.take(8 + 4 * usize::from(count))
 }
 
-/// The SID of a kernel event; empty if a zero word stands for none.
+/// The SID of a kernel event; empty if a zero word replaces it.
 fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8]> {
-    // The kernel writes one word of zeros in place of the whole structure where a process has no user.
+    // The kernel writes one word of zeros instead of the whole structure if a process has no user.
     if cursor.rest().first_chunk::<4>()? == &[0; 4] {
         return cursor.take(4).map(|_| &[][..]);
     }
@@ -141,7 +141,7 @@ fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8
     sid(cursor)
 }
 
-/// Moves over a whole field, structs and arrays included; `None` if it is not complete.
+/// Skips a whole field, including structs and arrays; `None` if it is not complete.
 pub fn skip(
     field: &Field,
     cursor: &mut Cursor<'_>,
@@ -153,12 +153,12 @@ pub fn skip(
     }
     context.step()?;
     let count = context.count(field, cursor)?;
-    // An array of a fixed element size is one step, whatever count a file claims.
+    // An array of a fixed element size is one step, regardless of the count that a file claims.
     if field.count != Count::One
         && let Some(size) = field.ty.fixed_size(context.pointer_size)
     {
         if count == usize::MAX {
-            // Bytes behind the last whole element stay unread: they belong to no element.
+            // Bytes after the last whole element stay unread: they belong to no element.
             let rest = cursor.rest().len();
             return cursor
                 .take(if size == 0 { 0 } else { rest - rest % size })
@@ -180,7 +180,8 @@ pub fn skip(
             let element = take(field, cursor, context)?;
             context.remember(field, element);
         }
-        // Elements without bytes would let a claimed count of billions run.
+        // Without this check, a claimed count of billions of empty elements would loop for a long
+        // time.
         if cursor.position() == before && field.count != Count::One {
             break;
         }

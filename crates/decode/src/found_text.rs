@@ -1,24 +1,24 @@
 //! Text in bytes that nothing describes.
 //!
-//! A payload without a description is a row of bytes, but a path or a name in it is text all the same. What
-//! counts as text is a guess that errs on the side of leaving out: short runs of bytes are printable by
-//! chance.
+//! A payload without a description is a sequence of bytes, but it may contain readable text such as
+//! a path or a name. The detection of text is a guess that prefers to miss text: short runs of
+//! bytes are printable by chance.
 
-/// How much of something cannot be chance.
+/// Thresholds above which a run is not a coincidence.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
-    /// Characters.
+    /// Minimum number of characters.
     min: usize,
     /// Letters, digits and blanks of a hundred characters.
     words_percent: usize,
 }
 
-/// Few characters are enough: a zero byte behind each of them seldom comes by chance.
+/// A few characters are enough: a zero byte after each of them is rarely a coincidence.
 const WIDE: Kind = Kind {
     min: 4,
     words_percent: 0,
 };
-/// A third of all bytes are printable; half of those are signs.
+/// A third of all byte values are printable; half of those are punctuation.
 const ASCII: Kind = Kind {
     min: 6,
     words_percent: 60,
@@ -27,10 +27,10 @@ const ASCII: Kind = Kind {
 const MIN_LETTERS: usize = 3;
 /// Texts of one payload.
 const MAX_TEXTS: usize = 16;
-/// Characters of one text, and so, with [`MAX_TEXTS`], of all.
+/// Maximum characters of one text, and so, with [`MAX_TEXTS`], of all texts.
 const MAX_CHARACTERS: usize = 256;
 
-/// A text and where it lies.
+/// A text and its position.
 #[derive(Debug)]
 struct TextAt {
     start: usize,
@@ -38,12 +38,13 @@ struct TextAt {
     text: String,
 }
 
-/// The texts in a payload in the order of their bytes: UTF-16 (little endian, at even and odd offsets) and
-/// ASCII. At most 16 of at most 256 characters each; in bytes that are both, UTF-16 wins.
+/// The texts in a payload in the order of their bytes: UTF-16 (little endian, at even and odd
+/// offsets) and ASCII. At most 16 texts of at most 256 characters each. If bytes are valid as both,
+/// UTF-16 wins.
 #[must_use]
 pub fn of(payload: &[u8]) -> Vec<String> {
-    // Nothing says whether a text begins at an even offset. Where both ways of reading find text in the same
-    // bytes, the one that begins first has them, so that nothing is shown twice.
+    // A text can start at an even or an odd offset. If both readings find text in the same bytes,
+    // the one that starts first gets them, so that nothing is shown twice.
     let mut found = wide(payload, 0);
     found.extend(wide(payload, 1));
     found.sort_by_key(|found| found.start);
@@ -62,10 +63,11 @@ pub fn of(payload: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Runs of UTF-16 in units that begin at `offset`.
+/// Runs of UTF-16 in units that start at `offset`.
 fn wide(payload: &[u8], offset: usize) -> Vec<TextAt> {
     let (units, _) = payload.get(offset..).unwrap_or_default().as_chunks::<2>();
-    // Two letters of ASCII are a letter of UTF-16 as well; several such pairs are rather a text of ASCII.
+    // Two ASCII letters are also one UTF-16 letter. Several of these pairs are more likely an ASCII
+    // text.
     let is_pair = |index: Option<usize>| {
         let unit = index.and_then(|index| units.get(index));
         unit.is_some_and(|unit| unit.iter().all(u8::is_ascii_alphanumeric))
@@ -108,7 +110,7 @@ fn is_ascii_text(character: char) -> bool {
     character.is_ascii_graphic() || matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 
-/// The runs of characters that are texts; `offset` gives the byte where a position begins.
+/// The runs of characters that are texts. `offset` returns the byte position of a character.
 fn runs(
     characters: impl Iterator<Item = Option<char>>,
     kind: Kind,
@@ -135,7 +137,7 @@ fn runs(
     found
 }
 
-/// Characters one after the other.
+/// Consecutive characters.
 #[derive(Debug, Default)]
 struct Run {
     /// The first ones.
@@ -149,8 +151,8 @@ struct Run {
 
 impl Run {
     fn add(&mut self, character: char) {
-        // All characters are counted, though only the first ones are kept: whether a long run is text must
-        // not depend on how it begins.
+        // All characters are counted, though only the first ones are kept: the decision about a
+        // long run must not depend on its start.
         self.length += 1;
         self.letters += usize::from(character.is_alphabetic());
         self.words += usize::from(character.is_alphanumeric() || character == ' ');
@@ -161,8 +163,8 @@ impl Run {
         }
     }
 
-    /// The text, unless it may be chance. Any two bytes are likely to be some letter of UTF-16, so that half
-    /// of the characters have to be ASCII.
+    /// The text, unless it may be a coincidence. Any two bytes are likely to be some UTF-16 letter,
+    /// so half of the characters have to be ASCII.
     fn text(self, Kind { min, words_percent }: Kind) -> Option<String> {
         let is_text = self.length >= min
             && self.letters >= MIN_LETTERS
@@ -218,7 +220,7 @@ mod tests {
             &[b"1234567890\0", b"      \0", &utf16("12.5"), &[0, 0]],
             &[],
         );
-        // Letters of other scripts are what most pairs of bytes are.
+        // Most pairs of bytes are letters of other scripts.
         check(&[&utf16("中文字符用户名称")], &[]);
         check(&[&[0x41; 3]], &[]);
         check(&[], &[]);
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(of(long.as_bytes()), [long[..MAX_CHARACTERS].to_owned()]);
         let many = b"a name\0".repeat(100);
         assert_eq!(of(&many).len(), MAX_TEXTS);
-        // All bytes of the largest payload are looked at once for each kind of text.
+        // All bytes of the largest payload are scanned once for each kind of text.
         assert_eq!(of(&vec![b'x'; 0xFFFF]).len(), 1);
     }
 }

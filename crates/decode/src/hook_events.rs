@@ -1,8 +1,8 @@
-//! Clicks and keys of the user, as the recording tool ETWController logs them (EventSource `HookEvents`), and
-//! the pictures of the screen that it takes then.
+//! Clicks and keys of the user, as the recording tool ETWController logs them (EventSource
+//! `HookEvents`), and the pictures of the screen that it takes then.
 //!
-//! The layouts are those of its public source; no recorded trace with these events was at hand. A trace may
-//! bring their manifest along. Where it does, fields are read by their names, else by the numbers of the
+//! The layouts come from its public source; no recorded trace with these events was available. If a
+//! trace contains their manifest, fields are read by their names, otherwise by the numbers of the
 //! events.
 
 use etwkit_etl::bytes::{Cursor, utf16_text};
@@ -14,25 +14,25 @@ use crate::named::{NamedFields, Values};
 /// `HookEvents`.
 pub const HOOK_EVENTS: Guid = Guid::literal("f0a5da64-0fbc-4d41-b6c7-bf56a0601d7d");
 
-/// What the user or the tool did.
+/// An action of the user or the tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookEvent {
     /// A mouse button.
     Click {
         /// Number among all events of the tool.
         number: i32,
-        /// Which button.
+        /// Name of the button.
         button: String,
-        /// Where, in pixels of the whole desktop.
+        /// Position in pixels of the whole desktop.
         x: i32,
-        /// Where.
+        /// Position in pixels of the whole desktop.
         y: i32,
     },
     /// A key.
     Key {
         /// Number among all events of the tool.
         number: i32,
-        /// Which key.
+        /// Name of the key.
         key: String,
     },
     /// A picture was written; newer versions report it.
@@ -57,13 +57,14 @@ impl Default for HookReader {
 }
 
 impl HookReader {
-    /// Reads an event; `None` for all others, and for those of the tool that no picture goes with.
+    /// Reads an event. `None` for events of other providers, and for events of the tool without a
+    /// screenshot.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<HookEvent> {
         if !event.kind.is_manifest() || event.provider() != HOOK_EVENTS {
             return None;
         }
-        // A description in the trace is of the version that was recorded, so that it goes before the layouts
-        // of the published source. Where it cannot be read, bytes are not guessed at.
+        // A description in the trace matches the recorded version, so it takes precedence over the
+        // layouts of the published source. If it cannot be read, the bytes are not guessed.
         if decoder.own_plan(event).is_some() {
             return self.0.read(event, decoder, named);
         }
@@ -72,8 +73,8 @@ impl HookReader {
 }
 
 fn named(values: Values<'_, { NAMES.len() }>) -> Option<HookEvent> {
-    // Events are distinguished by their fields, since another version of the tool may number them
-    // otherwise.
+    // Events are distinguished by their fields, because another version of the tool may number them
+    // differently.
     let number = |field| values.u32(field).map(u32::cast_signed);
     if let Some(path) = values.text(5) {
         return Some(HookEvent::Picture { path });

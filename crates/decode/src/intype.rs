@@ -1,11 +1,11 @@
 //! Input and output types of manifests and EventInfo records (`TDH_INTYPE_*`, `TDH_OUTTYPE_*`).
 //!
-//! TraceLogging shares the numbers of the input types up to 21 but not those of the output types; see
-//! [`crate::tracelogging`].
+//! TraceLogging shares the numbers of the input types up to 21 but not the numbers of the output
+//! types; see [`crate::tracelogging`].
 
 use crate::schema::{Field, Length, Type};
 
-/// Encoding of an input type; `None` for numbers that stand for none. Structs are no input type.
+/// Encoding of an input type; `None` for unknown numbers. Structs are not an input type.
 #[must_use]
 pub const fn from_number(number: u16) -> Option<Type> {
     Some(match number {
@@ -78,7 +78,7 @@ pub fn from_name(name: &str) -> Option<Type> {
     })
 }
 
-/// Number of an output type as manifests spell it; 0 for those that change nothing here.
+/// Number of an output type by its name in manifests; 0 for types that change nothing here.
 #[must_use]
 pub fn out_from_name(name: &str) -> u16 {
     match local(name) {
@@ -95,13 +95,14 @@ pub fn local(name: &str) -> &str {
     name.split_once(':').map_or(name, |(_, local)| local)
 }
 
-/// Applies an output type that says how the bytes are to be read: ports and addresses lie in network order.
+/// Applies an output type that changes the interpretation of the bytes: ports and addresses are in
+/// network order.
 ///
-/// Other output types are formats of numbers and leave the field as it is. An IPv6 address is a binary that
-/// may come without a length.
+/// Other output types are formats of numbers and do not change the field. An IPv6 address is a
+/// binary that may come without a length.
 pub fn apply_out(field: &mut Field, out: u16) {
-    // Only where type and output type belong together: a `Port` on a 32-bit number is a mistake of the
-    // provider, and reading two bytes there would move all fields behind it.
+    // Only if type and output type belong together: a `Port` on a 32-bit number is a mistake of the
+    // provider, and reading two bytes there would move all fields after it.
     let ty = match (field.ty, out) {
         (Type::UInt16, 22) => Type::Port,
         (Type::UInt32, 23) => Type::Ipv4,

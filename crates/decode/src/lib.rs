@@ -1,11 +1,11 @@
-//! Raw events → typed fields.
+//! Decoding of raw events into typed fields.
 //!
-//! A [`schema::Schema`] says which fields a payload has. It comes from the built-in tables or from the trace
-//! itself (TraceLogging metadata, EventSource manifests, EventInfo records) or from files that the user names
-//! (manifests, formats of WPP messages), is compiled once into a [`plan::Plan`], and then reads any number of
-//! payloads.
+//! A [`schema::Schema`] lists the fields of a payload. It comes from the built-in tables, from the
+//! trace itself (TraceLogging metadata, EventSource manifests, EventInfo records), or from files
+//! that the user names (manifests, formats of WPP messages). It is compiled once into a
+//! [`plan::Plan`], which then reads any number of payloads.
 //!
-//! This crate knows nothing of processes; it sees one event at a time.
+//! This crate does not track processes; it sees one event at a time.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Fields of events by name, whatever describes the events.
+//! Fields of events by name, for descriptions from any source.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use rustc_hash::FxHashMap;
 use crate::schema::Type;
 use crate::{Decoder, Plan, Spans};
 
-/// Positions of `N` fields in the plans that were met. Layouts differ from version to version and between
-/// what a trace brings along and what is built in; the names of fields do not.
+/// Positions of `N` fields in the plans seen so far. Layouts differ between versions, and between
+/// the trace and the built-in tables; the names of fields do not.
 #[derive(Debug)]
 pub struct NamedFields<const N: usize> {
     names: [&'static str; N],
-    /// By address of the plan. The plan is kept, so that no address stands for two.
+    /// By address of the plan. The plan is kept alive, so that an address cannot be reused for
+    /// another one.
     positions: FxHashMap<usize, (Arc<Plan>, [Option<usize>; N])>,
     spans: Spans,
 }
@@ -29,7 +30,7 @@ pub struct Values<'e, const N: usize> {
 }
 
 impl<const N: usize> NamedFields<N> {
-    /// For fields of these names.
+    /// Creates a reader for fields with these names.
     #[must_use]
     pub fn new(names: [&'static str; N]) -> Self {
         Self {
@@ -39,16 +40,17 @@ impl<const N: usize> NamedFields<N> {
         }
     }
 
-    /// Reads an event: by what the trace itself says of it, and where that is not enough for `read` by
-    /// whatever else describes it. `None` if nothing describes it, it is cut short, or `read` finds nothing.
+    /// Reads an event with the description in the trace, and with any other description if that is
+    /// not enough for `read`. `None` if there is no description, the event is cut short, or `read`
+    /// returns `None`.
     pub fn read<T>(
         &mut self,
         event: &RawEvent<'_>,
         decoder: &mut Decoder,
         read: impl Fn(Values<'_, N>) -> Option<T>,
     ) -> Option<T> {
-        // What the trace itself says comes first, even before files of the user: it describes the version
-        // that was recorded.
+        // The description in the trace comes first, even before files of the user: it matches the
+        // recorded version.
         let own = decoder.own_plan(event).cloned();
         if let Some(found) = own
             .as_ref()
@@ -66,7 +68,7 @@ impl<const N: usize> NamedFields<N> {
         {
             return Some(found);
         }
-        // A description may fit and still lack the fields that are needed.
+        // A description may match and still lack the fields that are needed.
         let built_in = decoder
             .built_in_plan(event)
             .filter(|plan| !is(&own, plan) && !is(&best, plan))?;
@@ -79,13 +81,14 @@ impl<const N: usize> NamedFields<N> {
         payload: &[u8],
         read: impl Fn(Values<'_, N>) -> Option<T>,
     ) -> Option<T> {
-        // Fields are looked up by name once for each plan, not for each event: network events come by the
-        // million.
+        // Fields are looked up by name once for each plan, not for each event: network events come
+        // by the million.
         let names = &self.names;
         let known = self.positions.entry(Arc::as_ptr(plan) as usize);
         let (plan, positions) =
             known.or_insert_with(|| (Arc::clone(plan), names.map(|name| plan.field(name))));
-        // A payload that is cut short, or of another version, would have other fields at these places.
+        // A payload that is cut short, or of another version, would have other fields at these
+        // positions.
         if !plan.locate(payload, &mut self.spans) {
             return None;
         }

@@ -5,17 +5,17 @@ use etwkit_etl::bytes::{Cursor, i64_at, u8_at, u16_at, u32_at, u64_at};
 use crate::element::{self, Context};
 use crate::schema::{Count, Field, Schema};
 
-/// A schema for one pointer size, with the offsets of all fields that lie at a fixed place.
+/// A schema for one pointer size, with the offsets of all fields at a fixed position.
 #[derive(Debug, Clone)]
 pub struct Plan {
     schema: Schema,
     pointer_size: usize,
-    /// Start of each field as far as all before it have a fixed size, and behind the last of these the
-    /// start of the first one that has none.
+    /// Start of each field, as long as all fields before it have a fixed size. The last entry is
+    /// the start of the first field without a fixed size.
     fixed: Vec<u32>,
 }
 
-/// Where the top-level fields of one payload lie; reused from event to event.
+/// Positions of the top-level fields of one payload; reused from event to event.
 #[derive(Debug, Clone, Default)]
 pub struct Spans {
     spans: Vec<(u32, u32)>,
@@ -30,7 +30,7 @@ impl Plan {
         let mut fixed = vec![0];
         let mut at = 0;
         for field in &schema.fields {
-            // Behind the first field of variable size no offset is the same in all payloads.
+            // After the first field of variable size no offset is the same in all payloads.
             let Some(size) = fixed_field_size(field, pointer_size) else {
                 break;
             };
@@ -56,29 +56,29 @@ impl Plan {
         self.pointer_size
     }
 
-    /// Position of the field of that name. Meant for setting up, not for each event.
+    /// Position of the field of that name. For setup, not for each event.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<usize> {
         self.schema.fields.iter().position(|f| &*f.name == name)
     }
 
-    /// The least number of bytes of a payload: where all fields of fixed size at its start end.
+    /// Minimum length of a payload: the end of the fields of fixed size at its start.
     #[must_use]
     pub fn fixed_len(&self) -> usize {
         self.fixed.last().map_or(0, |end| *end as usize)
     }
 
-    /// Whether every field has a fixed size.
+    /// True if every field has a fixed size.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         self.fixed.len() == self.schema.fields.len() + 1
     }
 
-    /// Finds the fields of a payload. Returns whether all of them are there; those that are can be read in
-    /// any case.
+    /// Locates the fields of a payload. Returns true if all of them are present. Present fields can
+    /// be read in any case.
     pub fn locate(&self, payload: &[u8], spans: &mut Spans) -> bool {
-        // Offsets of fields at fixed places are only copied, without a look at their bytes: this is done for
-        // every event of a trace.
+        // Offsets of fields at fixed positions are only copied, without reading their bytes: this
+        // runs for every event of a trace.
         spans.spans.clear();
         for pair in self.fixed.windows(2) {
             let &[start, end] = pair else { break };
@@ -97,14 +97,14 @@ impl Plan {
     }
 
     fn locate_variable(&self, payload: &[u8], located: usize, spans: &mut Spans) -> bool {
-        // The list of slots is lent out and taken back, so that no event costs an allocation.
+        // The list of slots is moved out and back, so that no event costs an allocation.
         let mut slots = std::mem::take(&mut spans.slots);
         slots.clear();
         slots.resize(usize::from(self.schema.slots), 0);
         let mut context = Context::with_slots(self.pointer_size, slots);
         for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
-            // Fields of fixed size were located without being read, but their values may be lengths and
-            // counts of later ones.
+            // Fields of fixed size were located without being read, but their values may be lengths
+            // and counts of later ones.
             context.remember(
                 field,
                 payload
@@ -120,7 +120,7 @@ impl Plan {
                 complete = false;
                 break;
             }
-            // Payloads have at most 64 KiB, so that nothing is lost.
+            // Payloads have at most 64 KiB, so nothing is lost.
             spans.spans.push((start as u32, cursor.position() as u32));
             spans.end = cursor.position();
         }
@@ -141,13 +141,14 @@ fn fixed_field_size(field: &Field, pointer_size: usize) -> Option<u32> {
         (None, crate::Length::Fixed(bytes), crate::Type::AnsiString | crate::Type::Binary) => bytes,
         _ => return None,
     };
-    // No payload is longer than 64 KiB. A field that claims far more is left to the walk, which ends at the
-    // payload.
+    // No payload is longer than 64 KiB. A field that claims far more is left to the walk, which
+    // ends at the payload.
     size.checked_mul(count).filter(|size| *size <= 1 << 20)
 }
 
 impl Spans {
-    /// The bytes of a field: all elements with their counts and terminators. `None` if it is not there.
+    /// The bytes of a field: all elements with their counts and terminators. `None` if it is not
+    /// there.
     #[must_use]
     pub fn bytes<'a>(&self, payload: &'a [u8], field: usize) -> Option<&'a [u8]> {
         let (start, end) = self.spans.get(field)?;
@@ -180,19 +181,19 @@ impl Spans {
         }
     }
 
-    /// Where the last field that is there ends. What follows was appended by a newer version.
+    /// End of the last field that is present. Newer versions may have appended more.
     #[must_use]
     pub const fn end(&self) -> usize {
         self.end
     }
 
-    /// Number of fields that are there.
+    /// Number of fields present.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether no field is there.
+    /// True if no field is present.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.spans.is_empty()

@@ -9,25 +9,25 @@ use crate::Plan;
 use crate::element::{self, Context};
 use crate::schema::{Count, Field, MAX_DEPTH, Out, Type};
 
-/// Where long values are cut.
+/// Limits above which values are cut.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Characters of a text.
+    /// Maximum number of characters of a text.
     pub text: usize,
     /// Bytes of a binary.
     pub binary: usize,
-    /// Elements of a list.
+    /// Maximum number of elements of a list.
     pub list: usize,
 }
 
 impl Limits {
-    /// As in the machine output of `etwkit info`.
+    /// The limits of the JSON output of `etwkit info`.
     pub const INFO: Self = Self {
         text: 512,
         binary: 256,
         list: 64,
     };
-    /// Everything.
+    /// No limits.
     pub const NONE: Self = Self {
         text: usize::MAX,
         binary: usize::MAX,
@@ -35,22 +35,22 @@ impl Limits {
     };
 }
 
-/// How values are shown.
+/// Settings for rendering values.
 #[derive(Debug, Clone, Copy)]
 pub struct Renderer<'c> {
-    /// Turns raw ticks into nanoseconds of the trace; without it they stay ticks.
+    /// Converts raw ticks to nanoseconds of the trace; without a clock they stay ticks.
     pub clock: Option<&'c Clock>,
-    /// Where long values are cut.
+    /// Limits above which values are cut.
     pub limits: Limits,
 }
 
 impl Renderer<'_> {
-    /// All fields of a payload as an object, in the order of the schema (a repeated name gets `#2`), and
-    /// whether the payload was long enough for all of them.
+    /// All fields of a payload as an object, in the order of the schema (a repeated name gets
+    /// `#2`). The flag is true if the payload was long enough for all of them.
     ///
-    /// Values that have a name are shown by it, bits by the names of those that are set. Other numbers stay
-    /// numbers (NaN and infinities become text), addresses and hexadecimal types lower-case hexadecimal text,
-    /// FILETIMEs UTC text, binaries hexadecimal digits. Ticks of 0 are no time.
+    /// Values with a name are shown by it, bits by the names of the set ones. Other numbers stay
+    /// numbers (NaN and infinities become text). Addresses and hexadecimal types become lower-case
+    /// hexadecimal text, FILETIMEs UTC text, binaries hexadecimal digits. Ticks of 0 mean no time.
     #[must_use]
     pub fn object(&self, plan: &Plan, payload: &[u8]) -> (Map<String, Value>, bool) {
         let mut cursor = Cursor::new(payload);
@@ -86,7 +86,8 @@ impl Renderer<'_> {
             return None;
         }
         context.step()?;
-        // An array of one element and a single value have the same bytes, but only the first is a list.
+        // An array of one element and a single value have the same bytes, but only the first is a
+        // list.
         let count = context.count(field, cursor)?;
         if field.count == Count::One {
             return self.element(field, cursor, context, depth);
@@ -97,8 +98,8 @@ impl Renderer<'_> {
         let mut list = Vec::new();
         for _ in 0..count {
             let before = cursor.position();
-            // An array of all that is left ends in front of an element that is not whole, as it does where
-            // fields are only located; with any other count such an element is damage.
+            // An array that takes all the rest ends before an incomplete element, as when fields
+            // are only located. With any other count an incomplete element is damage.
             if count == usize::MAX
                 && cursor.rest().len() < field.ty.fixed_size(context.pointer_size).unwrap_or(1)
             {
@@ -106,8 +107,8 @@ impl Renderer<'_> {
             }
             context.step()?;
             let value = self.element(field, cursor, context, depth)?;
-            // Elements beyond the limit are read and not kept: the fields behind the list lie where it really
-            // ends.
+            // Elements beyond the limit are read and not kept: the fields after the list start at
+            // its real end.
             if list.len() < self.limits.list {
                 list.push(value);
             }
@@ -209,7 +210,7 @@ impl Renderer<'_> {
             Type::FileTime => utc_text(unsigned.cast_signed()).map_or(Value::Null, Value::from),
             Type::SystemTime => Value::from(systemtime_text(bytes)),
             Type::Ticks => match self.clock {
-                // What did not happen yet; a trace that starts at tick 0 has real zeros.
+                // An event that has not happened yet; a trace that starts at tick 0 has real zeros.
                 Some(clock) if unsigned == 0 && clock.t0 != 0 => Value::Null,
                 Some(clock) => Value::from(clock.nanoseconds(unsigned.cast_signed())),
                 None => Value::from(unsigned.cast_signed()),
@@ -255,7 +256,7 @@ fn name_of(field: &Field, bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Up to 8 little-endian bytes as a number, filled with the sign if asked for.
+/// Up to 8 little-endian bytes as a number, sign-extended if `signed` is set.
 fn widen(bytes: &[u8], signed: bool) -> u64 {
     let negative = signed && bytes.last().is_some_and(|b| b & 0x80 != 0);
     let mut word = [if negative { 0xFF } else { 0 }; 8];
@@ -266,7 +267,7 @@ fn widen(bytes: &[u8], signed: bool) -> u64 {
 }
 
 fn float_value(value: f64) -> Value {
-    // JSON has no number for these; null would look like a value that is missing.
+    // JSON has no number for these; null would look like a missing value.
     if value.is_nan() {
         Value::from("nan")
     } else if value.is_infinite() {
@@ -276,8 +277,8 @@ fn float_value(value: f64) -> Value {
     }
 }
 
-/// The name of a field, or where the object has that already the name with a number behind it. `next` has
-/// for each name that came again the number to try next.
+/// The name of a field, or the name with a number appended if the object already contains it.
+/// `next` has the next number to try for each repeated name.
 fn free_name<'f>(
     object: &Map<String, Value>,
     name: &'f str,
@@ -286,8 +287,8 @@ fn free_name<'f>(
     if !object.contains_key(name) {
         return name.to_owned();
     }
-    // Counting from 2 each time would take the square of the number of fields, and a malicious file has
-    // arrays of structs with a thousand fields of one name.
+    // Counting from 2 each time would take the square of the number of fields, and a malicious file
+    // has arrays of structs with a thousand fields of one name.
     let number = next.entry(name).or_insert(2);
     loop {
         let candidate = format!("{name}#{number}");
@@ -310,7 +311,7 @@ pub fn hex_digits(bytes: &[u8]) -> String {
         })
 }
 
-/// A SID as `S-1-5-18`; `None` if the bytes are no SID.
+/// A SID as `S-1-5-18`; `None` if the bytes are not a SID.
 #[must_use]
 pub fn sid_text(bytes: &[u8]) -> Option<String> {
     use std::fmt::Write;

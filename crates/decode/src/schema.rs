@@ -1,4 +1,4 @@
-//! What a payload consists of.
+//! The structure of a payload.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use etwkit_etl::Guid;
 pub enum Type {
     /// No bytes.
     Null,
-    /// UTF-16, up to a NUL; with a length: exactly so many characters.
+    /// UTF-16, up to a NUL. With a length: exactly that many characters.
     UnicodeString,
-    /// 8-bit string, up to a NUL; with a length: exactly so many bytes.
+    /// 8-bit string, up to a NUL. With a length: exactly that many bytes.
     AnsiString,
     /// Signed, 1 byte.
     Int8,
@@ -146,43 +146,43 @@ impl Type {
     }
 }
 
-/// How an element is shown where that differs from its encoding.
+/// The rendering of an element, if it differs from its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Out {
-    /// As its type says.
+    /// According to its type.
     #[default]
     Natural,
-    /// An 8- or 16-bit integer that is true or false (TraceLogging).
+    /// An 8- or 16-bit integer used as a boolean (TraceLogging).
     Boolean,
     /// An 8- or 16-bit integer that is a character (TraceLogging); an array of them is a text.
     String,
 }
 
-/// How long a string or binary element is.
+/// Length of a string or binary element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Length {
-    /// As its type says.
+    /// According to its type.
     #[default]
     Natural,
-    /// So many characters or bytes.
+    /// A fixed number of characters or bytes.
     Fixed(u32),
-    /// As many as the value in that slot says.
+    /// The value of that slot.
     Slot(u16),
-    /// All that is left.
+    /// The rest of the payload.
     Rest,
 }
 
-/// How many elements a field has.
+/// Number of elements of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Count {
-    /// One: no array.
+    /// A single value and not an array.
     #[default]
     One,
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
-    /// As many as the value in that slot says.
+    /// The value of that slot.
     Slot(u16),
-    /// As many as the u16 in front of them says (TraceLogging).
+    /// The u16 before the elements (TraceLogging).
     Prefixed,
     /// As many as the payload holds.
     Rest,
@@ -191,25 +191,25 @@ pub enum Count {
 /// A value with a name of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ValueMap {
-    /// Whether the entries are bits that combine.
+    /// True if the entries are bits that combine.
     pub bitmap: bool,
     /// Value and name, as the provider orders them.
     pub entries: Vec<(u64, Box<str>)>,
 }
 
 impl ValueMap {
-    /// The name of a value; for bits the names of all that are set, with what is left in hexadecimal.
+    /// The name of a value. For bits, the names of all that are set, with the rest in hexadecimal.
     #[must_use]
     pub fn name(&self, value: u64) -> Option<String> {
-        // A whole match goes first also for bits: providers name combinations and zero (`None`), which would
-        // otherwise fall apart or have no name.
+        // A whole match comes first also for bits: providers name combinations and zero (`None`),
+        // which would otherwise be split or have no name.
         if let Some((_, name)) = self.entries.iter().find(|(v, _)| *v == value) {
             return Some(name.to_string());
         }
         if !self.bitmap {
             return None;
         }
-        // An entry of 0 is contained in every value, so that it would be named each time.
+        // An entry of 0 is contained in every value, so it would be named each time.
         let set = self
             .entries
             .iter()
@@ -225,14 +225,14 @@ impl ValueMap {
     }
 }
 
-/// One field.
+/// A field of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// Name as the provider spells it.
     pub name: Box<str>,
     /// Encoding of an element.
     pub ty: Type,
-    /// How it is shown.
+    /// The rendering.
     pub out: Out,
     /// Length of a string or binary element.
     pub length: Length,
@@ -262,7 +262,8 @@ impl Field {
         }
     }
 
-    /// Type in the machine output of `etwkit info`: `uint32`, `uint8:boolean`, `uint16[]:string`, `guid[4]`.
+    /// Type in the machine output of `etwkit info`: `uint32`, `uint8:boolean`, `uint16[]:string`,
+    /// `guid[4]`.
     #[must_use]
     pub fn type_name(&self) -> String {
         let mut text = self.ty.name().to_owned();
@@ -271,7 +272,7 @@ impl Field {
             Count::Fixed(n) => text.push_str(&format!("[{n}]")),
             Count::Slot(_) | Count::Prefixed | Count::Rest => text.push_str("[]"),
         }
-        // It says how the array as a whole is shown, so it stands behind the brackets.
+        // It applies to the array as a whole, so it follows the brackets.
         match self.out {
             Out::Natural => {}
             Out::Boolean => text.push_str(":boolean"),
@@ -281,7 +282,7 @@ impl Field {
     }
 }
 
-/// Where a schema comes from.
+/// The source of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// Metadata on the event itself.
@@ -296,7 +297,7 @@ pub enum Source {
     Tmf,
     /// Table of kernel events built into this crate.
     Kernel,
-    /// Table of a well-known provider built into this crate.
+    /// Table of a well-known provider, built into this crate.
     Template,
 }
 
@@ -325,7 +326,7 @@ pub struct Schema {
     pub provider_name: Option<Arc<str>>,
     /// Name of the event: `Task/Opcode`, or as the provider names it.
     pub name: Box<str>,
-    /// Where the schema comes from.
+    /// The source of the schema.
     pub source: Source,
     /// Fields in the order of the payload.
     pub fields: Vec<Field>,
@@ -339,5 +340,5 @@ pub fn numbered(id: u16) -> String {
     format!("EventID({id})")
 }
 
-/// How deep structs may nest; deeper ones in a file are damage.
+/// Maximum nesting of structs; deeper nesting in a file is damage.
 pub const MAX_DEPTH: usize = 16;

@@ -1,4 +1,4 @@
-//! Microsoft-Windows-Kernel-EventTracing: what sessions and providers say about themselves.
+//! Microsoft-Windows-Kernel-EventTracing: events of sessions and providers about themselves.
 
 use etwkit_etl::{Guid, RawEvent};
 
@@ -8,37 +8,37 @@ use crate::named::{NamedFields, Values};
 /// The provider.
 pub const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3ca2");
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A session writes to its file, and that failed (ids 0, 1 and 4).
+    /// A session writes to its file, and that failed (IDs 0, 1 and 4).
     WriteError,
-    /// A session could not start (id 2).
+    /// A session could not start (ID 2).
     StartError,
-    /// A session stopped because of an error (id 3).
+    /// A session stopped because of an error (ID 3).
     StopError,
-    /// A process registers a provider (id 8).
+    /// A process registers a provider (ID 8).
     Register,
-    /// A process takes a provider back (id 9).
+    /// A process takes a provider back (ID 9).
     Unregister,
-    /// A session starts (id 10).
+    /// A session starts (ID 10).
     Start,
-    /// A session stops (id 11).
+    /// A session stops (ID 11).
     Stop,
-    /// A provider is switched on for a session (id 14).
+    /// A provider is switched on for a session (ID 14).
     Enable,
-    /// A provider is switched off for a session (id 15).
+    /// A provider is switched off for a session (ID 15).
     Disable,
-    /// An event of a provider was lost (ids 19 and 31).
+    /// An event of a provider was lost (IDs 19 and 31).
     LostEvent,
-    /// A session that is there (id 20).
+    /// An existing session (ID 20).
     Running,
-    /// An event of the kernel was lost (id 34).
+    /// An event of the kernel was lost (ID 34).
     LostSystemEvent,
 }
 
 impl Kind {
-    /// What an event id stands for; `None` for those that say nothing of sessions.
+    /// The kind of an event ID; `None` for events that are not about sessions.
     #[must_use]
     pub const fn of(id: u16) -> Option<Self> {
         Some(match id {
@@ -58,7 +58,7 @@ impl Kind {
         })
     }
 
-    /// One word.
+    /// The name of the kind as one word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// What is read from an event; what it does not say is missing.
+/// The fields of an event; fields that it does not have are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFields {
     /// Name of the session.
@@ -89,13 +89,13 @@ pub struct SessionFields {
     pub mode: Option<u32>,
     /// Its file.
     pub file: Option<String>,
-    /// Buffers that it may not go below.
+    /// Minimum number of buffers.
     pub minimum_buffers: Option<u32>,
-    /// Buffers that it may not go beyond.
+    /// Maximum number of buffers.
     pub maximum_buffers: Option<u32>,
-    /// Size of its buffers. What it is counted in is not documented.
+    /// Size of its buffers. The unit is not documented.
     pub buffer_size: Option<u32>,
-    /// The most buffers that it had.
+    /// Largest number of buffers that it had.
     pub peak_buffers: Option<u32>,
     /// The buffers that it has.
     pub current_buffers: Option<u32>,
@@ -119,13 +119,13 @@ pub struct SessionFields {
     pub level: Option<u32>,
     /// `EVENT_ENABLE_PROPERTY_…` bits.
     pub enable_property: Option<u32>,
-    /// The lost event: its id, of the kernel its hook id.
+    /// The lost event: its ID, of the kernel its hook ID.
     pub event_id: Option<u32>,
     /// Name of the lost event.
     pub event_name: Option<String>,
 }
 
-/// Fields by name; some are called otherwise in events of errors and losses.
+/// Fields by name; some have other names in events of errors and losses.
 const NAMES: [&str; 26] = [
     "SessionName",
     "SessionGuid",
@@ -168,8 +168,8 @@ impl Default for SessionReader {
 }
 
 impl SessionReader {
-    /// Reads an event; `None` for those of other providers, those that say nothing of sessions, and those
-    /// whose layout is not known.
+    /// Reads an event. `None` for events of other providers, events that are not about sessions,
+    /// and unknown layouts.
     pub fn read(
         &mut self,
         event: &RawEvent<'_>,

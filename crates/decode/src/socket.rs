@@ -11,8 +11,8 @@ const IPV6: u16 = 23;
 /// Bytes of a `SOCKADDR_STORAGE`, of which lists consist.
 const STORAGE_LEN: usize = 128;
 
-/// Reads an address: the family in the byte order of the machine, the port and the address in that of the
-/// network.
+/// Reads an address: the family in the byte order of the machine, port and address in network byte
+/// order.
 #[must_use]
 pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
     let port = u16_at(bytes, 2)?.swap_bytes();
@@ -26,8 +26,8 @@ pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
 
 /// Reads one address, or a list of them in storages of fixed size.
 pub fn addresses(bytes: &[u8]) -> impl Iterator<Item = SocketAddr> + '_ {
-    // Chunks and not exact ones: a single address is shorter than a storage, and so may be the last of a
-    // list.
+    // Chunks and not exact ones: a single address is shorter than a storage, and so may be the last
+    // of a list.
     bytes.chunks(STORAGE_LEN).filter_map(address)
 }
 

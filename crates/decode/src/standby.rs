@@ -1,8 +1,8 @@
-//! Connected standby (modern standby): when the machine goes into it and comes out again, reported by
+//! Connected standby (modern standby): entry and exit of the machine, reported by
 //! Microsoft-Windows-Kernel-Power.
 //!
-//! The entry (id 506) is documented in its manifest. Of the exit (id 507) the names and order of the first
-//! fields are those that the event log of Windows shows; later versions have more behind them.
+//! The entry (ID 506) is documented in its manifest. For the exit (ID 507), names and order of the
+//! first fields come from the Windows event log; later versions append more.
 
 use etwkit_etl::RawEvent;
 
@@ -10,24 +10,24 @@ use crate::Decoder;
 use crate::kernel::power_setting::KERNEL_POWER;
 use crate::named::{NamedFields, Values};
 
-/// Ids of these events.
+/// IDs of these events.
 pub mod id {
-    /// The machine goes into connected standby.
+    /// The machine enters connected standby.
     pub const ENTER: u16 = 506;
-    /// It comes out again.
+    /// The machine leaves connected standby.
     pub const EXIT: u16 = 507;
 }
 
-/// The machine goes into connected standby.
+/// The machine enters connected standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Enter {
-    /// Why, see [`reason_name`].
+    /// The reason, see [`reason_name`].
     pub reason: u32,
     /// Number of the stay.
     pub scenario: Option<u64>,
-    /// Whether the lid is open.
+    /// True if the lid is open.
     pub is_lid_open: Option<bool>,
-    /// Whether there is an external monitor.
+    /// True if there is an external monitor.
     pub has_external_monitor: Option<bool>,
     /// Charge of the battery.
     pub remaining_capacity: Option<u32>,
@@ -35,10 +35,10 @@ pub struct Enter {
     pub full_capacity: Option<u32>,
 }
 
-/// It comes out again.
+/// The machine leaves connected standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exit {
-    /// Why, see [`reason_name`].
+    /// The reason, see [`reason_name`].
     pub reason: u32,
     /// Microseconds of the whole stay.
     pub duration_us: u64,
@@ -46,7 +46,7 @@ pub struct Exit {
     pub drips_us: u64,
     /// Microseconds up to the first time in that state.
     pub first_drips_us: u64,
-    /// How often it went into that state.
+    /// Number of transitions into that state.
     pub drips_transitions: u32,
     /// Microseconds outside that state that activators account for.
     pub activated_us: u64,
@@ -54,18 +54,18 @@ pub struct Exit {
     pub active_us: u64,
     /// Drain of the battery.
     pub energy_drain: u32,
-    /// Whether audio was playing.
+    /// True if audio was playing.
     pub is_audio_playing: Option<bool>,
-    /// Whether it has power from outside.
+    /// True if it runs on external power.
     pub is_on_ac: Option<bool>,
 }
 
-/// One of both.
+/// The start or the end of a standby.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Into.
+    /// Standby starts.
     Enter(Enter),
-    /// Out of.
+    /// Standby ends.
     Exit(Exit),
 }
 
@@ -101,7 +101,7 @@ impl Default for StandbyReader {
 }
 
 impl StandbyReader {
-    /// Reads an event; `None` for all others, and for one without the fields that count.
+    /// Reads an event; `None` for all others, and for events without the essential fields.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<Event> {
         if !event.kind.is_manifest() || event.provider() != KERNEL_POWER {
             return None;
@@ -156,7 +156,7 @@ fn exit(values: Fields<'_>) -> Option<Exit> {
     })
 }
 
-/// What a reason is called, documented as `POWER_MONITOR_REQUEST_REASON`.
+/// The name of a reason, documented as `POWER_MONITOR_REQUEST_REASON`.
 #[must_use]
 pub fn reason_name(reason: u32) -> Option<&'static str> {
     usize::try_from(reason)

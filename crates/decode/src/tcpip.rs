@@ -1,8 +1,8 @@
 //! Events of the TCP/IP driver that describe connections.
 //!
-//! A connection is named by the address of its control block (TCB), which Windows uses again once the
-//! connection is closed. Sends and receives are logged in whatever thread runs, so that only the events that
-//! open, list or close a connection say to which process it belongs.
+//! A connection is identified by the address of its control block (TCB), which Windows reuses once
+//! the connection is closed. Sends and receives are logged in the thread that happens to run, so
+//! only the events that open, list or close a connection identify its process.
 
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
@@ -14,14 +14,14 @@ use crate::{Decoder, socket};
 /// Microsoft-Windows-TCPIP.
 pub const TCPIP: Guid = Guid::literal("2f07e2ee-15db-40f1-90ef-9d7ba282188a");
 
-/// What happened to a connection.
+/// The kind of an event of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A process asks for it. The header names the process.
+    /// A process requests it. The header contains the process.
     Connect,
     /// It was accepted.
     Accept,
-    /// It is there when the session starts or ends.
+    /// It exists at the start or end of the session.
     Rundown,
     /// It is established.
     Connected,
@@ -37,13 +37,13 @@ pub enum Kind {
     Inject,
     /// Segments are sent again.
     Retransmit,
-    /// The last segment is sent again, because no acknowledgement came.
+    /// The last segment is sent again because no acknowledgement came.
     TailLossProbe,
-    /// The template of its settings is another.
+    /// The template of its settings changes.
     Template,
-    /// It was asked whether the other side is still there.
+    /// A keep-alive probe is sent.
     KeepAlive,
-    /// What the system counted.
+    /// Statistics of the system.
     Summary,
     /// It is reset by this side.
     Abort,
@@ -51,14 +51,14 @@ pub enum Kind {
     RemoteReset,
     /// It is closed.
     Close,
-    /// No more is sent.
+    /// Sending is shut down.
     Shutdown,
     /// It is reset because nothing was acknowledged in time.
     RetransmitTimeout,
 }
 
 impl Kind {
-    /// The kind of an id; posted and injected data have one id.
+    /// The kind of an ID; posted and injected data have one ID.
     #[must_use]
     pub const fn of(id: u16) -> Option<Self> {
         Some(match id {
@@ -114,33 +114,33 @@ impl Kind {
 /// An event of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpEvent {
-    /// What happened.
+    /// The kind of event.
     pub kind: Kind,
     /// Address of the control block.
     pub tcb: u64,
-    /// Both ends, where it names them.
+    /// Both ends, if the event contains them.
     pub ends: Option<Ends>,
-    /// Process, where the payload names it.
+    /// Process, if the payload contains it.
     pub pid: Option<u32>,
     /// Bytes of data.
     pub bytes: Option<u32>,
-    /// Sequence number of the first byte; of retransmissions and keep-alives the first one that is not
-    /// acknowledged.
+    /// Sequence number of the first byte; for retransmissions and keep-alives the first
+    /// unacknowledged one.
     pub sequence: Option<u32>,
     /// Number of the template.
     pub template: Option<u32>,
     /// Windows and times of a send.
     pub state: SendState,
-    /// What the system counted.
+    /// Statistics of the system.
     pub summary: Option<Summary>,
 }
 
-/// What a send says about the state of its connection.
+/// The state of the connection that a send reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SendState {
     /// Congestion window in bytes.
     pub congestion_window: Option<u32>,
-    /// Window that the other side offers, in bytes.
+    /// Window offered by the other side, in bytes.
     pub send_window: Option<u32>,
     /// Smoothed round-trip time, ms.
     pub smoothed_rtt: Option<u32>,
@@ -148,7 +148,7 @@ pub struct SendState {
     pub retransmit_timeout: Option<u32>,
 }
 
-/// What the system counted over the whole life of a connection.
+/// Statistics of the system over the whole life of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Bytes of data received.
@@ -159,11 +159,12 @@ pub struct Summary {
     pub data_segments_in: u64,
     /// Segments with data sent.
     pub data_segments_out: u64,
-    /// All segments received.
+    /// Received segments, including those without data.
     pub segments_in: u64,
-    /// All segments sent.
+    /// Sent segments, including those without data.
     pub segments_out: u64,
-    /// Round-trip times in microseconds: last, least, greatest. The older of the two events has none.
+    /// Round-trip times in microseconds: last, least, greatest. The older of the two events has
+    /// none.
     pub rtt_us: Option<(u32, u32, u32)>,
 }
 
@@ -237,7 +238,7 @@ impl Default for TcpReader {
 }
 
 impl TcpReader {
-    /// What an event may say about a connection.
+    /// The kind of an event; `None` for events that are not about a connection.
     #[must_use]
     pub fn kind(event: &RawEvent<'_>) -> Option<Kind> {
         if !event.kind.is_manifest() || event.provider() != TCPIP {
@@ -273,8 +274,8 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
         summary: None,
     };
     match kind {
-        // These begin a connection: without its ends there would be nothing to show of it. A missing field
-        // makes the next description be tried.
+        // These start a connection: without its ends there would be nothing to show. A missing
+        // field causes the next description to be tried.
         Kind::Connect | Kind::Accept | Kind::Rundown => _ = event.ends?,
         Kind::Send => {
             event.bytes = Some(fields.u32(field::BYTES_SENT)?);
@@ -290,6 +291,7 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
             event.bytes = Some(fields.u32(field::NUM_BYTES)?);
             event.sequence = Some(fields.u32(field::SEQ_NO)?);
         }
+        // One event ID reports both kinds; the field `Injected` distinguishes them.
         Kind::Post | Kind::Inject => {
             event.bytes = Some(fields.u32(field::NUM_BYTES)?);
             event.sequence = Some(fields.u32(field::SND_NXT)?);
@@ -337,8 +339,9 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
     })
 }
 
-/// The process that an event names in its payload, by the layout that these events have had in all versions.
-/// Without process events this is how a process becomes known that owns a connection and logs nothing itself.
+/// The process in the payload of an event, in the layout that all versions of these events share.
+/// Without process events, this is the only evidence of a process that owns a connection and logs
+/// nothing itself.
 #[must_use]
 pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     let has_tcb = match TcpReader::kind(event)? {
@@ -351,9 +354,9 @@ pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
         | Kind::RetransmitTimeout => false,
         _ => return None,
     };
-    // Both addresses have their length in front, so that what lies behind them is found without a
-    // description.
+    // The length precedes both addresses, so the fields after them are found without a description.
     let mut c = Cursor::new(event.payload());
+    // Only this kind starts with the address of the connection.
     if has_tcb {
         c.pointer(event.pointer_size())?;
     }

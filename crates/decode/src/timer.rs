@@ -1,4 +1,4 @@
-//! Resolution of the system timer: who asks for which, and what is in force, reported by
+//! Resolution of the system timer: requests, and the resolution in force, reported by
 //! Microsoft-Windows-Kernel-Power.
 
 use etwkit_etl::RawEvent;
@@ -7,28 +7,28 @@ use crate::Decoder;
 use crate::kernel::power_setting::KERNEL_POWER;
 use crate::named::{NamedFields, Values};
 
-/// Ids of these events.
+/// IDs of these events.
 pub mod id {
-    /// A process asks for a resolution.
+    /// A process requests a resolution.
     pub const REQUEST: u16 = 63;
-    /// Another resolution is in force.
+    /// The resolution in force changes.
     pub const UPDATE: u16 = 95;
-    /// The resolution in force when recording begins or ends.
+    /// The resolution in force when the recording starts or ends.
     pub const RUNDOWN: u16 = 96;
-    /// What a process has asked for before.
+    /// An earlier request of a process.
     pub const REQUEST_RUNDOWN: u16 = 97;
-    /// The kernel or a driver asks for a resolution.
+    /// The kernel or a driver requests a resolution.
     pub const KERNEL_REQUEST: u16 = 98;
-    /// All of them.
+    /// All IDs of timer events.
     pub const ALL: &[u16] = &[REQUEST, UPDATE, RUNDOWN, REQUEST_RUNDOWN, KERNEL_REQUEST];
 }
 
-/// Whose resolution it is.
+/// The requester of a resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requester {
-    /// A process asked for it; with the path of its program.
+    /// A process requested it; with the path of its program.
     Process(u32, String),
-    /// The kernel or a driver asked for it.
+    /// The kernel or a driver requested it.
     Kernel,
     /// It is in force.
     System,
@@ -37,13 +37,13 @@ pub enum Requester {
 /// A resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
-    /// Whose it is.
+    /// The requester.
     pub whose: Requester,
-    /// Time between two ticks in units of 100 ns; 0 of a request that is taken back.
+    /// Time between two ticks in units of 100 ns; 0 for a withdrawn request.
     pub resolution: u32,
-    /// Whether it was so before.
+    /// True if it was in effect before the recording.
     pub is_rundown: bool,
-    /// Whether the system does not follow the request.
+    /// True if the system ignores the request.
     pub is_ignored: Option<bool>,
 }
 
@@ -68,8 +68,8 @@ impl Default for TimerReader {
 }
 
 impl TimerReader {
-    /// Reads an event; `None` for all others, and for the oldest version of requests, which does not say
-    /// what is asked for.
+    /// Reads an event. `None` for all others, and for the oldest version of requests, which does
+    /// not contain the requested resolution.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<Resolution> {
         if !event.kind.is_manifest() || event.provider() != KERNEL_POWER {
             return None;

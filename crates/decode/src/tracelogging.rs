@@ -1,7 +1,7 @@
 //! Events that describe themselves: TraceLogging, and EventSource in its self-describing format.
 //!
-//! Each event carries its metadata as an extended item, and the name of its provider as another one. Both
-//! are the tables of `TraceLoggingProvider.h` of the Windows SDK.
+//! Each event carries its metadata as an extended item, and the name of its provider as another
+//! one. Both are the tables of `TraceLoggingProvider.h` of the Windows SDK.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::schema::{Count, Field, MAX_DEPTH, Out, Schema, Source, Type};
 mod in_type {
     /// The type proper.
     pub(super) const BASE: u8 = 0x1F;
-    /// What kind of array.
+    /// The kind of array.
     pub(super) const ARRAY: u8 = 0x60;
     /// The metadata holds the number of elements.
     pub(super) const FIXED: u8 = 0x20;
     /// The payload holds the number of elements.
     pub(super) const VARIABLE: u8 = 0x40;
-    /// Bytes of a serializer of its own.
+    /// Bytes with a custom serializer.
     pub(super) const CUSTOM: u8 = 0x60;
     /// An output type follows.
     pub(super) const CHAIN: u8 = 0x80;
-    /// Members follow, as many as the output type says.
+    /// Members follow; the output type is their number.
     pub(super) const STRUCT: u8 = 24;
 }
 
@@ -40,7 +40,7 @@ pub struct Traits {
 
 /// Reads provider traits; `None` if there is not even a name.
 ///
-/// Traits of unknown types are skipped; what follows a broken one is ignored.
+/// Traits of unknown types are skipped; everything after a broken one is ignored.
 #[must_use]
 pub fn traits(data: &[u8]) -> Option<Traits> {
     const GROUP: u8 = 1;
@@ -62,14 +62,14 @@ pub fn traits(data: &[u8]) -> Option<Traits> {
     Some(Traits { name, group })
 }
 
-/// Reads event metadata; `None` if it is broken or names a type that does not exist, because nothing of the
-/// payload can be trusted then.
+/// Reads event metadata; `None` if it is broken or names a type that does not exist, because
+/// nothing of the payload can be trusted then.
 #[must_use]
 pub fn schema(provider: Guid, provider_name: Option<Arc<str>>, metadata: &[u8]) -> Option<Schema> {
     let mut cursor = sized(metadata)?;
     tags(&mut cursor)?;
     let name = text(&mut cursor)?;
-    // No number says how many fields there are: they go on to the end of the block.
+    // No number gives the count of fields: they continue to the end of the block.
     let mut reader = Reader {
         cursor,
         left: MAX_FIELDS,
@@ -94,14 +94,14 @@ fn sized(block: &[u8]) -> Option<Cursor<'_>> {
     Some(Cursor::new(block.get(2..size)?))
 }
 
-/// Tags: 7 bits in each byte, the highest bit says that another one follows. They have no meaning of their
-/// own.
+/// Tags: 7 bits in each byte; the highest bit means that another one follows. They have no meaning
+/// of their own.
 fn tags(cursor: &mut Cursor<'_>) -> Option<()> {
     while cursor.u8()? & 0x80 != 0 {}
     Some(())
 }
 
-/// UTF-8 up to its NUL, which must be there: without it the size of the block is wrong.
+/// UTF-8 up to its NUL, which must be present: otherwise the size of the block is wrong.
 fn text(cursor: &mut Cursor<'_>) -> Option<Box<str>> {
     cursor
         .rest()
@@ -111,7 +111,7 @@ fn text(cursor: &mut Cursor<'_>) -> Option<Box<str>> {
 
 struct Reader<'a> {
     cursor: Cursor<'a>,
-    /// Fields that may still come.
+    /// Number of fields that may still follow.
     left: usize,
 }
 
@@ -131,14 +131,14 @@ impl Reader<'_> {
                 tags(&mut self.cursor)?;
             }
         }
-        // Read even where it is not needed: for the types of serializers it passes over their description.
+        // Read even if it is not needed: for types with serializers this skips their description.
         let count = self.count(kind)?;
         if kind & in_type::ARRAY == in_type::CUSTOM {
-            // The payload holds a size and that many bytes, whatever they mean.
+            // The payload holds a size and that many bytes of any meaning.
             return Some(Field::new(name, Type::CountedBinary));
         }
         if kind & in_type::BASE == in_type::STRUCT {
-            // The place of the output type holds the number of members here, at most 127.
+            // In place of the output type, this is the number of members, at most 127.
             let members = (0..out)
                 .map(|_| self.field(depth + 1))
                 .collect::<Option<_>>()?;
@@ -170,7 +170,8 @@ impl Reader<'_> {
     }
 }
 
-/// Type and form of an input and an output type. Output types that only format a number change nothing.
+/// Type and form of an input and an output type. Output types that only format a number change
+/// nothing.
 fn encoding(base: u8, out: u8) -> Option<(Type, Out)> {
     let ty = match base {
         // Unlike in manifests, a binary brings its own length.

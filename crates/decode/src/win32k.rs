@@ -1,9 +1,9 @@
-//! Events of the window manager: its global lock, its objects, delays of input and messages, and who has the
-//! focus.
+//! Events of the window manager: its global lock, its objects, delays of input and messages, and
+//! the focus.
 //!
-//! Layouts are those of the provider's published manifest, which kept version 0 when fields were added, so
-//! that only the length of a payload says which fields it has. Numbers in milliseconds are as exact as the
-//! tick count of the system.
+//! Layouts are those of the provider's published manifest. It kept version 0 when fields were
+//! added, so only the length of a payload shows its fields. Numbers in milliseconds have the
+//! resolution of the system's tick count.
 
 use etwkit_etl::bytes::{Cursor, utf16_text};
 use etwkit_etl::{Guid, RawEvent};
@@ -11,12 +11,12 @@ use etwkit_etl::{Guid, RawEvent};
 /// Microsoft-Windows-Win32k.
 pub const WIN32K: Guid = Guid::literal("8c416c79-d49b-4f01-a467-e56d3aa8234c");
 
-/// How the global lock (`UserCrit`) is held.
+/// The mode in which the global lock (`UserCrit`) is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// By one thread alone.
+    /// Held by one thread.
     Exclusive,
-    /// By any number of threads that change nothing.
+    /// Held by any number of threads that change nothing.
     Shared,
 }
 
@@ -31,31 +31,32 @@ impl Mode {
     }
 }
 
-/// A thread got the global lock. One acquisition may be reported by several events, which have the same
-/// token.
+/// A thread got the global lock. One acquisition may be reported by several events, which have the
+/// same token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acquired {
-    /// Id of the event: a slow acquisition is reported by one of another id behind the common one.
+    /// ID of the event: a slow acquisition is reported by an event with another ID, after the
+    /// common one.
     pub id: u16,
-    /// How it is held.
+    /// The mode in which it is held.
     pub mode: Mode,
-    /// How long the thread waited, in ticks of the performance counter; 0 where only `wait_us` has it.
+    /// Wait of the thread in ticks of the performance counter; 0 if only `wait_us` has it.
     pub wait_qpc: u64,
-    /// How long the thread waited, in microseconds; 0 in many versions.
+    /// Wait of the thread in microseconds; 0 in many versions.
     pub wait_us: u64,
     /// Number of the acquisition.
     pub token: u64,
 }
 
-/// A thread is about to give the global lock back.
+/// A thread is about to release the global lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Released {
-    /// How long it had it, in ticks of the performance counter. Older versions count from the time when the
-    /// thread asked for it.
+    /// Time that the thread held it, in ticks of the performance counter. Older versions count from
+    /// the request.
     pub hold_qpc: u64,
 }
 
-/// Which objects.
+/// The class of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Objects to draw with: fonts, bitmaps, …
@@ -108,25 +109,25 @@ impl Class {
     }
 }
 
-/// What happened to an object.
+/// A step in the life of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// It was created.
     Create,
     /// It was destroyed.
     Destroy,
-    /// Another process has it now.
+    /// Its owner changed.
     Owner,
-    /// Its handle is another one now, in place of this one.
+    /// Its handle changed; this is the old one.
     Transform(u64),
 }
 
 /// An event of a GDI or USER object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectEvent {
-    /// Which objects.
+    /// The class of objects.
     pub class: Class,
-    /// What happened.
+    /// The step.
     pub step: Step,
     /// Its handle.
     pub handle: u64,
@@ -138,14 +139,14 @@ pub struct ObjectEvent {
     pub owner: u32,
 }
 
-/// What was delayed.
+/// The kind of a delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DelayKind {
-    /// The thread had taken input and went on with the next one late.
+    /// The thread was late in taking the next input.
     Input,
-    /// The thread looked for messages late.
+    /// The thread was late in retrieving messages.
     Message,
-    /// The cursor that asks to wait was shown.
+    /// The wait cursor was shown.
     WaitCursor,
 }
 
@@ -161,16 +162,16 @@ impl DelayKind {
     }
 }
 
-/// A delay, reported when it is over. What a version does not say is `None`.
+/// A delay, reported at its end. Fields that a version lacks are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delay {
-    /// What was delayed.
+    /// The kind of delay.
     pub kind: DelayKind,
-    /// How long; of input the age of the oldest input that waits.
+    /// Duration; for input the age of the oldest waiting input.
     pub duration_ms: u32,
     /// Bits that describe the thread.
     pub flags: Option<u32>,
-    /// Time since the thread took input.
+    /// Time since the thread retrieved input.
     pub since_input_remove_ms: Option<u32>,
     /// Age of the oldest input that waits.
     pub since_oldest_input_ms: Option<u32>,
@@ -186,16 +187,16 @@ pub struct Delay {
     pub message_id: Option<u32>,
     /// Its first parameter.
     pub wparam: Option<u64>,
-    /// Process and thread, where they are not those that log the event.
+    /// Process and thread, if they differ from the header's.
     pub whose: Option<(u32, u32)>,
-    /// Which cursor.
+    /// The cursor.
     pub cursor: Option<u32>,
 }
 
 /// The focus moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
-    /// From one thread to another; 0 is none.
+    /// The focus moved from one thread to another; 0 is none.
     Threads(u32, u32),
     /// Within a session from one process to another; 0 is none.
     Processes(u32, u32, u32),
@@ -205,14 +206,14 @@ pub enum Focus {
     Lost(u32, u32),
 }
 
-/// What an event says.
+/// The decoded content of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The global lock was acquired.
     Acquired(Acquired),
-    /// The global lock is given back.
+    /// The global lock is released.
     Released(Released),
-    /// An object came, went or changed.
+    /// An object was created, destroyed or changed.
     Object(ObjectEvent),
     /// A delay.
     Delay(Box<Delay>),
@@ -221,7 +222,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Reads an event; `None` if it is none of these or cut short.
+    /// Reads an event; `None` for other events and truncated payloads.
     #[must_use]
     pub fn read(event: &RawEvent<'_>) -> Option<Self> {
         if !event.kind.is_manifest() || event.provider() != WIN32K {
@@ -253,7 +254,7 @@ impl Event {
         })
     }
 
-    /// Processes that the payload names, whatever the header says; 0 where there is none.
+    /// Processes in the payload, which may differ from the header's; 0 if there is none.
     #[must_use]
     pub const fn processes(&self) -> [u32; 2] {
         match self {
@@ -287,7 +288,7 @@ fn object(c: &mut Cursor<'_>, id: u16, pointer_size: usize) -> Option<ObjectEven
         452 | 455 => (Step::Create, handle),
         453 | 456 => (Step::Destroy, handle),
         454 | 457 => (Step::Owner, handle),
-        // The old handle stands in front of the new one, which is the object from now on.
+        // The old handle comes before the new one, which is the object from now on.
         _ => (Step::Transform(handle), c.pointer(pointer_size)?),
     };
     let class = if id < 455 { Class::User } else { Class::Gdi };
@@ -324,7 +325,8 @@ fn wait_cursor(c: &mut Cursor<'_>) -> Option<Delay> {
 
 fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     let flags = c.u32()?;
-    // Only a delay of messages reports its length. A delay of input lasts as long as the oldest input waits.
+    // Only a delay of messages reports its length. A delay of input lasts as long as the oldest
+    // input waits.
     let reported = if kind == DelayKind::Message {
         Some(c.u32()?)
     } else {
@@ -352,6 +354,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
         top_level_class_name,
         image_path,
         package,
+        // Payloads of older versions end before these fields.
         message_id: c.u32(),
         wparam: c.u64(),
         whose: None,
@@ -359,7 +362,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     })
 }
 
-/// A text that newer versions have; `None` where the payload has ended, or for an empty one.
+/// A text of newer versions; `None` if the payload has ended, or if it is empty.
 fn text(c: &mut Cursor<'_>) -> Option<String> {
     Some(utf16_text(c.utf16())).filter(|text| !text.is_empty())
 }

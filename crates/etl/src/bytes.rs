@@ -1,6 +1,6 @@
 //! Reading little-endian values out of untrusted bytes.
 //!
-//! Nothing here can panic: a read past the end is `None`, and the caller decides what that means.
+//! Nothing here can panic: a read past the end is `None`, and the caller decides how to handle it.
 
 use crate::guid::Guid;
 
@@ -79,13 +79,13 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// What has not been read.
+    /// The bytes that have not been read.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Whether all is read.
+    /// True if all bytes are read.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
@@ -125,8 +125,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The 8-bit string up to the next NUL, which is skipped; a missing NUL means the end of the bytes
-    /// (a payload may leave out the last one).
+    /// The 8-bit string up to the next NUL, which is skipped; a missing NUL means the end of the
+    /// bytes (a payload may leave out the last one).
     pub fn ansi(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let len = rest.iter().position(|&b| b == 0).unwrap_or(rest.len());
@@ -134,8 +134,9 @@ impl<'a> Cursor<'a> {
         rest.get(..len).unwrap_or_default()
     }
 
-    /// The bytes of the UTF-16 string up to the next NUL character, which is skipped; a missing NUL means
-    /// the end of the bytes. The string may start at an odd offset; an odd last byte is left unread.
+    /// The bytes of the UTF-16 string up to the next NUL character, which is skipped; a missing NUL
+    /// means the end of the bytes. The string may start at an odd offset; an odd last byte is left
+    /// unread.
     pub fn utf16(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let (units, _) = rest.as_chunks::<2>();
@@ -148,7 +149,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// UTF-16LE bytes as text; what is no valid UTF-16 becomes U+FFFD. An odd last byte is dropped.
+/// Decodes UTF-16LE. Invalid units become U+FFFD, and an odd last byte is dropped.
 #[must_use]
 pub fn utf16_text(bytes: &[u8]) -> String {
     let (units, _) = bytes.as_chunks::<2>();

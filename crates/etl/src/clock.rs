@@ -2,10 +2,10 @@
 
 use crate::wire::trace_header::TraceHeader;
 
-/// Which clock stamped the events (`EVENT_TRACE_PROPERTIES.Wnode.ClientContext`).
+/// The clock that stamped the events (`EVENT_TRACE_PROPERTIES.Wnode.ClientContext`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockType {
-    /// The performance counter; also what 0 and unknown values mean.
+    /// The performance counter. The value 0 and unknown values also mean this clock.
     Qpc,
     /// The system time in units of 100 ns (FILETIME).
     System,
@@ -14,7 +14,7 @@ pub enum ClockType {
 }
 
 impl ClockType {
-    /// From the field of the trace header.
+    /// Converts the field of the trace header.
     #[must_use]
     pub const fn from_raw(raw: u32) -> Self {
         match raw {
@@ -38,10 +38,10 @@ impl ClockType {
 /// FILETIME ticks of one second.
 pub const FILETIME_PER_SECOND: i64 = 10_000_000;
 
-/// The clock of a session: where it starts and how fast it ticks.
+/// The clock of a session: its start and frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    /// What ticks.
+    /// The kind of clock.
     pub kind: ClockType,
     /// Ticks per second, never 0.
     pub frequency: i64,
@@ -49,21 +49,22 @@ pub struct Clock {
     pub t0: i64,
     /// Wall time of time zero: FILETIME, UTC.
     pub start: i64,
-    /// Ticks of the performance counter per second, never 0: some events hold lengths of time in them,
-    /// whatever clock stamped the events.
+    /// Ticks of the performance counter per second, never 0. Some events contain durations in these
+    /// ticks, independent of the session's clock.
     pub counter_frequency: i64,
 }
 
 impl Clock {
     /// The clock of a file: time zero is its header event, stamped `t0`.
     ///
-    /// CPU cycles count at `PerfFreq` where that is near the processor's speed (its exact value); older
-    /// systems store the frequency of the performance counter there, then the speed in MHz holds.
+    /// Creates the clock of a session. CPU cycles tick at `PerfFreq` if that is near the
+    /// processor's speed (it is the exact value). Older systems store the frequency of the
+    /// performance counter there; then the speed in MHz is used.
     #[must_use]
     pub fn new(header: &TraceHeader, t0: i64) -> Self {
         let kind = ClockType::from_raw(header.clock_type);
-        // The speed in MHz is rounded, so `PerfFreq` is the better number where it is plausible. The few MHz
-        // of a performance counter are far outside the tenth that is allowed here.
+        // The speed in MHz is rounded, so `PerfFreq` is better if it is plausible. The few MHz of a
+        // performance counter are far outside the 10 % that are allowed here.
         let mhz = i64::from(header.cpu_mhz) * 1_000_000;
         let frequency = match kind {
             ClockType::System => FILETIME_PER_SECOND,
@@ -74,15 +75,15 @@ impl Clock {
             }
             ClockType::Qpc | ClockType::Cpu => header.perf_freq,
         };
-        // A damaged header may say 0 or less. Every conversion divides by this, so any positive number is
-        // better; the rate of FILETIME is also that of the counter since Windows 10.
+        // A damaged header may contain 0 or less. Every conversion divides by this, so any positive
+        // number is better. Since Windows 10 the counter usually has the rate of FILETIME.
         let frequency = if frequency > 0 {
             frequency
         } else {
             FILETIME_PER_SECOND
         };
-        // Stamps of the system clock are FILETIMEs themselves, so the first one can stand in for a start that
-        // was never written.
+        // Stamps of the system clock are FILETIMEs themselves, so the first one can replace a start
+        // that was never written.
         let start = if kind == ClockType::System && header.start_time == 0 {
             t0
         } else {
@@ -107,7 +108,8 @@ impl Clock {
     #[must_use]
     pub fn nanoseconds(&self, ticks: i64) -> i64 {
         let delta = i128::from(ticks) - i128::from(self.t0);
-        // The common case stays in 64 bits: a division of 128 bits costs more than reading the event.
+        // The common case stays in 64 bits: a division of 128 bits costs more than reading the
+        // event.
         if let Ok(small) = i64::try_from(delta)
             && let Some(scaled) = small.checked_mul(1_000_000_000)
         {
@@ -129,12 +131,12 @@ impl Clock {
         ticks as f64 / self.frequency as f64
     }
 
-    /// Nanoseconds since time zero, rounded down, of something that started `counter_ticks` ticks of the
-    /// performance counter before `ticks`.
+    /// Start time of an operation that started `counter_ticks` ticks of the performance counter
+    /// before `ticks`: nanoseconds since time zero, rounded down.
     #[must_use]
     pub fn nanoseconds_before(&self, ticks: i64, counter_ticks: u64) -> i64 {
-        // Subtracting ticks before converting rounds once. Converting both and subtracting would round twice,
-        // and the begin could fall one nanosecond in front of an event that has the same tick.
+        // Subtracting ticks before converting rounds once. Converting both and subtracting would
+        // round twice, and the start could fall one nanosecond before an event with the same tick.
         if self.counter_frequency == self.frequency {
             let begin = i128::from(ticks) - i128::from(counter_ticks);
             return i64::try_from(begin).map_or(i64::MIN, |begin| self.nanoseconds(begin));
@@ -143,12 +145,12 @@ impl Clock {
         i64::try_from(i128::from(self.nanoseconds(ticks)) - ns).unwrap_or(i64::MIN)
     }
 
-    /// Ticks of a point in time given in nanoseconds since time zero, rounded up: the first tick that is
-    /// not before it.
+    /// Converts nanoseconds since time zero to ticks, rounded up: the first tick that is not before
+    /// this time.
     #[must_use]
     pub fn ticks_at(&self, nanoseconds: i64) -> i64 {
-        // Rounding up is the counterpart of `nanoseconds`, which rounds down: the first tick at or behind a
-        // time that a user typed is the first event that such a range shows.
+        // Rounding up is the counterpart of `nanoseconds`, which rounds down: the first tick at or
+        // after the start that a user typed is the first event that the range shows.
         let numerator = i128::from(nanoseconds) * i128::from(self.frequency);
         let ticks = -(-numerator).div_euclid(1_000_000_000) + i128::from(self.t0);
         i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
@@ -165,8 +167,8 @@ impl Clock {
     /// FILETIME (UTC) of an event.
     #[must_use]
     pub fn filetime(&self, ticks: i64) -> i64 {
-        // These ticks are FILETIMEs already. Going over time zero would add whatever the header event's stamp
-        // and `StartTime` differ by.
+        // These ticks are FILETIMEs already. Converting via time zero would add the difference
+        // between the header event's stamp and `StartTime`.
         if self.kind == ClockType::System {
             return ticks;
         }
@@ -196,14 +198,16 @@ pub struct UtcTime {
 }
 
 impl UtcTime {
-    /// From a FILETIME (units of 100 ns since 1601). `None` for 0, negative values and years behind 9999.
+    /// Converts a FILETIME (units of 100 ns since 1601). `None` for 0, negative values and years
+    /// after 9999.
     #[must_use]
     pub fn from_filetime(filetime: i64) -> Option<Self> {
         if filetime <= 0 {
             return None;
         }
         let seconds = filetime / FILETIME_PER_SECOND;
-        // Civil date from a day count, with years that start in March so that the leap day is last.
+        // The civil date from a day count. Years start in March, so that the leap day is the last
+        // day.
         let days = seconds / 86_400 + DAYS_TO_1601;
         let era = days / 146_097;
         let day_of_era = days % 146_097;

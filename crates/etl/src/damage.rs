@@ -1,4 +1,4 @@
-//! What is wrong with a file: counted, shown, stored, and never a reason to stop.
+//! Damage in a file: it is counted, shown and stored, and never stops the reader.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,13 +9,13 @@ use std::fmt;
 pub enum Kind {
     /// The file ends inside a buffer.
     TruncatedBuffer,
-    /// Bytes between buffers that are no buffer.
+    /// Bytes between buffers that are not a buffer.
     SkippedBytes,
     /// A compressed buffer whose content does not decompress.
     Decompression,
-    /// A record header that makes no sense: the rest of its buffer is lost.
+    /// A record header is invalid: the rest of its buffer is lost.
     RecordHeader,
-    /// A record of a kind that carries no event, or none that is known: skipped by its size.
+    /// A record without an event, or of an unknown kind: skipped by its size.
     SkippedRecord,
     /// A buffer claims more bytes than it has or than any buffer may have.
     BufferSize,
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// What that means for the reader of the numbers.
+    /// The effect on the numbers, in words for the reader.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -74,9 +74,9 @@ impl fmt::Display for Kind {
 /// One place of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamageAt {
-    /// What is wrong.
+    /// The kind of damage.
     pub kind: Kind,
-    /// Which file of the session, from 0.
+    /// Index of the file in the session, from 0.
     pub file: usize,
     /// Offset in that file; inside a compressed buffer, offset of the buffer plus the offset in its
     /// decompressed content.
@@ -85,7 +85,7 @@ pub struct DamageAt {
     pub bytes: u64,
 }
 
-/// How many places and bytes one kind of damage has.
+/// Number of places and bytes with one kind of damage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     /// Places.
@@ -102,7 +102,7 @@ pub struct Damage {
     losses: Vec<(usize, u64)>,
 }
 
-/// How many places are kept in full; a broken file may have millions.
+/// Maximum number of places kept in full; a broken file may have millions.
 const KEPT_PLACES: usize = 100;
 
 impl Damage {
@@ -116,11 +116,11 @@ impl Damage {
         }
     }
 
-    /// Adds a place at which events are missing: in a buffer that begins at that offset of its file, or
+    /// Adds a place at which events are missing: in the buffer at that offset of its file, or
     /// between buffers.
     pub fn add_loss(&mut self, place: DamageAt, buffer: u64) {
-        // A place without lost bytes is odd but complete, such as a buffer whose size had to be corrected; it
-        // must not count as a gap in the events.
+        // A place without lost bytes is unusual but complete, such as a buffer whose size had to be
+        // corrected. It must not count as a gap in the events.
         if place.bytes > 0 {
             self.losses.push((place.file, buffer));
         }
@@ -139,7 +139,7 @@ impl Damage {
         self.losses.extend_from_slice(&other.losses);
     }
 
-    /// Whether nothing is wrong.
+    /// True if there is no damage.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
@@ -150,8 +150,9 @@ impl Damage {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// Where events are missing, in no order: file, and offset of the buffer that lost some, or of the bytes
-    /// that are no buffer. Each buffer has a few of these at most.
+    /// Places of missing events, unordered: the index of the file, and the offset of the buffer
+    /// that lost events, or of the bytes that are not a buffer. Each buffer has at most a few of
+    /// these.
     #[must_use]
     pub fn losses(&self) -> &[(usize, u64)] {
         &self.losses

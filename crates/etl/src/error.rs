@@ -1,29 +1,29 @@
-//! What stops reading: everything else is [`crate::damage`].
+//! Errors that stop reading. Everything else is [`crate::damage`].
 
-/// Why a trace could not be read at all.
+/// The reason for which a trace could not be read at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The bytes could not be fetched.
     #[error("cannot read {len} bytes at offset {offset:#x}: {source}")]
     Io {
-        /// Where in the file.
+        /// Offset in the file, in bytes.
         offset: u64,
-        /// How many bytes were wanted.
+        /// Number of bytes requested.
         len: usize,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is no event trace, or its first buffer is destroyed.
+    /// The file is not an event trace, or its first buffer is destroyed.
     #[error("at offset {offset:#x}: expected {expected}, found {found}")]
     NotATrace {
-        /// Where in the file.
+        /// Offset in the file, in bytes.
         offset: u64,
-        /// What should be there.
+        /// The expected content.
         expected: &'static str,
-        /// What the file has there.
+        /// The content of the file at that offset.
         found: String,
-        /// What to try.
+        /// Advice for the user.
         hint: &'static str,
     },
     /// Files that cannot be parts of one session.
@@ -31,7 +31,7 @@ pub enum Error {
     NotOneSession {
         /// Position in the list, counted from 1.
         index: usize,
-        /// What differs.
+        /// The difference.
         reason: String,
     },
 }

@@ -1,10 +1,10 @@
-//! GUIDs as they lie in a trace.
+//! GUIDs in the byte order of a trace.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A GUID, kept as the 16 bytes of the file read as one little-endian number, so that comparing and
-/// hashing it is one machine operation.
+/// A GUID, kept as the 16 bytes of the file read as one little-endian number. Comparing and hashing
+/// it is one machine operation.
 ///
 /// Text form: lower case, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -29,7 +29,7 @@ impl Guid {
     /// From the text of the usual form, at compile time:
     /// `Guid::literal("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c")`.
     ///
-    /// Meant for constants. A text that is no GUID gives [`Guid::ZERO`]; [`FromStr`] reports it.
+    /// Parses a GUID in a constant. A malformed text gives [`Guid::ZERO`]; [`FromStr`] reports it.
     #[must_use]
     pub const fn literal(text: &str) -> Self {
         match parse(text.as_bytes()) {
@@ -97,7 +97,7 @@ impl fmt::Debug for Guid {
     }
 }
 
-/// A text that is no GUID.
+/// A text that is not a GUID.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no GUID; expected xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, with or without braces")]
 pub struct ParseGuidError(String);

@@ -1,13 +1,13 @@
-//! Event Trace Log (`.etl`) files: bytes → ordered raw events, and the writer of the same format.
+//! Event Trace Log (`.etl`) files: a reader that turns bytes into ordered raw events, and a writer.
 //!
-//! This crate knows buffers, headers and clocks. It knows nothing of providers, files on a disk or the
-//! threads of a process: bytes come from a [`source::ByteSource`], events go to a closure.
+//! This crate handles buffers, headers and clocks. It does not interpret providers or threads, and
+//! does not open files: bytes come from a [`source::ByteSource`], and events go to a closure.
 //!
 //! - [`wire`]: the documented structures, one file each, and the compression of buffers
 //! - [`clock`]: raw ticks to time
 //! - [`session`]: one or several files read as one session, in file order or in global time order
-//! - [`writer`]: the way back, for tests and made-up traces
-//! - [`damage`]: what was wrong with a file; reading goes on behind it
+//! - [`writer`]: writes the same format, for tests and generated traces
+//! - [`damage`]: damage in a file; reading continues after it
 
 #![forbid(unsafe_code)]
 

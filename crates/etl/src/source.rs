@@ -4,21 +4,22 @@ use std::io;
 
 /// Random access to the bytes of one file.
 ///
-/// A mapped file gives slices; a network file or one that still grows is read by position. Readers must
-/// tolerate a file that shrinks while they read.
+/// A mapped file returns slices; a network file, or a file that still grows, is read by position.
+/// Readers must tolerate a file that shrinks while they read.
 pub trait ByteSource: Send + Sync {
     /// Length in bytes when the file was opened.
     fn size(&self) -> u64;
 
-    /// All bytes at once, where that costs nothing.
+    /// All bytes, if they are in memory or mapped.
     fn mapped(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Fills `buf` from `offset`; returns how many bytes there were (fewer only at the end of the file).
+    /// Fills `buf` from `offset`; returns how many bytes there were (fewer only at the end of the
+    /// file).
     ///
     /// # Errors
-    /// What the system reports.
+    /// The error of the operating system.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
 }
 

@@ -8,8 +8,7 @@ const PER_MINUTE: i64 = 60 * FILETIME_PER_SECOND;
 const PER_DAY: i64 = 24 * 60 * PER_MINUTE;
 
 impl TimeZone {
-    /// Minutes that local time is behind UTC at a FILETIME: the bias, and that of standard or daylight saving
-    /// time.
+    /// UTC minus local time in minutes at a FILETIME: the bias plus the standard or daylight bias.
     #[must_use]
     pub fn bias_at(&self, filetime: i64) -> i32 {
         let standard = self.bias.saturating_add(self.standard_bias);
@@ -17,24 +16,24 @@ impl TimeZone {
         let Some(year) = UtcTime::from_filetime(filetime).map(|utc| utc.year) else {
             return standard;
         };
-        // Each change is given in the local time that ends with it.
+        // Each transition is stated in the local time that ends with it.
         let begin = transition(&self.daylight_date, year, standard);
         let end = transition(&self.standard_date, year, daylight);
-        // A zone without daylight saving time has dates of zeros. Windows then applies neither of the two
-        // extra biases.
+        // A zone without daylight saving time has dates of zeros. Windows then applies neither of
+        // the two extra biases.
         let Some((begin, end)) = begin.zip(end) else {
             return self.bias;
         };
         let is_daylight =
-            // South of the equator daylight saving time spans the turn of the year, so that the range within
-            // one year is that of standard time.
+            // South of the equator, daylight saving time spans the turn of the year, so the range
+            // within one year is standard time.
             if begin < end { (begin..end).contains(&filetime) } else { !(end..begin).contains(&filetime) };
         if is_daylight { daylight } else { standard }
     }
 }
 
-/// FILETIME of a change in a year, from a SYSTEMTIME whose year is 0: the n-th weekday of a month, 5 for the
-/// last. `None` if there is none.
+/// FILETIME of a change in a year, from a SYSTEMTIME whose year is 0: the n-th weekday of a month,
+/// 5 for the last. `None` if there is none.
 fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
     let field = |index: usize| u16_at(rule, 2 * index).map(i64::from);
     let (own_year, month, weekday, day) = (field(0)?, field(1)?, field(2)?, field(3)?);
@@ -52,7 +51,7 @@ fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
         };
         let in_month = days_from_1601(next.0, next.1, 1) - first;
         let mut offset = (weekday - first_weekday).rem_euclid(7) + 7 * (day - 1);
-        // Week 5 means the last such weekday, which most months have only four of.
+        // Week 5 means the last of these weekdays, and most months have only four.
         while offset >= in_month {
             offset -= 7;
         }
@@ -67,7 +66,7 @@ fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
 
 /// Days of the Gregorian calendar since 1601-01-01.
 const fn days_from_1601(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the leap day is the last of its year.
+    // Years start in March, so that the leap day is the last day of its year.
     let (y, m) = if month > 2 {
         (year, month - 3)
     } else {

@@ -1,12 +1,12 @@
-//! What an extract says about itself in tables: rows that follow from its manifest.
+//! The description of an extract in tables: rows that follow from its manifest.
 
 use etwkit_trace::table::{ExtractInfo, TopicInfo, UtcTime};
 use etwkit_trace::topics;
 
 use crate::manifest::{Manifest, Topic};
 
-/// The number of a trace in the column `run_id`: the hash of its source as a signed number. Hashes have 16
-/// hexadecimal digits; any other text, which no writer makes, is hashed itself.
+/// The number of a trace in the column `run_id`: the hash of its source as a signed number. Hashes
+/// have 16 hexadecimal digits; any other text, which no writer creates, is hashed itself.
 #[must_use]
 pub fn run_id(source_hash: &str) -> i64 {
     let number = |text: &str| u64::from_str_radix(text, 16).ok().map(u64::cast_signed);
@@ -46,7 +46,7 @@ pub fn extract_row(manifest: &Manifest, derived: Option<u32>) -> ExtractInfo {
     }
 }
 
-/// The rows of the table `topic`. `rows` says how many a table has.
+/// The rows of the table `topic`. `rows` returns the number of rows of a table.
 pub fn topic_rows<'m>(
     manifest: &'m Manifest,
     rows: impl Fn(&str) -> u64 + 'm,

@@ -1,8 +1,9 @@
 //! Checksums of table files: CRC-32 of every 64 KiB, kept in the manifest.
 //!
-//! Parquet has checksums of pages, but they leave out the headers of pages and the end of the file, and few
-//! writers have them. These cover every byte, and a part of a file can be checked without reading the rest.
-//! They find accidents: whoever changes a file on purpose can change the manifest as well.
+//! Parquet has checksums of pages, but they cover neither the headers of pages nor the end of the
+//! file, and few writers have them. These checksums cover every byte, and a part of a file can be
+//! checked without reading the rest. They find accidents: an attacker who changes a file can also
+//! change the manifest.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,35 +16,36 @@ pub(crate) const BLOCK_BYTES: u64 = 64 << 10;
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
-/// CRC-32 (the one of zip and PNG) of each block of a file. In JSON it is a text with eight hexadecimal
-/// digits for each.
+/// CRC-32 (the variant of zip and PNG) of each block of a file. In JSON it is a text with eight
+/// hexadecimal digits for each block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checksums(Arc<[u32]>);
 
-/// Bytes that are not what was written.
+/// A range of bytes that differ from the bytes written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mismatch {
-    /// Where the block begins.
+    /// Start of the block.
     pub(crate) from: u64,
-    /// Where it ends.
+    /// End of the block.
     pub(crate) to: u64,
     pub(crate) expected: u32,
     pub(crate) found: u32,
 }
 
 impl Checksums {
-    /// Whether there are none, as in extracts of older versions.
+    /// True if there are no checksums, as in extracts of older versions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a file of that size has this many blocks.
+    /// True if the number of blocks matches a file of that size.
     pub(crate) fn fit(&self, bytes: u64) -> bool {
         self.is_empty() || self.0.len() as u64 == bytes.div_ceil(BLOCK_BYTES)
     }
 
-    /// Compares blocks of a file. The first one begins at `from`, where a block of the file begins.
+    /// Compares blocks of a file with their checksums. The first one starts at `from`, a multiple
+    /// of the block size.
     pub(crate) fn check(&self, from: u64, bytes: &[u8]) -> Result<(), Mismatch> {
         if self.is_empty() {
             return Ok(());
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn in_json_they_are_one_text() {
-        // The check value of this CRC in the literature is that of the nine digits.
+        // The check value of this CRC in the literature is the checksum of these nine digits.
         let mut summing = Summing::default();
         summing.add(b"123456789");
         let sums = summing.finish();

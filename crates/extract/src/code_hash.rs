@@ -1,4 +1,5 @@
-//! `method_hash`: numbers of methods that are equal in every trace, filled in when all names are known.
+//! `method_hash`: hashes of methods that are equal in all traces. They are set when all names are
+//! known.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use etwkit_trace::table::{Frame, Method, Module, Row, Table};
 use crate::Writer;
 use crate::sealed::Sealed;
 
-/// Fills the column by the names that are known now, for methods that frames have.
+/// Sets the column for methods that frames have, from the names known now.
 pub(crate) fn write(sealed: Sealed, writer: &mut Writer) -> Result<Sealed, SinkError> {
     let Some(methods) = sealed.0.get(Method::TABLE.name) else {
         return Ok(sealed);

@@ -24,27 +24,27 @@ use crate::tag_sets::depends_on;
 use crate::writer::SYMBOLS;
 use crate::{Input, KeptSymbol, Limits, StoreError, Writer, WriterOptions, Written};
 
-/// What is extracted, and how.
+/// Options of a conversion: the amount of detail, and additional sources.
 #[derive(Debug, Clone, Copy)]
 pub struct ConvertOptions<'a> {
-    /// How much is kept.
+    /// Amount of detail to keep.
     pub detail: Detail,
     /// The part of the trace that is extracted.
     pub range: Range,
-    /// Whether scheduling slices of threads belong whole to the range in which they begin.
+    /// True if a scheduling slice of a thread belongs entirely to the range in which it starts.
     pub keep_whole: bool,
-    /// Whether bytes of events that could not be decoded are kept.
+    /// True to keep the bytes of events that could not be decoded.
     pub keep_payload: bool,
     /// Keep a complete extract of the same trace that already exists.
     pub no_overwrite: bool,
-    /// Where names of native code come from; without it there are none.
+    /// Source of names of native code; `None` means no names.
     pub names: Option<&'a NameFrom<'a>>,
-    /// What files say of events.
+    /// Descriptions of events from separate files.
     pub described: Option<&'a Described>,
-    /// What is written on the extract, see [`Manifest::labels`].
+    /// Labels of the extract, see [`Manifest::labels`].
     pub labels: Option<&'a BTreeMap<String, String>>,
-    /// Tables that the extract does without, see [`left_out`](crate::left_out); `None` leaves out the usual
-    /// ones.
+    /// Tables that the extract does without, see [`left_out`](crate::left_out); `None` leaves out
+    /// the usual ones.
     pub left_out: Option<&'a Names>,
 }
 
@@ -64,18 +64,18 @@ impl Default for ConvertOptions<'_> {
     }
 }
 
-/// What became of a trace.
+/// The outcome of converting one trace: its extract, import statistics, and symbols.
 #[derive(Debug)]
 pub struct Converted {
     /// The extract.
     pub written: Written,
-    /// What the import found out.
+    /// The results of the import.
     pub imported: Imported,
-    /// What became of the symbols, if any were to be looked for.
+    /// The outcome of the symbol search, if there was one.
     pub naming: Option<Naming>,
 }
 
-/// Why a trace could not be made an extract.
+/// The reason for which a trace could not be converted.
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
     /// The extract could not be written.
@@ -90,16 +90,16 @@ pub enum ConvertError {
     /// Rows could not be computed.
     #[error("cannot compute tables from the rows of the trace")]
     Rows(#[source] SinkError),
-    /// Nothing of the trace lies in the range.
+    /// The range contains nothing of the trace.
     #[error("the range lies outside the trace, which is {duration_s:.3} s long")]
     EmptyRange {
         /// Length of the trace in seconds.
         duration_s: f64,
     },
-    /// A reader of something else than traces gave up.
+    /// A reader of another file format failed.
     #[error(transparent)]
     Foreign(#[from] ReadError),
-    /// Waits have no stacks any more that could be named.
+    /// Its waits have no stacks any more that could be named.
     #[error("{} is a summary, which keeps sums by method instead of the rows that names could be given to", path.display())]
     IsSummary {
         /// The extract.
@@ -117,7 +117,7 @@ pub enum ConvertError {
 }
 
 impl ConvertError {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -150,8 +150,8 @@ impl From<SinkError> for ConvertError {
     }
 }
 
-/// Extracts a trace into the folder `target`. `progress` is called every few thousand events and can stop the
-/// work.
+/// Extracts a trace into the folder `target`. `progress` is called every few thousand events and
+/// can stop the work.
 ///
 /// # Errors
 /// [`ConvertError`]; nothing is changed at the target then.
@@ -164,11 +164,11 @@ pub fn convert(
     convert_with_tags(input, target, options, &[TagSet::built_in()], progress)
 }
 
-/// As [`convert`], with the stack tags of these sets: [`TagSet::built_in`] is one of them only if it is
-/// named.
+/// As [`convert`], with the stack tags of these sets: [`TagSet::built_in`] is one of them only if
+/// it is named.
 ///
 /// # Errors
-/// Those of [`convert`].
+/// The errors of [`convert`].
 pub fn convert_with_tags(
     input: &Input,
     target: &Path,
@@ -201,7 +201,7 @@ pub fn convert_with_tags(
     let kept = if input.symbol_files().next().is_some() {
         let folder = writer.symbols_dir()?;
         let events = imported.pass.events;
-        // The caller's progress stays at the end; it may ask to stop all the same.
+        // Progress stays at the end for the caller, which may still ask to stop.
         let go_on = || progress(Progress { done: 1.0, events });
         match input.keep_symbols(&folder, Limits::default(), go_on)? {
             ControlFlow::Continue(kept) => imported.diagnostics.extend(left_out(&kept)),
@@ -211,7 +211,7 @@ pub fn convert_with_tags(
     } else {
         None
     };
-    // Several files of one recording are one trace, which is named by all of them.
+    // Several files of one recording are one trace, and the trace is named after all of them.
     let names: Vec<&str> = input
         .parts()
         .iter()
@@ -223,8 +223,8 @@ pub fn convert_with_tags(
     imported.diagnostics.extend(facts.diagnostics);
     import::facts::write(facts.all, &mut writer)?;
     import::write_trace(&imported, &mut writer)?;
-    // From here on tables are read back from their files: names, hashes and derived tables need complete
-    // tables, which do not fit into memory.
+    // From here on, tables are read back from their files: names, hashes and derived tables need
+    // complete tables, which do not fit into memory.
     let mut sealed = Sealed(writer.seal()?);
     let naming = options
         .names
@@ -275,7 +275,7 @@ fn derive_without(
     }
 }
 
-/// What the reader should know of symbol files that came with the trace and were not unpacked.
+/// The note about symbol files that came with the trace and were not unpacked, if any.
 fn left_out(kept: &[KeptSymbol]) -> Option<etwkit_trace::table::Diagnostic> {
     let mut out = kept.iter().filter(|symbol| symbol.left_out.is_some());
     let first = out.next()?;
@@ -291,7 +291,7 @@ fn left_out(kept: &[KeptSymbol]) -> Option<etwkit_trace::table::Diagnostic> {
     })
 }
 
-/// Notes the pictures of the screen that lie beside the trace.
+/// Records the screenshots that are stored next to the trace.
 fn write_screenshots(
     input: &Input,
     imported: &mut Imported,
@@ -313,7 +313,7 @@ fn write_screenshots(
     Ok(())
 }
 
-/// Writes the tables of names anew. `kept` is a folder with symbol files that came with the trace.
+/// Rewrites the tables of names. `kept` is a folder with symbol files that came with the trace.
 fn name(
     sealed: &mut Sealed,
     writer: &mut Writer,
@@ -329,8 +329,8 @@ fn name(
     Ok(naming)
 }
 
-/// Names the native code of an existing extract, which is replaced when all is done. Nothing changes if
-/// neither symbols nor images that name them are found.
+/// Names the native code of an existing extract, which is replaced at the end. If no symbols are
+/// found, and no images that identify them, nothing changes.
 ///
 /// # Errors
 /// If the extract is damaged, packed or a summary, or cannot be written to.
@@ -354,7 +354,7 @@ pub fn name_again(
             path: extract.path().to_owned(),
         });
     }
-    // A link is not followed, but said.
+    // A link is not followed, but a note reports it.
     let is_there = |folder: &PathBuf| {
         folder
             .symlink_metadata()
@@ -392,8 +392,8 @@ fn base(extract: &crate::Extract) -> Sealed {
     Sealed(tables.collect())
 }
 
-/// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only
-/// those had.
+/// Computes the derived tables and omits the rows that they are computed from, and the stacks that
+/// only those rows refer to.
 fn summarise(
     sealed: &Sealed,
     sets: &[TagSet],
@@ -406,7 +406,7 @@ fn summarise(
     let stacks = sink.finish(sealed, &kept)?;
     for (table, rows) in kept.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
-        // Only some stacks are kept, under new numbers, so the rows that name them are written anew.
+        // Only some stacks are kept, renumbered, so the rows that refer to them are rewritten.
         rows.into_iter()
             .try_for_each(|rows| writer.write(table, rows))?;
     }
@@ -430,10 +430,10 @@ pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
     derive_with_tags(extract, &[TagSet::built_in()])
 }
 
-/// As [`derive_again`], with the stack tags of these sets.
+/// Like [`derive_again`], with the stack tags of these sets.
 ///
 /// # Errors
-/// Those of [`derive_again`].
+/// The errors of [`derive_again`].
 pub fn derive_with_tags(
     extract: &crate::Extract,
     sets: &[TagSet],
@@ -444,9 +444,9 @@ pub fn derive_with_tags(
     Ok(writer.finish(depends_on(sets))?)
 }
 
-/// Computes the derived tables of an extract that cannot be written to into the folder `target`, for
-/// [`Extract::with_derived`](crate::Extract::with_derived). What lies there is replaced: the folder has to be
-/// the caller's own.
+/// Computes the derived tables of an extract that cannot be written to, into the folder `target`,
+/// for [`Extract::with_derived`](crate::Extract::with_derived). Existing content is replaced: the
+/// folder must belong to the caller.
 ///
 /// # Errors
 /// If the extract is damaged, or the folder cannot be written to.
@@ -462,8 +462,8 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
     manifest.topics = imported
         .recorded
         .iter()
-        // A topic without events was not recorded as far as anybody can say; what would record it is said in
-        // its place.
+        // A topic without events was not recorded, as far as the trace shows. The hint says how to
+        // record it.
         .map(|row| Topic {
             topic: row.topic.name.to_owned(),
             recorded: row.events > 0,
@@ -475,8 +475,8 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
     manifest
 }
 
-/// The extract that a trace becomes if nothing else is said: `NAME.etwx` beside its first file, without the
-/// ending of the trace.
+/// The default target of a trace: `NAME.etwx` next to its first file, without the extension of the
+/// trace.
 #[must_use]
 pub fn default_target(trace: &Path) -> PathBuf {
     let name = trace
@@ -495,7 +495,7 @@ pub fn default_target(trace: &Path) -> PathBuf {
         ".json7z",
         ".json",
     ];
-    // Only the ending is looked for in lower case; the stem keeps the letters that it has.
+    // Only the comparison of the extension ignores case; the stem keeps its case.
     let ending = endings
         .iter()
         .find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
@@ -505,10 +505,11 @@ pub fn default_target(trace: &Path) -> PathBuf {
     trace.with_file_name(format!("{stem}.etwx"))
 }
 
-/// What an extract does without.
+/// Names of the tables that an extract omits.
 fn left_out_of(extract: &crate::reader::Extract) -> Names {
-    // Hashes of stacks are left out by default, and then the manifest does not list them. An extract that has
-    // them was made with them on purpose, and keeps them when its tables are computed anew.
+    // Hashes of stacks are omitted by default, and then the manifest does not list them. An extract
+    // with hashes was created with them on purpose, and keeps them when its tables are computed
+    // again.
     let has_hashes = extract.table(StackHash::TABLE.name).is_some();
     let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
     extract

@@ -1,5 +1,5 @@
-//! Files that describe events, which the user names beside a trace: formats of WPP messages, manifests of
-//! providers.
+//! Files that describe events, passed by the user in addition to a trace: formats of WPP messages,
+//! manifests of providers.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,21 +9,21 @@ use std::sync::Arc;
 use etwkit_trace::Descriptions;
 use etwkit_trace::describe::{Wrong, text_of};
 
-/// Bytes of one file, and of all together; the largest manifests of Windows have some MB.
+/// Maximum bytes of one file, and of all together; the largest manifests of Windows have some MB.
 const MAX_FILE: u64 = 64 << 20;
 const MAX_ALL: u64 = 512 << 20;
 /// Files of one folder.
 const MAX_FILES: usize = 100_000;
 
-/// What files say of events.
+/// The descriptions of events in files.
 #[derive(Debug, Clone, Default)]
 pub struct Described {
     descriptions: Arc<Descriptions>,
     hash: Option<String>,
 }
 
-/// Why a file that describes events is of no use. The user named it, so that it is taken as a whole or not at
-/// all.
+/// The reason for which a file that describes events cannot be used. The user named the file, so it
+/// is used completely or not at all.
 #[derive(Debug, thiserror::Error)]
 pub enum DescribeError {
     /// The system cannot read it.
@@ -31,13 +31,13 @@ pub enum DescribeError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A pipe, a device, or a folder where a file is meant.
+    /// A pipe, a device, or a folder where a file is expected.
     #[error("expected a regular file, found something else: {}", path.display())]
     NotRegular {
-        /// What was named.
+        /// The path given by the user.
         path: PathBuf,
     },
     /// A folder without files.
@@ -46,32 +46,32 @@ pub enum DescribeError {
         /// The folder.
         path: PathBuf,
     },
-    /// More than can be meant.
+    /// The file is larger than any real one.
     #[error("expected at most {limit}, found more: {}", path.display())]
     TooLarge {
         /// The file or folder.
         path: PathBuf,
-        /// How much that is.
+        /// The limit, for the message.
         limit: String,
     },
-    /// The content is no text.
+    /// The content is not text.
     #[error("expected text in UTF-8 or UTF-16, found other bytes: {}", path.display())]
     NoText {
         /// The file.
         path: PathBuf,
     },
-    /// The content makes no sense.
+    /// The content is invalid.
     #[error("{}, {wrong}", path.display())]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The position and the reason.
         wrong: Wrong,
     },
 }
 
 impl DescribeError {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -92,8 +92,8 @@ impl DescribeError {
 }
 
 impl Described {
-    /// Reads trace message format files (or the `.tmf` files of folders) and instrumentation manifests. What
-    /// later files say wins.
+    /// Reads trace message format files (or the `.tmf` files of folders) and instrumentation
+    /// manifests. Later files override earlier ones.
     ///
     /// # Errors
     /// [`DescribeError`] of the first file that is of no use.
@@ -121,20 +121,21 @@ impl Described {
         })
     }
 
-    /// What they say.
+    /// The descriptions.
     #[must_use]
     pub const fn descriptions(&self) -> &Arc<Descriptions> {
         &self.descriptions
     }
 
-    /// 16 hexadecimal digits that distinguish sets of files by their contents; `None` without files.
+    /// 16 hexadecimal digits that distinguish sets of files by their contents; `None` without
+    /// files.
     #[must_use]
     pub fn hash(&self) -> Option<&str> {
         self.hash.as_deref()
     }
 
-    /// Distinguishes extracts of one trace that were made with different files; without files it is the hash
-    /// of the trace.
+    /// A hash that distinguishes extracts of one trace that were created with different files.
+    /// Without files it is the hash of the trace.
     #[must_use]
     pub fn with_source(&self, source_hash: &str) -> String {
         match &self.hash {
@@ -166,7 +167,8 @@ impl Files {
     ) -> Result<(), DescribeError> {
         let bytes = read(path, self.left.min(MAX_FILE))?;
         self.left -= bytes.len() as u64;
-        // With its length in front: without it, two files would hash like one that has the bytes of both.
+        // The length is hashed first. Otherwise two files would have the same hash as one file with
+        // the bytes of both.
         self.hasher.update(&(bytes.len() as u64).to_le_bytes());
         self.hasher.update(&bytes);
         let text = text_of(&bytes).ok_or_else(|| DescribeError::NoText {
@@ -180,7 +182,7 @@ impl Files {
     }
 }
 
-/// The file itself, or the `.tmf` files of a folder in the order of their names.
+/// The file itself, or the `.tmf` files of a folder, sorted by name.
 fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
     let failed = |source| DescribeError::Read {
         path: path.to_owned(),
@@ -210,7 +212,7 @@ fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
             path: path.to_owned(),
         });
     }
-    // Folders are listed in any order, and what later files say wins.
+    // Folders are listed in any order, and later files override earlier ones.
     files.sort();
     Ok(files)
 }
@@ -227,7 +229,8 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, DescribeError> {
         });
     }
     let mut bytes = Vec::new();
-    // One byte more than the limit distinguishes a file that is too long from one that just fits.
+    // One byte more than the limit distinguishes a file that is too long from one of exactly this
+    // size.
     File::open(path)
         .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
         .map_err(failed)?;

@@ -1,14 +1,15 @@
-//! Why an input could not be opened.
+//! Errors of opening an input.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why an input could not be opened. Names are shown as the user gave them; those of archive members come
-/// from the archive and are to be escaped before a terminal sees them.
+/// The reason for which an input could not be opened. Names are shown as the user gave them. Names
+/// of archive members come from the archive and must be escaped before they are written to a
+/// terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing was named.
+    /// No input was named.
     #[error("no trace was named")]
     NoInput,
     /// The system cannot open the file.
@@ -16,7 +17,7 @@ pub enum Error {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A folder instead of a file.
@@ -24,7 +25,7 @@ pub enum Error {
     Directory {
         /// The folder.
         path: PathBuf,
-        /// How many `.etl` files lie directly in it.
+        /// Number of `.etl` files directly in the folder.
         etl_files: usize,
     },
     /// A pipe, a device or the like.
@@ -39,18 +40,18 @@ pub enum Error {
         /// The file, or the archive and its member.
         name: String,
     },
-    /// One file was named twice: its events would count twice.
+    /// One file was passed twice: its events would count twice.
     #[error("named twice: {}", path.display())]
     Twice {
         /// The file.
         path: PathBuf,
     },
-    /// The content is no trace, or the files are not of one session.
+    /// The content is not a trace, or the files do not belong to one session.
     #[error("cannot read {name} as an event trace")]
     Trace {
         /// The file, or the archive and its member.
         name: String,
-        /// What is wrong with it.
+        /// The fault of the trace.
         source: etwkit_etl::Error,
     },
     /// An archive of a kind that is not read.
@@ -58,7 +59,7 @@ pub enum Error {
     OtherArchive {
         /// The file.
         name: String,
-        /// What it is, by its first bytes.
+        /// The kind of file, by its first bytes.
         kind: &'static str,
     },
     /// The archive is damaged, as a whole or in one member.
@@ -68,11 +69,11 @@ pub enum Error {
         archive: String,
         /// The member that is damaged, if it is one.
         member: Option<String>,
-        /// How many bytes of the member, or of the archive, there were.
+        /// Number of bytes of the member, or of the archive, before the error.
         position: u64,
-        /// What should be there.
+        /// The expected content.
         expected: String,
-        /// What the unpacker said.
+        /// The error of the unpacker.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The archive uses a method that is not built in.
@@ -91,7 +92,7 @@ pub enum Error {
         /// The path.
         member: String,
     },
-    /// The archive asks for a password.
+    /// The archive requires a password.
     #[error("{archive} is encrypted{}", member_text(member.as_deref()))]
     Encrypted {
         /// The archive.
@@ -99,14 +100,14 @@ pub enum Error {
         /// The first encrypted member, if names are readable.
         member: Option<String>,
     },
-    /// No member is a trace, or whatever else was looked for.
+    /// No member is a trace, or another file of the requested kind.
     #[error("no .etl file in {archive}, which holds {}", listing(inside, *total))]
     NoTrace {
         /// The archive.
         archive: String,
         /// The first members.
         inside: Vec<String>,
-        /// How many there are.
+        /// Total number of members.
         total: usize,
     },
     /// Too many traces in archives.
@@ -130,7 +131,7 @@ pub enum Error {
         member: String,
         /// Its declared size.
         bytes: u64,
-        /// What is left of the limit.
+        /// Bytes left of the limit.
         left: u64,
         /// The limit.
         limit: u64,
@@ -169,15 +170,15 @@ pub enum Error {
     Spool {
         /// The folder.
         dir: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A symbol file cannot be written where it should be kept.
+    /// A symbol file cannot be written to the target folder.
     #[error("cannot write the symbol file {}", path.display())]
     Keep {
         /// The symbol file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

@@ -1,5 +1,5 @@
-//! Facts about the machine beside a trace: `NAME.facts.json`, which a recorder writes with what it knows and
-//! no event contains.
+//! Facts about the machine, stored next to a trace: `NAME.facts.json`. A recorder writes it with
+//! facts that no event contains.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::Input;
 
-/// How the file ends, behind the name of the trace.
+/// Suffix of the file name, after the name of the trace.
 const ENDING: &str = ".facts.json";
 /// The version of the format that is read.
 const VERSION: u64 = 1;
@@ -22,7 +22,7 @@ const MAX_FACTS: usize = 4096;
 const MAX_NAME: usize = 200;
 const MAX_VALUE: usize = 4096;
 
-/// What lies beside a trace.
+/// The facts stored next to a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) all: Vec<MachineFact>,
@@ -34,7 +34,7 @@ pub(crate) struct Facts {
 #[derive(Debug, Deserialize)]
 struct Document {
     version: u64,
-    /// Who wrote it; the source of facts without one of their own.
+    /// The program that wrote it; the source of facts without one of their own.
     source: Option<String>,
     facts: Vec<Fact>,
 }
@@ -48,7 +48,8 @@ struct Fact {
 }
 
 impl Facts {
-    /// Looks for the files of the parts of a trace. Files that cannot be read are reported and left out.
+    /// Reads the fact files of the parts of a trace. Files that cannot be read are reported and
+    /// skipped.
     pub(crate) fn beside(input: &Input) -> Self {
         let paths: BTreeSet<PathBuf> = input
             .parts()
@@ -69,8 +70,8 @@ impl Facts {
     }
 }
 
-/// The paths that the file can have: by the file that was named or by the trace in an archive, with or
-/// without their endings.
+/// The paths that the file can have: by the file that was named or by the trace in an archive, with
+/// or without their endings.
 fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
     let Some(folder) = path.parent() else {
         return Vec::new();
@@ -115,7 +116,7 @@ fn read(path: &Path) -> Result<Vec<MachineFact>, Option<String>> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
-    // Editors of Windows put a mark in front.
+    // Windows editors write a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let document: Document = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if document.version != VERSION {
@@ -140,7 +141,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
         .collect())
 }
 
-/// A value as text; a list has `;` between its values. `null` and objects are no values.
+/// A value as text; the values of a list are joined by `;`. `null` and objects are not values.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::Null | Value::Object(_) => None,

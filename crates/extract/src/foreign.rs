@@ -1,7 +1,8 @@
-//! Rows of other readers become an extract.
+//! Conversion of rows from other readers into an extract.
 //!
-//! Traces are not the only source of extracts: another is what some other program kept of a trace. Its reader
-//! writes rows to a [`Sink`] as the import of a trace does, and says here what the manifest should say.
+//! Traces are not the only source of extracts: another source is data that another program
+//! extracted from a trace. Its reader writes rows to a [`Sink`], as the import of a trace does, and
+//! provides here the content of the manifest.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,22 +21,22 @@ use crate::sealed::Sealed;
 use crate::tag_sets::STACK_TAGS;
 use crate::{Writer, WriterOptions, Written};
 
-/// What a reader found, besides rows.
+/// The results of a reader apart from rows.
 #[derive(Debug)]
 pub struct Foreign {
     /// The recording, as the row of the table `trace` has it.
     pub trace: Trace,
-    /// Where the rows came from.
+    /// The source of the rows.
     pub imported_from: ImportedFrom,
     /// Kinds of information that were recorded, in the order in which the manifest lists them.
     pub topics: Vec<&'static str>,
-    /// What a reader of the numbers should know.
+    /// Notes for the reader of the numbers.
     pub diagnostics: Vec<table::Diagnostic>,
-    /// Computed tables that are made from the rows. All others hold what the reader wrote, or nothing.
+    /// Computed tables to build from the rows. All others hold only the rows that the reader wrote.
     pub computed: Vec<&'static str>,
-    /// Who gave stacks their tags.
+    /// The tool that gave stacks their tags.
     pub tagged_by: &'static str,
-    /// What is written on the extract.
+    /// Labels of the extract.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -46,11 +47,11 @@ pub struct FromForeign {
     pub written: Written,
     /// The recording.
     pub trace: Trace,
-    /// What a reader of the numbers should know.
+    /// Notes for the reader of the numbers.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why a reader gave up, with what the user can do about it.
+/// The reason for which a reader failed, with advice for the user.
 #[derive(Debug)]
 pub struct ReadError {
     error: Box<dyn Error + Send + Sync>,
@@ -58,7 +59,7 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    /// From the error of a reader and its advice.
+    /// Creates the error from a reader's error and its advice.
     #[must_use]
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>, hint: Option<&'static str>) -> Self {
         Self {
@@ -67,7 +68,7 @@ impl ReadError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         self.hint
@@ -86,10 +87,10 @@ impl Error for ReadError {
     }
 }
 
-/// Makes the extract `target`, of detail `summary`, of the rows that `read` writes.
+/// Creates the extract `target`, of detail `summary`, from the rows that `read` writes.
 ///
 /// # Errors
-/// Those of `read`, or the extract cannot be written. Nothing is changed at the target then.
+/// The errors of `read`, or the extract cannot be written. In both cases the target is unchanged.
 pub fn import_rows(
     target: &Path,
     no_overwrite: bool,
@@ -138,7 +139,7 @@ pub fn import_rows(
     })
 }
 
-/// Lets rows of some tables through.
+/// Passes on only the rows of some tables.
 struct Only<'a> {
     tables: &'a [&'static str],
     sink: &'a mut dyn Sink,

@@ -4,18 +4,19 @@ use std::io;
 
 use etwkit_etl::source::ByteSource;
 
-/// Bytes that are hashed at either end of a file.
+/// Number of bytes that are hashed at each end of a file.
 const END: u64 = 1 << 20;
 
-/// The hash of [`Input::source_hash`](crate::Input::source_hash); with an error comes the index of its file.
+/// The hash of [`Input::source_hash`](crate::Input::source_hash). An error comes with the index of
+/// its file.
 pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize, io::Error)> {
     let mut hasher = blake3::Hasher::new();
     for (index, source) in sources.iter().enumerate() {
         let size = source.size();
         // The size is hashed too: two files may agree at both ends and differ in length.
         hasher.update(&size.to_le_bytes());
-        // Both ends and not the whole: traces have gigabytes. The header event with its times lies at the
-        // start.
+        // Both ends and not the whole file: traces have gigabytes. The header event with its times
+        // is at the start.
         for offset in [0, size.saturating_sub(END)] {
             let part = read(source, offset).map_err(|e| (index, e))?;
             hasher.update(&part);
@@ -24,7 +25,7 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
     Ok(short(hasher.finalize()))
 }
 
-/// 16 hexadecimal digits of some bytes: the first 8 bytes of BLAKE3 over all parts, one after the other.
+/// 16 hexadecimal digits: the first 8 bytes of BLAKE3 over all parts, one after the other.
 #[must_use]
 pub fn digest(parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();

@@ -1,9 +1,9 @@
-//! What a file is, by its first bytes.
+//! The kind of a file, by its first bytes.
 
-/// What to do with a file.
+/// The way to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A zip archive, whatever its ending (`.etl.zip`, `.diagsession`).
+    /// A zip archive with any extension (`.etl.zip`, `.diagsession`).
     Zip,
     /// A 7z archive.
     SevenZip,
@@ -13,14 +13,14 @@ pub(crate) enum Kind {
     Trace,
 }
 
-/// Bytes that [`Kind::of`] looks at.
+/// Number of bytes that [`Kind::of`] checks.
 pub(crate) const MAGIC_LEN: usize = 8;
 
-/// The record types at the start of zip files: a member, the end of an empty archive, a part of a spanned
-/// one.
+/// The record types at the start of zip files: a member, the end of an empty archive, a part of a
+/// spanned one.
 const ZIP: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"];
 const SEVEN_ZIP: &[u8] = b"7z\xBC\xAF\x27\x1C";
-/// Archives that people send, and that have to be unpacked by hand.
+/// Other archive formats, which the user has to unpack.
 const OTHER: [(&[u8], &str); 7] = [
     (b"MSCF", "a cabinet file (.cab)"),
     (b"\x1F\x8B", "a gzip file (.gz)"),
@@ -32,7 +32,7 @@ const OTHER: [(&[u8], &str); 7] = [
 ];
 
 impl Kind {
-    /// From the first bytes of a file.
+    /// Detects the kind from the first bytes of a file.
     pub(crate) fn of(head: &[u8]) -> Self {
         if ZIP.iter().any(|magic| head.starts_with(magic)) {
             Self::Zip

@@ -1,4 +1,4 @@
-//! Tables that an extract does without, because its maker did not want them (`--tables`).
+//! Tables that an extract omits because its creator did not want them (`--tables`).
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ use etwkit_trace::topics::{self, TABLES};
 
 use crate::manifest::Detail;
 
-/// Tables without which the others mean nothing: what an extract is of, and what numbers in rows stand for.
+/// Tables that all others depend on: they identify the trace, and they define the keys used in
+/// rows.
 const ALWAYS: [&Table; 7] = [
     Trace::TABLE,
     Process::TABLE,
@@ -27,7 +28,7 @@ const ALWAYS: [&Table; 7] = [
 /// Names of tables.
 pub type Names = BTreeSet<String>;
 
-/// Whether a table has a row for each event, so that a summary has none of it.
+/// True if a table has a row for each event, so that a summary omits it.
 #[must_use]
 pub fn is_row_table(name: &str) -> bool {
     topics::row_tables().any(|table| table.name == name)
@@ -48,8 +49,9 @@ fn choosable() -> impl Iterator<Item = &'static Table> {
         .copied()
 }
 
-/// What an extract of that detail leaves out if only the tables that `is_wanted` accepts by name are wanted.
-/// Stacks stay if a table that is kept has some. Row tables, which summaries never have, do not count there.
+/// Names of the tables that an extract of that detail omits if only the tables accepted by
+/// `is_wanted` are wanted. Stacks stay if one of the kept tables refers to stacks. Row tables,
+/// which summaries never have, do not count there.
 #[must_use]
 pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
     let is_summary = detail == Detail::Summary;
@@ -57,8 +59,8 @@ pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
         |table: &&Table| is_wanted(table.name) && !(is_summary && is_row_table(table.name));
     let kept: Vec<&Table> = choosable().filter(is_kept).collect();
     let names_stacks = |table: &&Table| {
-        // Hashes are of stacks too, but they alone are no reason to keep the stacks: nothing would lead to
-        // them.
+        // Hashes also refer to stacks, but they alone are no reason to keep the stacks: no other
+        // table would refer to them.
         table.name != StackHash::TABLE.name
             && table.columns.iter().any(|column| is_stack(column.name))
     };
@@ -70,8 +72,8 @@ pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
     out.map(|table| table.name.to_owned()).collect()
 }
 
-/// What extracts leave out by default: numbers of stacks do not compress, would make a summary a third
-/// larger, and can be computed from the other tables.
+/// Tables that extracts omit by default. Hashes of stacks do not compress, would make a summary a
+/// third larger, and can be computed from the other tables.
 #[must_use]
 pub fn left_out_by_default() -> Names {
     Names::from([StackHash::TABLE.name.to_owned()])
@@ -95,7 +97,7 @@ pub(crate) fn kept_with_stacks(left_out: &Names) -> Vec<&'static Table> {
     TABLES.iter().copied().filter(is_kept).collect()
 }
 
-/// Hands on the rows of tables that are not left out.
+/// Passes on the rows of tables that are not omitted.
 pub(crate) struct Without<'s> {
     pub(crate) left_out: &'s Names,
     pub(crate) sink: &'s mut dyn Sink,

@@ -1,21 +1,23 @@
-//! Opening traces, writing and reading extracts.
+//! Opening of traces, and writing and reading of extracts.
 //!
-//! What the user names becomes one [`etwkit_etl::Session`].
+//! The paths given by the user become one [`etwkit_etl::Session`].
 //!
-//! An input is an `.etl` file, or an archive (`.zip`, `.etl.zip`, `.diagsession`, `.7z`) that holds some; its
-//! first bytes decide which, not its name. Files are mapped into memory, or read by position where a
-//! mapping would be unsafe or is not wanted. Members of archives are spooled to temporary files without
-//! a name first.
+//! An input is an `.etl` file, or an archive (`.zip`, `.etl.zip`, `.diagsession`, `.7z`) with
+//! `.etl` files. Its first bytes decide, not its name. Files are mapped into memory, or read by
+//! position if a mapping would be unsafe or is not wanted. Members of archives are first spooled to
+//! temporary files without a name.
 //!
-//! What was read is written as an extract: [`Writer`] takes rows of tables and makes a folder of Parquet
-//! files with a [`manifest`], [`Extract`] opens it. The format is described in `docs/FORMAT.md`.
+//! The decoded events are written as an extract: [`Writer`] takes rows of tables and creates a
+//! folder of Parquet files with a [`manifest`], [`Extract`] opens it. The format is described in
+//! `docs/FORMAT.md`.
 //!
-//! Readers of other files than traces get those opened and unpacked here ([`open_files`]), and what they read
-//! becomes an extract ([`import_rows`]).
+//! Readers of other file formats use [`open_files`] to open and unpack them, and [`import_rows`] to
+//! turn their rows into an extract.
 //!
-//! Files that describe events, which the user names beside a trace, are read here, too ([`Described`]).
+//! This crate also reads files that describe events, which the user names in addition to a trace
+//! ([`Described`]).
 //!
-//! This crate knows files and archives; it does not know what the events mean.
+//! This crate knows files and archives; it does not know the meaning of events.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! `manifest.json`: which trace an extract was made of, and what is in it.
+//! `manifest.json`: the source of an extract, and its contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,12 +15,13 @@ use crate::store_error::{StoreError, StoreResult};
 pub const FORMAT: &str = "etwkit-extract";
 /// Value of the field `format` of derived tables.
 pub const DERIVED_FORMAT: &str = "etwkit-derived";
-/// Format that this version writes. A reader takes every minor version of its own major one.
+/// Format that this version writes. A reader accepts every minor version of its own major version.
 pub const VERSION: Version = Version { major: 2, minor: 0 };
-/// Version of the derived tables: rises when what they mean changes, so that older ones are computed again.
+/// Version of the derived tables. It rises when their meaning changes, so that older ones are
+/// computed again.
 pub const DERIVED_VERSION: u32 = 5;
 
-/// Name of both manifests.
+/// File name of the manifest of an extract and of its derived tables.
 pub const FILE: &str = "manifest.json";
 /// Folder of the derived tables, and its manifest as messages name it.
 pub(crate) const DERIVED: &str = "derived";
@@ -32,7 +33,7 @@ pub(crate) const MAX_BYTES: u64 = 64 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Version {
-    /// Readers refuse what is newer.
+    /// Major version. Readers refuse newer ones.
     pub major: u32,
     /// Rises with additions that older readers can ignore.
     pub minor: u32,
@@ -64,7 +65,8 @@ impl TryFrom<String> for Version {
     }
 }
 
-/// The manifest of an extract. [`Writer::finish`](crate::Writer::finish) fills `format`, versions and tables.
+/// The manifest of an extract. [`Writer::finish`](crate::Writer::finish) fills `format`, versions
+/// and tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT`].
@@ -73,7 +75,7 @@ pub struct Manifest {
     pub format_version: Version,
     /// Version of the program that wrote it.
     pub etwkit_version: String,
-    /// How much was kept.
+    /// Amount of detail.
     pub detail: Detail,
     /// The trace.
     pub source: TraceSource,
@@ -81,30 +83,31 @@ pub struct Manifest {
     pub clock: Clock,
     /// The recorded machine.
     pub machine: Machine,
-    /// 16 hexadecimal digits that distinguish the files that described events (`--tmf`, `--manifest`) by
-    /// their content; missing if none were named.
+    /// 16 hexadecimal digits that distinguish the files that described events (`--tmf`,
+    /// `--manifest`) by their content; missing if none were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptions: Option<String>,
-    /// The extract of another program that it was made of, instead of a trace.
+    /// The foreign extract that it was converted from, instead of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<ImportedFrom>,
-    /// What was and what was not recorded.
+    /// The topics of the trace, recorded or not.
     #[serde(default)]
     pub topics: Vec<Topic>,
-    /// What a reader of the numbers should know.
+    /// Notes for the reader of the numbers.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
-    /// How much of the native code has names; `None` where nobody looked.
+    /// Counts of named addresses in native code; `None` if symbols were not searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_names: Option<NativeNames>,
-    /// What its maker wrote on it: names, and what each stands for here.
+    /// Labels set by the creator of the extract, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Tables that its maker did not want, computed ones included, see [`left_out`](crate::left_out): that
-    /// they have no rows says nothing about the trace.
+    /// Tables that the creator omitted, computed ones included, see [`left_out`](crate::left_out).
+    /// Their lack of rows proves nothing about the trace.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
-    /// Tables with rows, by name; derived ones have their own manifest. All others have files without rows.
+    /// Tables with rows, by name; derived ones have their own manifest. All others have files
+    /// without rows.
     pub tables: BTreeMap<String, TableEntry>,
 }
 
@@ -131,14 +134,15 @@ impl Manifest {
         }
     }
 
-    /// Whether it has all rows that derived tables are computed from, so that these can be computed again.
+    /// True if the extract has all rows that derived tables are computed from, so that these can be
+    /// computed again.
     #[must_use]
     pub fn has_all_rows(&self) -> bool {
         let is_base = |name: &String| TABLES.iter().any(|table| table.name == name);
         self.detail == Detail::Full && !self.left_out.iter().any(is_base)
     }
 
-    /// The tables that were left out and that the trace has something for, as far as that is known.
+    /// The omitted tables for which the trace has data, as far as that is known.
     pub fn left_out_of_recorded(&self) -> impl Iterator<Item = &str> {
         self.left_out.iter().map(String::as_str).filter(|table| {
             let topics = topics::of_table(table);
@@ -147,18 +151,19 @@ impl Manifest {
                 .iter()
                 .filter(|topic| topics.contains(&topic.topic.as_str()))
                 .peekable();
+            // A table without a topic may have data in any trace.
             known.peek().is_none() || known.any(|topic| topic.recorded)
         })
     }
 
-    /// The command that makes the extract at `path` anew with all its tables, with the traces as the manifest
-    /// names them.
+    /// The command that recreates the extract at `path` with all its tables, with the traces named
+    /// as in the manifest.
     #[must_use]
     pub fn command(&self, path: &Path) -> String {
         command(path, self.detail.name(), self.source.clone())
     }
 
-    /// A manifest, without tables so far, of the trace that a row of the table `trace` describes.
+    /// A manifest, still without tables, of the trace that a row of the table `trace` describes.
     #[must_use]
     pub(crate) fn of_trace(detail: Detail, source: TraceSource, trace: &Trace) -> Self {
         let clock = Clock {
@@ -176,7 +181,7 @@ impl Manifest {
     }
 }
 
-/// How much of the trace an extract keeps.
+/// Amount of detail that an extract keeps of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
@@ -212,7 +217,7 @@ pub struct TraceSource {
 pub struct SourceFile {
     /// Name without folders.
     pub name: String,
-    /// Archive that it lay in.
+    /// Archive that contained it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<String>,
     /// Bytes, unpacked.
@@ -253,10 +258,10 @@ pub const ETWANALYZER: &str = "etwanalyzer-json";
 pub struct ImportedFrom {
     /// Its format: [`ETWANALYZER`].
     pub format: String,
-    /// The trace that it was made of, as it names it.
+    /// The trace that it was created from, by its own statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
-    /// The command line that made it.
+    /// The command line that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<String>,
 }
@@ -264,14 +269,14 @@ pub struct ImportedFrom {
 /// A kind of information that a trace can hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topic {
-    /// For example `cpu_samples`, `context_switches` or `disk_io`.
+    /// Name of the topic, for example `cpu_samples`, `context_switches` or `disk_io`.
     pub topic: String,
-    /// Whether the trace holds any.
+    /// Number of its events in the trace; `None` if unknown.
     pub recorded: bool,
-    /// Events of it in the trace; `None` where that is not known.
+    /// Events of it in the trace; `None` where that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
-    /// How to record it, if it was not.
+    /// Advice on how to record the topic, if it was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -281,14 +286,14 @@ pub struct Topic {
 pub struct Diagnostic {
     /// `error`, `warning` or `info`.
     pub severity: String,
-    /// What it is about, as one word.
+    /// The subject, as one word.
     pub kind: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: i64,
-    /// The first place: file name and offset, where it has one.
+    /// The first place: file name and offset, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// The sentence for people.
+    /// The text for the user.
     pub message: String,
 }
 
@@ -309,7 +314,7 @@ impl From<&table::Diagnostic> for Diagnostic {
 pub struct NativeNames {
     /// Distinct addresses of native code in the stacks.
     pub addresses: u64,
-    /// How many of them have a name.
+    /// Number of addresses with a name.
     pub named: u64,
 }
 
@@ -320,7 +325,8 @@ pub struct TableEntry {
     pub rows: u64,
     /// Bytes of its file.
     pub bytes: u64,
-    /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are not.
+    /// Columns by which the rows are in fact sorted, ascending and nulls last; empty if they are
+    /// not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sorted_by: Vec<String>,
     /// Checksums of its file, by which damage is noticed when it is read.
@@ -335,12 +341,12 @@ pub struct DerivedManifest {
     pub format: String,
     /// Version of the format of the files.
     pub format_version: Version,
-    /// Version of what the tables mean, see [`DERIVED_VERSION`].
+    /// Version of the meaning of the tables, see [`DERIVED_VERSION`].
     pub derived_version: u32,
     /// Version of the program that wrote it.
     pub etwkit_version: String,
-    /// What else went into the tables, for example `symbols` and `stack_tags`, each with a hash or version:
-    /// where that changed, the tables are computed again.
+    /// Other inputs of the tables, for example `symbols` and `stack_tags`, each with a hash or
+    /// version. If one changed, the tables are computed again.
     #[serde(default)]
     pub depends_on: BTreeMap<String, String>,
     /// Tables with rows, by name.
@@ -369,7 +375,7 @@ struct Head {
     format_version: Version,
 }
 
-/// Reads a manifest of the extract at `path`. The version is judged before the rest is looked at.
+/// Parses a manifest of the extract at `path`. The version is checked before the rest is parsed.
 fn parse<T: for<'a> Deserialize<'a>>(
     bytes: &[u8],
     path: &Path,
@@ -381,8 +387,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
         name,
         expected,
     };
-    // The rest of another major version may have any form, so only this part is read before the version is
-    // judged.
+    // The rest of another major version may have any form, so only this part is parsed before the
+    // version is checked.
     let head: Head =
         serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
     if head.format != format {
@@ -413,7 +419,7 @@ fn parse<T: for<'a> Deserialize<'a>>(
     serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))
 }
 
-/// The part of an older manifest that says what it was made of.
+/// The fields of an older manifest that identify its source.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Origin {
@@ -421,7 +427,8 @@ struct Origin {
     source: TraceSource,
 }
 
-/// The command that makes an extract of another version anew, with the traces as its manifest names them.
+/// The command that recreates an extract of another version, with the traces named as in its
+/// manifest.
 fn again(path: &Path, manifest: &[u8]) -> String {
     let Origin { detail, source } = serde_json::from_slice(manifest).unwrap_or_default();
     command(path, &detail, source)
@@ -435,6 +442,7 @@ fn command(path: &Path, detail: &str, source: TraceSource) -> String {
     };
     let name = |file: SourceFile| file.archive.unwrap_or(file.name);
     let mut names: Vec<String> = source.files.into_iter().map(name).collect();
+    // Several members of one archive are one argument of the command.
     names.dedup();
     if names.is_empty() {
         names.push("TRACE".to_owned());
@@ -444,7 +452,7 @@ fn command(path: &Path, detail: &str, source: TraceSource) -> String {
     } else {
         ""
     };
-    // Lines are copied into shells, to which other characters could mean anything.
+    // Lines are copied into shells, where other characters could have a special meaning.
     let is_plain = |c: char| c.is_alphanumeric() || " ._-".contains(c);
     for name in &mut names {
         if name.starts_with('-') || !name.chars().all(is_plain) {
@@ -472,6 +480,7 @@ fn check_names(
     path: &Path,
     name: &'static str,
 ) -> StoreResult<()> {
+    // Names become file names: without separators they cannot lead out of the extract.
     let is_word = |text: &str| {
         !text.is_empty()
             && text.len() <= 64

@@ -1,4 +1,5 @@
-//! Files that are no traces, opened as traces are: alone, or unpacked out of an archive.
+//! Files that are not traces, opened in the same way as traces: directly, or unpacked from an
+//! archive.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,7 +16,8 @@ use crate::{Error, Result};
 /// A file, or a member of an archive that was unpacked into a temporary one.
 #[derive(Debug)]
 pub struct OpenedFile {
-    /// Path in the archive, with the names of archives around it; the name of a file that lies in none.
+    /// Path in the archive, with the names of the enclosing archives; the file name if it is in no
+    /// archive.
     pub path: String,
     /// Name without folders.
     pub name: String,
@@ -25,17 +27,17 @@ pub struct OpenedFile {
     pub file: File,
 }
 
-/// What a path led to.
+/// The result of opening a path.
 #[derive(Debug)]
 pub enum Opened {
-    /// A file of its own, whatever is in it.
+    /// A plain file of any content.
     Plain(OpenedFile),
-    /// The members of an archive that were looked for, ordered by their paths.
+    /// The wanted members of an archive, ordered by their paths.
     Packed(Vec<OpenedFile>),
 }
 
 impl OpenedFile {
-    /// Opens a file that is known to be no archive.
+    /// Opens a file that is known not to be an archive.
     ///
     /// # Errors
     /// It is missing, empty, a folder or a pipe, or cannot be opened.
@@ -51,12 +53,12 @@ impl OpenedFile {
     }
 }
 
-/// Opens a file, or unpacks the members of an archive that have the wanted ending. The limits of `options`
-/// hold as for traces.
+/// Opens a file, or unpacks the members of an archive with the wanted extension. The limits of
+/// `options` apply as for traces.
 ///
 /// # Errors
-/// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if the archive
-/// holds nothing that is wanted.
+/// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if
+/// the archive has no wanted member.
 pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Opened> {
     let OpenedFile {
         path,
@@ -91,8 +93,8 @@ pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Open
     }
 }
 
-/// Paths of all members of an archive, of which only the directory is read; `None` if the file is no archive
-/// that can be read.
+/// Paths of all members of an archive. Only its directory is read. `None` if the file is not an
+/// archive that can be read.
 #[must_use]
 pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
     let (file, size) = open_file(path).ok()?;
@@ -108,8 +110,8 @@ pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
     )
 }
 
-/// The hash of some files in their order, as [`Input::source_hash`](crate::Input::source_hash) computes it
-/// for those of a trace.
+/// The hash of some files in this order, computed like
+/// [`Input::source_hash`](crate::Input::source_hash).
 ///
 /// # Errors
 /// A file cannot be read.

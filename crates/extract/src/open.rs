@@ -38,7 +38,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// How messages name it: `trace.etl`, or `archive.zip: trace.etl`.
+    /// Name in messages: `trace.etl`, or `archive.zip: trace.etl`.
     #[must_use]
     pub fn label(&self) -> String {
         match &self.archive {
@@ -61,10 +61,10 @@ impl Input {
         &self.parts
     }
 
-    /// 16 hexadecimal digits that distinguish traces without reading all of them: the first 8 bytes of BLAKE3
-    /// over, for each file in its order, its size in bytes (8 bytes, little endian), its first MiB and its
-    /// last MiB, unpacked. Of a file with less than a MiB both are the whole file. The header event lies in
-    /// the first buffer, so it is in it.
+    /// A hash of 16 hexadecimal digits that distinguishes traces without reading all of them. It is
+    /// the first 8 bytes of BLAKE3 over, for each file in order, its size in bytes (8 bytes, little
+    /// endian), its first MiB and its last MiB, unpacked. For a file smaller than a MiB both are
+    /// the whole file. The header event is in the first buffer, so the hash covers it.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -101,8 +101,8 @@ impl Input {
 /// Files keep the order in which they are named; members of an archive are ordered by their paths.
 ///
 /// # Errors
-/// [`Error`] says which input, what was expected and what to try. Damage of a trace is no error, see
-/// [`Session::damage`].
+/// [`Error`] with the input, the expected content and advice. Damage in a trace is not an error,
+/// see [`Session::damage`].
 pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     if paths.is_empty() {
         return Err(Error::NoInput);
@@ -131,10 +131,10 @@ fn boxed(source: &Source) -> Box<dyn ByteSource> {
     Box::new(source.clone())
 }
 
-/// Adds the name of the file to an error that only says what was wrong.
+/// Adds the name of the file to an error that only describes the fault.
 fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
-    // The reader says which file does not belong to the session; all other errors come without a file, so
-    // each file is tried by itself.
+    // The reader identifies a file that does not belong to the session. All other errors come
+    // without a file, so each file is tried by itself.
     let culprit = match &error {
         etwkit_etl::Error::NotOneSession { index, .. } => opened.get(index.saturating_sub(1)),
         _ => opened
@@ -154,7 +154,7 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
 fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
     let mut seen = std::collections::BTreeSet::new();
     for path in paths {
-        // What cannot be resolved is reported when it is opened.
+        // A path that cannot be resolved is reported when it is opened.
         if let Ok(resolved) = path.canonicalize()
             && !seen.insert(resolved)
         {
@@ -164,7 +164,8 @@ fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the traces of a file, and returns the symbol files that lie beside them in an archive.
+/// Adds the traces of a file, and returns the symbol files that an archive contains in addition to
+/// them.
 fn open_one(
     path: &Path,
     options: &Options,
@@ -195,8 +196,8 @@ fn open_one(
             };
             let found = archive::unpack(kind, archive, spool)?;
             for member in found.members {
-                // What was unpacked lies in a temporary file of this system, which cannot vanish as a file of
-                // a network can.
+                // Unpacked data is in a temporary file of this system, which cannot vanish as a
+                // file on a network can.
                 let source = Source::new(member.file, member.size, options.mmap);
                 opened.push((part(member.name, member.size, Some(name.clone())), source));
             }
@@ -210,7 +211,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
         path: path.to_owned(),
         source,
     };
-    // Asked before opening: opening a pipe waits for its writer.
+    // Checked before opening: opening a pipe waits for its writer.
     let metadata = path.metadata().map_err(failed)?;
     if metadata.is_dir() {
         return Err(Error::Directory {
@@ -250,7 +251,8 @@ pub(crate) fn base_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// What the file is, by its first bytes. What cannot be read counts as a trace, whose reader reports it.
+/// The kind of the file, by its first bytes. A file that cannot be read counts as a trace, whose
+/// reader reports the error.
 pub(crate) fn sniff(file: &File) -> Kind {
     use std::io::Read;
     let mut head = Vec::with_capacity(MAGIC_LEN);

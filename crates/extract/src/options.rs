@@ -1,16 +1,16 @@
-//! How inputs are opened.
+//! Options for opening inputs.
 
 use std::path::PathBuf;
 
-/// How inputs are opened.
+/// Options for opening inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Map files into memory where that is safe. Without it every buffer is read by its position, which is
-    /// slower but cannot be hurt by a file that shrinks.
+    /// Maps files into memory if that is safe. Otherwise every buffer is read by position, which is
+    /// slower but safe if a file shrinks.
     pub mmap: bool,
-    /// Where members of archives are unpacked to; the system's folder for temporary files if `None`.
+    /// Folder for unpacked members of archives; the system's folder for temporary files if `None`.
     pub temp_dir: Option<PathBuf>,
-    /// What an archive may unpack to.
+    /// Limits for unpacking archives.
     pub limits: Limits,
 }
 
@@ -31,14 +31,15 @@ impl Options {
     }
 }
 
-/// What an archive may unpack to, since a few bytes can stand for a full disk.
+/// Limits for unpacking an archive, because a few bytes can expand to fill a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Unpacked bytes of all inputs together.
     pub total_bytes: u64,
     /// Unpacked bytes per packed byte.
     pub ratio: u64,
-    /// Members up to this size are unpacked whatever their ratio: a preallocated trace is mostly zeros.
+    /// Members up to this size are unpacked regardless of their ratio: a preallocated trace is
+    /// mostly zeros.
     pub ratio_from_bytes: u64,
     /// Traces in all archives together; each one holds a file open.
     pub members: usize,

@@ -15,13 +15,13 @@ use crate::store_error::{StoreError, StoreResult};
 const LARGE: u64 = u32::MAX as u64;
 
 impl Extract {
-    /// Writes the extract as one file that can be mailed and is read in place: `zip`, named `NAME.etwx.zip`
-    /// by custom. Members are stored as they are, since tables are compressed already, below the folder
-    /// `NAME.etwx`. The file appears when it is complete; an existing one is replaced if it is a packed
-    /// extract. The same extract gives the same bytes.
+    /// Writes the extract as one file that can be mailed and is read in place: `zip`, named
+    /// `NAME.etwx.zip` by convention. Members are stored uncompressed below the folder `NAME.etwx`,
+    /// because tables are compressed already. The file appears when it is complete; an existing one
+    /// is replaced if it is a packed extract. The same extract gives the same bytes.
     ///
     /// # Errors
-    /// If a file cannot be read or written, or something else lies at `zip`.
+    /// If a file cannot be read or written, or another kind of file exists at `zip`.
     pub fn pack(&self, zip: &Path) -> StoreResult<()> {
         refuse_foreign(zip)?;
         let partial = Partial::create(zip)?;
@@ -30,7 +30,8 @@ impl Extract {
             Failed::Store(e) => e,
             Failed::Write(e) => StoreError::io("write", zip)(e),
         })?;
-        // Asked again, since packing takes long and something else may have been put there meanwhile.
+        // Checked again, because packing takes long and another file may have been created there in
+        // that time.
         refuse_foreign(zip)?;
         partial.publish_file(&file)
     }
@@ -48,7 +49,7 @@ impl Extract {
             let Some(range) = self.place().find(self.path(), &name)? else {
                 continue;
             };
-            // No times and no rights of the files: the same extract has to give the same bytes.
+            // Times and permissions are not stored: the same extract has to give the same bytes.
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
                 .last_modified_time(DateTime::default())
@@ -59,7 +60,8 @@ impl Extract {
             let failed = StoreError::io("read", &range.path);
             let mut reader = range.reader().map_err(failed)?;
             let copied = io::copy(&mut reader, &mut zip)?;
-            // A file that became shorter meanwhile would leave a member with the wrong number of rows.
+            // A file that became shorter during packing would leave a member with the wrong number
+            // of rows.
             if copied != range.length {
                 let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
                 return Err(StoreError::io("read", &range.path)(cut).into());
@@ -70,17 +72,17 @@ impl Extract {
     }
 }
 
-/// Pages of time lines are made anew wherever the extract is looked at.
+/// Pages of timelines are rebuilt wherever the extract is opened.
 fn is_pages(name: &str) -> bool {
     name.starts_with("derived/pages-")
 }
 
-/// The manifest comes first, so that a glance at the start of the file says what it is.
+/// The manifest comes first, so that the start of the file shows its kind.
 fn is_first(name: &String) -> bool {
     name == crate::manifest::FILE
 }
 
-/// An extract that becomes one file: it is written as a folder first, in a place that goes away.
+/// An extract that becomes one file: it is first written as a folder at a temporary place.
 #[derive(Debug)]
 pub struct Packing {
     partial: Partial,
@@ -88,11 +90,12 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Makes the place beside `zip`. Nothing is seen under that name before [`Packing::finish`]; what a
-    /// killed program left is removed by the next writer there.
+    /// Creates a temporary folder next to `zip`. Nothing is visible under that name before
+    /// [`Packing::finish`]. The next writer there removes the remains of a killed program.
     ///
     /// # Errors
-    /// If something else than a packed extract lies at `zip`, or nothing can be written beside it.
+    /// If something other than a packed extract exists at `zip`, or the folder of `zip` cannot be
+    /// written to.
     pub fn begin(zip: &Path) -> StoreResult<Self> {
         refuse_foreign(zip)?;
         Ok(Self {
@@ -101,7 +104,7 @@ impl Packing {
         })
     }
 
-    /// Where the extract is to be written.
+    /// Folder to write the extract to.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
         self.partial
@@ -109,10 +112,10 @@ impl Packing {
             .join(self.zip.with_extension("").file_name().unwrap_or_default())
     }
 
-    /// Packs what was written there.
+    /// Packs the extract in the folder.
     ///
     /// # Errors
-    /// Those of [`Extract::pack`].
+    /// The errors of [`Extract::pack`].
     pub fn finish(self) -> StoreResult<()> {
         Extract::open(&self.folder())?.pack(&self.zip)
     }

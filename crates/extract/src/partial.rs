@@ -1,12 +1,12 @@
 //! A folder that appears under its name only when it is complete.
 //!
-//! Everything is written into `.NAME.<random>.partial/content` beside the target. Publishing makes all of it
-//! durable and renames `content` to the target; what was there before ends up in the partial folder, by one
-//! atomic exchange where the system has that. Whenever the process is killed, the target is the old folder,
-//! the new one, or absent.
+//! Everything is written into `.NAME.<random>.partial/content` next to the target. Publishing makes
+//! all of it durable and renames `content` to the target. The previous target ends up in the
+//! partial folder, by one atomic exchange if the system has one. Whenever the process is killed,
+//! the target is the old folder, the new one, or absent.
 //!
-//! A partial folder holds a lock file that its writer keeps locked. The system unlocks it when the process
-//! dies, whatever it dies of, and the next writer beside it removes the folder.
+//! A partial folder holds a lock file that its writer keeps locked. The system unlocks it when the
+//! process dies for any reason, and the next writer in that folder removes the partial folder.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 
 use crate::store_error::{StoreError, StoreResult};
 
-/// Name of the lock file in a partial folder, which also says that a folder is one of ours.
+/// Name of the lock file in a partial folder. It also marks the folder as created by this program.
 const LOCK: &str = "etwkit.lock";
 const CONTENT: &str = "content";
 const SUFFIX: &str = ".partial";
-/// Other writers may take the name between two steps, but hardly that often.
+/// Maximum number of attempts. Other writers may take the name between two steps, but hardly that
+/// often.
 const ATTEMPTS: u32 = 100;
 
 /// A folder on its way to `target`; removed when it is dropped before it is published.
@@ -28,15 +29,15 @@ pub struct Partial {
     target: PathBuf,
     folder: PathBuf,
     content: PathBuf,
-    /// Held for the life of the folder.
+    /// Held as long as the folder exists.
     lock: File,
 }
 
 impl Partial {
-    /// Makes the folder beside `target`, and removes those that dead processes left there.
+    /// Creates the folder next to `target`, and removes those that dead processes left there.
     ///
     /// # Errors
-    /// If there is no folder that `target` could lie in, or nothing can be written there.
+    /// If the parent folder of `target` does not exist or cannot be written to.
     pub fn create(target: &Path) -> StoreResult<Self> {
         let name = target.file_name().ok_or_else(|| StoreError::NoName {
             path: target.to_owned(),
@@ -60,33 +61,33 @@ impl Partial {
         Ok(partial)
     }
 
-    /// Where to write.
+    /// Folder to write to.
     #[must_use]
     pub fn content(&self) -> &Path {
         &self.content
     }
 
-    /// Where it will be.
+    /// The final path.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Puts the folder under its name, in place of whatever lies there.
+    /// Puts the folder at the target path, replacing anything there.
     ///
     /// # Errors
-    /// If the system refuses it; whatever lay there before remains.
+    /// If the system refuses it. The previous target then remains.
     pub fn publish(self) -> StoreResult<()> {
-        // The bytes have to be on the disk before the name is: after a power failure the name would otherwise
-        // stand for a folder with empty files.
+        // The bytes have to be on the disk before the name is. After a power failure the name would
+        // otherwise refer to a folder with empty files.
         sync_tree(&self.content)?;
         self.put()
             .map_err(StoreError::io("put the finished extract at", &self.target))?;
         let parent = parent_of(&self.target);
         sync_folder(parent).map_err(StoreError::io("write", parent))
-        // Dropping removes the partial folder, and with it what was replaced.
+        // Dropping removes the partial folder, and with it the replaced target.
     }
 
-    /// Puts one file of the folder under the name of the target, in place of an existing file.
+    /// Puts one file of the folder at the target path, replacing an existing file.
     pub(crate) fn publish_file(self, file: &Path) -> StoreResult<()> {
         sync_tree(&self.content)?;
         fs::rename(file, &self.target)
@@ -99,18 +100,19 @@ impl Partial {
         let mut moved = None;
         let put = self.put_with(exchange, &mut moved);
         if let (Err(_), Some(before)) = (&put, moved) {
-            // Put back what was moved away, unless somebody else has taken the name by now.
+            // Put back the previous target, unless another process has taken the name by now.
             let _ = rename_new(&before, &self.target);
         }
         put
     }
 
-    /// Takes the name of the target by renaming. What had to be moved out of the way lies at `moved`.
+    /// Takes the name of the target by renaming. A previous target that had to be moved out of the
+    /// way is at `moved`.
     fn put_with(&self, exchange: Exchange, moved: &mut Option<PathBuf>) -> io::Result<()> {
         let mut attempt = 0;
         loop {
-            // A name that is free is taken at once. This fails where an extract lies there already, and also
-            // for reasons that no exchange would mend, hence the look at the target.
+            // A free name is taken at once. This fails if an extract exists there already, and also
+            // for reasons that no exchange would cure, hence the check of the target.
             let Err(error) = rename_new(&self.content, &self.target) else {
                 return Ok(());
             };
@@ -121,8 +123,8 @@ impl Partial {
             if exchange(&self.content, &self.target).is_ok() {
                 return Ok(());
             }
-            // The system has no exchange, or somebody else was faster: move what lies there out of the way
-            // and start again.
+            // The system has no exchange, or another process was faster: move the target out of the
+            // way and start again.
             let away = self.folder.join(format!("replaced-{attempt}"));
             match fs::rename(&self.target, &away) {
                 Ok(()) => *moved = Some(away),
@@ -138,7 +140,7 @@ type Exchange = fn(&Path, &Path) -> io::Result<()>;
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next writer, once the lock is gone.
+        // Files that cannot be removed now are removed by the next writer, once the lock is gone.
         let _ = remove(&self.folder);
         let _ = self.lock.unlock();
     }
@@ -164,14 +166,15 @@ fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
             .tempdir_in(parent)?;
         let folder = made.keep();
         let path = folder.join(LOCK);
-        // A sweeper may see the folder before its lock is held; then it is gone, and another one is made.
+        // A sweeper may see the folder before its lock is held. The folder is then gone, and
+        // another one is created.
         let Ok(lock) = OpenOptions::new().write(true).create_new(true).open(&path) else {
             if folder.exists() {
                 fs::remove_dir(&folder)?;
             }
             continue;
         };
-        // Where the file system has no locks, nobody can sweep either.
+        // If the file system has no locks, `sweep` cannot lock it either.
         if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && path.exists() {
             return Ok((folder, lock));
         }
@@ -179,7 +182,8 @@ fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
     Err(io::Error::other("the folder vanished again and again"))
 }
 
-/// Removes the partial folders of processes that are gone. What fails is left for the next time.
+/// Removes the partial folders of processes that have ended. Folders that cannot be removed are
+/// left for the next time.
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
@@ -193,7 +197,8 @@ fn sweep(parent: &Path) {
         }
         let folder = entry.path();
         let lock = folder.join(LOCK);
-        // Opening a pipe waits for its reader, and a link leads who knows where: neither is a lock of ours.
+        // Opening a pipe waits for its reader, and a link may lead anywhere: neither is a lock of
+        // this program.
         if lock.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             continue;
         }
@@ -201,7 +206,8 @@ fn sweep(parent: &Path) {
             Ok(lock) if lock.try_lock().is_ok() => {
                 let _ = remove(&folder);
             }
-            // Without a lock file: not ours, just made (then its maker makes another), or an empty remainder.
+            // Without a lock file: from another program, just created (then its creator makes
+            // another), or an empty remainder.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let _ = fs::remove_dir(&folder);
             }
@@ -210,7 +216,7 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Removes a partial folder, its lock last: what a crash leaves of it can still be recognised.
+/// Removes a partial folder, its lock last, so that the remains of a crash can still be recognized.
 fn remove(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -235,7 +241,8 @@ fn sync_tree(folder: &Path) -> StoreResult<()> {
         if path.is_dir() {
             sync_tree(&path)?;
         } else {
-            // Windows flushes a file only through a handle that may write, so it is not opened for reading.
+            // Windows flushes a file only through a handle that may write, so it is not opened for
+            // reading.
             let synced = OpenOptions::new()
                 .write(true)
                 .open(&path)
@@ -264,7 +271,7 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 /// Renames to a name that must be free; an empty folder counts as free.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     if cfg!(windows) && to.symlink_metadata().is_ok() {
-        // Windows would replace a file that lies there, where Unix refuses to put a folder in the place of a
+        // Windows would replace an existing file. Unix refuses to put a folder in the place of a
         // file or of a folder that is not empty.
         return Err(io::ErrorKind::AlreadyExists.into());
     }
@@ -319,8 +326,8 @@ mod tests {
         assert_eq!(names(folder.path()), ["target"]);
     }
 
-    /// Whoever can write beside the target can put such folders there; opening their locks would wait for
-    /// ever.
+    /// A process that can write next to the target can put these folders there. Opening their locks
+    /// would wait forever.
     #[cfg(unix)]
     #[test]
     fn locks_that_are_pipes_or_links_are_left_alone() {

@@ -1,4 +1,4 @@
-//! Pictures of the screen beside a trace, as ETWController leaves them there.
+//! Screenshots next to a trace, in the form in which ETWController saves them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,22 +8,22 @@ use etwkit_trace::import::screenshots::Picture;
 
 use crate::Input;
 
-/// Entries of a folder that are looked at, and pictures that are noted.
+/// Maximum number of folder entries checked, and of screenshots recorded.
 const MAX_ENTRIES: usize = 100_000;
 const MAX_PICTURES: usize = 20_000;
 /// FILETIME of 1970-01-01.
 const UNIX_FILETIME: i64 = 116_444_736_000_000_000;
 
-/// Pictures beside a trace.
+/// Screenshots next to a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Pictures {
     pub(crate) all: Vec<Picture>,
-    /// Whether the folder has more of them.
+    /// True if the folder has more of them.
     pub(crate) cut: bool,
 }
 
 impl Pictures {
-    /// Looks for the folders of the files of a trace. A folder that cannot be read has no pictures.
+    /// Reads the folders of the files of a trace. A folder that cannot be read counts as empty.
     pub(crate) fn beside(input: &Input) -> Self {
         let mut found = Self::default();
         let mut seen = BTreeSet::new();
@@ -83,7 +83,8 @@ impl Pictures {
     }
 }
 
-/// Names that a folder of pictures can have: of the file that was named, and of the trace in an archive.
+/// Names that a folder of pictures can have: of the file that was named, and of the trace in an
+/// archive.
 fn names(path: &Path, trace: &str) -> BTreeSet<String> {
     let file = path
         .file_name()

@@ -1,4 +1,4 @@
-//! What nothing may overwrite.
+//! Files that nothing may overwrite.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,13 +7,13 @@ use std::path::Path;
 use crate::kind::{Kind, MAGIC_LEN};
 use crate::reader::has_manifest;
 
-/// Where the header of the first record of a trace lies: behind that of the first buffer. Of its bytes the
-/// third is 1 or 2 (32 or 64 bits), the fourth marks headers, the last two are group and type 0: the header
-/// event.
+/// Offset of the header of the first record of a trace, after the header of the first buffer. The
+/// third byte there is 1 or 2 (32 or 64 bits), the fourth marks headers, and the last two are group
+/// and type 0: the header event.
 const HEADER: usize = 0x48;
 
-/// What a regular file is, if it is a trace or a part of an extract: data that somebody recorded, and that
-/// nothing can bring back.
+/// The kind of a regular file, if it is a trace or a part of an extract: recorded data that cannot
+/// be restored.
 #[must_use]
 pub fn precious(path: &Path) -> Option<&'static str> {
     let mut head = [0; HEADER + 8];
@@ -30,8 +30,8 @@ pub fn precious(path: &Path) -> Option<&'static str> {
     let is_named_trace = path
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));
-    // The name alone counts as well, since a trace whose header is damaged is still a trace. An empty file
-    // has nothing to lose.
+    // The name alone is also enough, because a trace whose header is damaged is still a trace. An
+    // empty file has nothing to lose.
     if is_trace(head) || (is_named_trace && !head.is_empty()) {
         return Some("a trace");
     }
@@ -41,9 +41,10 @@ pub fn precious(path: &Path) -> Option<&'static str> {
         }
         Kind::Other(_) | Kind::Trace => {}
     }
-    // Tables, derived ones, symbol files of an extract: `derived/x.parquet`, `symbols/NAME/KEY/NAME`.
+    // Tables, derived ones, symbol files of an extract: `derived/x.parquet`,
+    // `symbols/NAME/KEY/NAME`.
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    // The deepest file of an extract lies three folders below it, and its own folder is one more.
+    // The deepest file of an extract is three folders below it, and its own folder is one more.
     whole
         .ancestors()
         .skip(1)

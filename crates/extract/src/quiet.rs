@@ -1,15 +1,15 @@
 //! Panics that are caught and become errors are not printed as well.
 //!
-//! The Parquet decoder and the query engine panic over some damaged numbers. Whoever catches that says what
-//! is wrong with which file; the lines that the standard library prints before would only frighten. Panics of
-//! other threads are printed as always.
+//! The Parquet decoder and the query engine panic over some damaged numbers. The caller that
+//! catches the panic reports the fault and the file; the lines that the standard library prints
+//! before would only frighten. Panics of other threads are printed as always.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, Once, PoisonError};
 
 thread_local! {
-    /// How many callers up the stack of this thread catch panics.
+    /// Number of callers up the stack of this thread that catch panics.
     static CATCHING: Cell<u32> = const { Cell::new(0) };
     /// The message of the last panic.
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -21,7 +21,7 @@ static OF_THREADS: Mutex<Option<String>> = Mutex::new(None);
 /// Runs something that may panic.
 ///
 /// # Errors
-/// What the panic said.
+/// The message of the panic.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     install();
     CATCHING.set(CATCHING.get() + 1);
@@ -30,14 +30,14 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     done.map_err(|_| SAID.take().unwrap_or_default())
 }
 
-/// From now on no panic of this thread is printed, since all of them are caught: for threads of an engine
-/// that does so.
+/// Suppresses the output of all further panics of this thread, because all of them are caught: for
+/// threads of an engine that does so.
 pub fn thread() {
     install();
     CATCHING.set(CATCHING.get() + 1);
 }
 
-/// What the last panic of a quiet thread said, once.
+/// Takes the message of the last panic of a quiet thread.
 #[must_use]
 pub fn last_of_threads() -> Option<String> {
     OF_THREADS
@@ -51,14 +51,14 @@ fn install() {
     INSTALLED.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            // A thread that ends has no such variables any more.
+            // A thread that is ending has no thread-local variables any more.
             if CATCHING.try_with(Cell::get).unwrap_or_default() == 0 {
                 before(panic);
                 return;
             }
             let said = text(panic);
-            // Engines hand work to threads of their own, on which nobody catches. What such a thread said is
-            // kept here for whoever waits for its answer.
+            // Engines pass work to threads of their own, on which nothing catches panics. The
+            // message of such a thread is kept here for the caller that waits for its answer.
             *OF_THREADS.lock().unwrap_or_else(PoisonError::into_inner) = Some(said.clone());
             let _ = SAID.try_with(|last| last.replace(Some(said)));
         }));

@@ -13,15 +13,16 @@ pub(crate) struct Source(Arc<Bytes>);
 
 #[derive(Debug)]
 struct Bytes {
-    // Unmapped before the file is closed: a temporary file that Windows deletes on close must not be mapped.
+    // Unmapped before the file is closed: a temporary file that Windows deletes on close must not
+    // be mapped.
     map: Option<Mmap>,
     file: File,
     size: u64,
 }
 
 impl Source {
-    /// Takes over a file of `size` bytes. Where mapping fails (a 32-bit system and a large file), it is read
-    /// by position.
+    /// Takes a file of `size` bytes. If mapping fails (a 32-bit system and a large file), it is
+    /// read by position.
     pub(crate) fn new(file: File, size: u64, mmap: bool) -> Self {
         let map = if mmap && size > 0 {
             map(&file).ok()
@@ -51,8 +52,8 @@ impl ByteSource for Source {
         if offset >= self.0.size {
             return Ok(0);
         }
-        // A read may give fewer bytes than asked for, which readers of buffers would take for the end of the
-        // file.
+        // A read may return fewer bytes than requested, which readers of buffers would mistake for
+        // the end of the file.
         let mut done = 0;
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match read_once(&self.0.file, rest, offset + done as u64) {
@@ -79,16 +80,18 @@ fn read_once(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
 /// The one unsafe block of the workspace.
 #[expect(unsafe_code, reason = "mapping a file is what makes reading it cheap")]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: the mapping is private to this process, read-only, and unmapped when its last user is gone
-    // (`Mmap` owns it; slices borrow from it). What the compiler cannot know is that nobody changes the file
-    // meanwhile. Readers treat every byte as untrusted and copy what they decide on before they use it,
-    // so changed bytes give damage reports, not undefined lengths. A file that is cut while mapped ends
-    // the process with a bus error: files of network and user-space file systems, where that happens by
-    // itself, are not mapped (see `is_remote`), and `Options::mmap` turns mapping off.
+    // SAFETY: the mapping is private to this process, read-only, and unmapped when its last user is
+    // gone (`Mmap` owns it; slices borrow from it). The compiler cannot know that no other process
+    // changes the file while it is mapped. Readers treat every byte as untrusted and copy values
+    // before they base a decision on them, so changed bytes give damage reports, not undefined
+    // lengths. A file that is cut while mapped ends the process with a bus error. Files of network
+    // and user-space file systems, where that happens by itself, are not mapped (see `is_remote`),
+    // and `Options::mmap` turns mapping off.
     unsafe { Mmap::map(file) }
 }
 
-/// Whether the file lies on a network or user-space file system, where it can vanish while it is mapped.
+/// True if the file is on a network or user-space file system, where it can vanish while it is
+/// mapped.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_remote(file: &File, _path: &std::path::Path) -> bool {
     /// `f_type` of NFS, SMB, CIFS, SMB2, FUSE, 9P, AFS, Ceph.
@@ -105,7 +108,7 @@ pub(crate) fn is_remote(file: &File, _path: &std::path::Path) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|fs| REMOTE.contains(&(fs.f_type as u32)))
 }
 
-/// Whether the file is named by a network path.
+/// True if the file has a network path.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_remote(_file: &File, path: &std::path::Path) -> bool {
     use std::path::{Component, Prefix};

@@ -1,7 +1,7 @@
 //! Members of archives become temporary files.
 //!
-//! The files have no name (on Unix) or are deleted when they are closed (on Windows), so that nothing is
-//! left behind, and the names in an archive never reach the file system.
+//! The files have no name (on Unix) or are deleted when they are closed (on Windows). So no file is
+//! left over, and the names in an archive never reach the file system.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::options::{Limits, Options};
 use crate::{Error, Result};
 
-/// What is left of the limits, over all inputs of one call.
+/// The rest of the limits, over all inputs of one call.
 pub(crate) struct Spool {
     dir: PathBuf,
     limits: Limits,
@@ -24,7 +24,7 @@ pub(crate) struct Packed<'a> {
     pub(crate) member: &'a str,
     /// Size by the archive's directory: no byte more is written.
     pub(crate) size: u64,
-    /// Bytes it takes in the archive (of the whole archive, where members are packed together).
+    /// Its bytes in the archive (the whole archive, if members are packed together).
     pub(crate) packed: u64,
 }
 
@@ -39,7 +39,7 @@ impl Spool {
         }
     }
 
-    /// Limits of their own, for what is unpacked into a folder under names.
+    /// A spool with separate limits, for files that are unpacked into a folder under their names.
     pub(crate) fn of_folder(dir: &Path, limits: Limits) -> Self {
         Self {
             dir: dir.to_owned(),
@@ -62,8 +62,8 @@ impl Spool {
                 limit: self.limits.members,
             });
         }
-        // A ratio alone is no sign of malice: a few bytes pack very well, hence the smallest size for which
-        // it is looked at.
+        // A ratio alone is no sign of malice: a few bytes pack very well, hence the minimum size
+        // for the check.
         if bytes > self.limits.ratio_from_bytes && bytes / packed.packed.max(1) > ratio {
             return Err(Error::Bomb {
                 archive,
@@ -82,12 +82,13 @@ impl Spool {
                 free,
             });
         }
-        // Reserved before anything is unpacked, so that members that each fit are not too much together.
+        // Reserved before anything is unpacked, so that members that are each small enough cannot
+        // be too large together.
         self.left -= bytes;
         Ok(())
     }
 
-    /// Refuses what is larger than what is left of the limit. Nothing is reserved.
+    /// Refuses a member that is larger than the rest of the limit. Nothing is reserved.
     pub(crate) fn fits(&self, packed: &Packed<'_>) -> Result<()> {
         if packed.size <= self.left {
             return Ok(());
@@ -123,9 +124,10 @@ impl Spool {
             dir: self.dir.clone(),
             source,
         };
-        // One byte more than declared: shows a member that is longer, and lets the unpacker check the sum.
+        // One byte more than declared: this reveals a member that is longer, and lets the unpacker
+        // verify the checksum.
         let mut from = from.take(packed.size.saturating_add(1));
-        // No larger than the member: an archive may hold many small ones.
+        // Not larger than the member: an archive may hold many small ones.
         let mut chunk = vec![0; packed.size.saturating_add(1).min(1 << 18) as usize];
         let mut done = 0u64;
         loop {
@@ -160,7 +162,7 @@ fn damaged(packed: &Packed<'_>, position: u64, source: io::Error) -> Error {
     }
 }
 
-/// Bytes that may be written in `dir`, where the system says so.
+/// Bytes that may be written in `dir`, if the system reports them.
 #[cfg(unix)]
 fn free_bytes(dir: &Path) -> Option<u64> {
     let fs = rustix::fs::statvfs(dir).ok()?;

@@ -1,23 +1,23 @@
-//! Why an extract could not be written or read.
+//! Errors of writing or reading an extract.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 
-/// Why an extract could not be written or read. Paths are shown as they were given; texts that come out of a
-/// file are to be escaped before a terminal sees them.
+/// The reason for which an extract could not be written or read. Paths are shown as they were
+/// given. Texts that come from a file must be escaped before they are written to a terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The system refused something.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried: `write`, `create`, `rename`.
+        /// The operation that failed: `write`, `create`, `rename`.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The target has no name that a folder could have.
@@ -26,18 +26,18 @@ pub enum StoreError {
         /// The target.
         path: PathBuf,
     },
-    /// The folder that the extract should lie in does not exist.
+    /// The parent folder of the extract does not exist.
     #[error("the folder {} does not exist", path.display())]
     NoParent {
         /// The missing folder.
         path: PathBuf,
     },
-    /// The target exists and is no extract.
+    /// The target exists and is not an extract.
     #[error("will not replace {}: it is {what}, not an extract", path.display())]
     NotOurs {
         /// The target.
         path: PathBuf,
-        /// What it is.
+        /// The kind of the existing target.
         what: &'static str,
     },
     /// Rows do not have the declared columns.
@@ -55,7 +55,7 @@ pub enum StoreError {
     Encode {
         /// The table.
         table: String,
-        /// What the encoder said.
+        /// The error of the encoder.
         source: ParquetError,
     },
     /// Something could not be written before, so the extract is not complete.
@@ -69,7 +69,7 @@ pub enum StoreError {
     NotAnExtract {
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The kind of the file or folder.
         what: String,
     },
     /// The manifest cannot be understood.
@@ -77,9 +77,9 @@ pub enum StoreError {
     Manifest {
         /// The extract.
         path: PathBuf,
-        /// Which manifest.
+        /// The manifest.
         name: &'static str,
-        /// What should be there.
+        /// The expected content.
         expected: String,
     },
     /// Written by a newer version.
@@ -92,7 +92,7 @@ pub enum StoreError {
         /// The newest version that is read.
         supported: String,
     },
-    /// Written by a version that is not read any more.
+    /// The extract was written by a version that is no longer supported.
     #[error(
         "{} has the old format version {found}, and this program reads from {supported} on; `{again}` makes it anew",
         path.display()
@@ -104,28 +104,28 @@ pub enum StoreError {
         found: String,
         /// The oldest version that is read.
         supported: String,
-        /// The command that makes it anew, with the trace as the manifest names it.
+        /// The command that recreates it, with the trace named as in the manifest.
         again: String,
     },
-    /// A table is not what the manifest says.
+    /// A table differs from the manifest.
     #[error("damaged extract: {file} of {}: expected {expected}", path.display())]
     Table {
         /// The extract.
         path: PathBuf,
         /// File of the table inside the extract.
         file: String,
-        /// What should be there, and where.
+        /// The expected content, and its position.
         expected: String,
-        /// What the decoder said, if it was asked.
+        /// The error of the decoder, if it ran.
         source: Option<ParquetError>,
     },
-    /// Another extract took the place of the one that was opened.
+    /// The open extract was replaced by another one.
     #[error("{} was replaced while it was read", path.display())]
     Replaced {
         /// The extract.
         path: PathBuf,
     },
-    /// A member of the archive is compressed, so that it cannot be read in place.
+    /// A member of the archive is compressed and cannot be read in place.
     #[error("{} is compressed: {member} has to be stored as it is", path.display())]
     Compressed {
         /// The archive.
@@ -138,9 +138,9 @@ pub enum StoreError {
     Archive {
         /// The archive.
         path: PathBuf,
-        /// What should be there.
+        /// The expected content.
         expected: &'static str,
-        /// What the unpacker said.
+        /// The error of the unpacker.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Nothing can be added to an archive.
@@ -155,7 +155,7 @@ pub enum StoreError {
 pub type StoreResult<T> = Result<T, StoreError>;
 
 impl StoreError {
-    /// Wraps what the system said: `cannot {doing} {path}`.
+    /// Wraps an error of the operating system: `cannot {doing} {path}`.
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
             doing,
@@ -164,7 +164,8 @@ impl StoreError {
         }
     }
 
-    /// A copy of an error of a table, for callers that have only a reference: engines hand errors on so.
+    /// A copy of an error of a table, for callers that have only a reference: engines pass errors
+    /// on in this form.
     #[must_use]
     pub fn of_table_again(&self) -> Option<Self> {
         Some(match self {
@@ -268,8 +269,8 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn what_the_system_says_comes_with_what_to_do() {
-        // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ENOENT: numbers that Linux and macOS share, but for
-        // the quota.
+        // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, ENOENT: numbers that Linux and macOS share,
+        // but for the quota.
         let quota = if cfg!(target_os = "linux") { 122 } else { 69 };
         for (number, advice) in [
             (28, "no space is left there"),

@@ -1,5 +1,5 @@
-//! Symbol files that lie beside a trace in its archive: PerfView and WPR pack those that were made on the
-//! recorded machine, which no symbol server has.
+//! Symbol files that an archive contains in addition to a trace. PerfView and WPR pack the files
+//! that were generated on the recorded machine, because no symbol server has them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -15,34 +15,36 @@ use crate::options::Limits;
 use crate::spool::Spool;
 use crate::{Error, Result};
 
-/// Symbol files that are unpacked at most: a program has hundreds of modules, a whole system some thousands.
+/// Maximum number of symbol files that are unpacked: a program has hundreds of modules, a whole
+/// system some thousands.
 const MAX_KEPT: usize = 20_000;
 
-/// What became of a symbol file.
+/// The outcome for one symbol file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptSymbol {
-    /// Path in the archive, as the archive says.
+    /// Path in the archive, as stored there.
     pub member: String,
-    /// Where it is now, below the folder; `None` if it was left out.
+    /// Its new path relative to the folder; `None` if it was left out.
     pub path: Option<PathBuf>,
     /// Bytes, unpacked.
     pub size: u64,
-    /// Why it was left out.
+    /// The reason for which it was left out.
     pub left_out: Option<String>,
 }
 
 impl Input {
-    /// Paths of the symbol files in zip archives that were opened, as the archives name them: escape them
-    /// before a terminal sees them.
+    /// Paths of the symbol files in zip archives that were opened, as the archives name them:
+    /// escape them before a terminal sees them.
     pub fn symbol_files(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().map(|symbol| symbol.entry.path.as_str())
     }
 
-    /// Unpacks all symbol files into `folder`, which has to exist: `name.pdb/IDENTITY/name.pdb` as in a
-    /// symbol store where the archive has it like that, else `name.pdb`. Nothing else of the paths in the
-    /// archive is used, and no existing file is replaced. Files that are damaged, too large for the
-    /// limits, too many, or have the name of another one are left out; the answer says so. `go_on` is asked
-    /// before each file; what it breaks off stays incomplete.
+    /// Unpacks all symbol files into `folder`, which must exist: as `name.pdb/IDENTITY/name.pdb`,
+    /// as in a symbol store, if the archive has this layout, otherwise as `name.pdb`. Nothing else
+    /// of the paths in the archive is used, and no existing file is replaced. Files that are
+    /// damaged, too large for the limits, too many, or have the name of another one are left out;
+    /// the result lists them. `go_on` is called before each file; a file at which it stops is
+    /// incomplete.
     ///
     /// # Errors
     /// If the folder cannot be written to or is full.
@@ -52,8 +54,8 @@ impl Input {
         limits: Limits,
         mut go_on: impl FnMut() -> ControlFlow<()>,
     ) -> Result<ControlFlow<(), Vec<KeptSymbol>>> {
-        // The number of members is not limited by the spool, since too many symbol files are left out here
-        // and are no error.
+        // The spool does not limit the number of members, because too many symbol files are left
+        // out here and are not an error.
         let mut spool = Spool::of_folder(
             folder,
             Limits {
@@ -81,8 +83,8 @@ impl Input {
                 }
                 Some(path) => match keep(symbol, &folder.join(&path), &mut open, &mut spool) {
                     Ok(()) => (Some(folder.join(path)), None),
-                    // A folder that cannot be written to is an error of the user's system and ends the loop;
-                    // what is wrong with one member is reported for that member only.
+                    // A folder that cannot be written to is an error of the user's system and ends
+                    // the loop. A fault of one member is reported for that member only.
                     Err(error @ Error::Keep { .. }) => return Err(error),
                     Err(error) => (None, Some(error.to_string())),
                 },
@@ -127,16 +129,16 @@ fn keep(symbol: &Symbol, path: &Path, open: &mut OpenZip, spool: &mut Spool) -> 
     copied.map_err(of_folder)
 }
 
-/// Path below a symbol store for a member with that path: its last three parts if they look like a store,
-/// else its name.
+/// Path in a symbol store for a member: the last three components of its path if they look like a
+/// store, otherwise its name.
 fn store_path(member: &str) -> Option<String> {
     let parts: Vec<&str> = member.split(['/', '\\']).collect();
     let (name, before) = parts.split_last()?;
     if !is_plain_name(name) {
         return None;
     }
-    // Symbol stores keep a file as NAME/IDENTITY/NAME; where the archive has that layout, it is kept, so that
-    // the search finds the file by its identity.
+    // Symbol stores keep a file as NAME/IDENTITY/NAME. If the archive has that layout, it is kept,
+    // so that the search finds the file by its identity.
     match before {
         [.., folder, identity] if folder.eq_ignore_ascii_case(name) && is_identity(identity) => {
             Some(format!("{folder}/{identity}/{name}"))

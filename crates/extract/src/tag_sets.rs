@@ -1,4 +1,4 @@
-//! The stack tags that derived tables were made with.
+//! The stack tags that derived tables were computed with.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,22 +10,22 @@ use crate::manifest::{self, DerivedManifest};
 /// Key in [`DerivedManifest::depends_on`].
 pub(crate) const STACK_TAGS: &str = "stack_tags";
 
-/// What goes into derived tables besides rows: names and versions of the sets of tags.
+/// The inputs of derived tables besides rows: names and versions of the sets of tags.
 pub(crate) fn depends_on(sets: &[TagSet]) -> BTreeMap<String, String> {
     let version = |set: &TagSet| format!("{}={:016x}", set.name(), set.fingerprint());
     let versions: Vec<String> = sets.iter().map(version).collect();
     BTreeMap::from([(STACK_TAGS.to_owned(), versions.join(";"))])
 }
 
-/// Whether derived tables have the tags of these sets, as this version writes them.
+/// True if derived tables have the tags of these sets, in the form that this version writes.
 #[must_use]
 pub fn has_tags(derived: &DerivedManifest, sets: &[TagSet]) -> bool {
     derived.derived_version >= manifest::DERIVED_VERSION
         && derived.depends_on.get(STACK_TAGS) == depends_on(sets).get(STACK_TAGS)
 }
 
-/// Whether derived tables mean what this version writes. Those with tags of files of the user stay as they
-/// are when only the built-in tags changed: the files are not at hand.
+/// True if derived tables have the meaning that this version writes. Tables with tags from user
+/// files stay as they are if only the built-in tags changed: the user files are not available.
 #[must_use]
 pub fn is_current(derived: &DerivedManifest) -> bool {
     let tags = derived
@@ -33,15 +33,15 @@ pub fn is_current(derived: &DerivedManifest) -> bool {
         .get(STACK_TAGS)
         .map_or("", String::as_str);
     let has_other_sets = tags.is_empty() || !own_tag_sets(derived).is_empty();
-    // Hundreds of extracts may be looked at; the rules are read once.
+    // Hundreds of extracts may be opened; the rules are read once.
     static CURRENT: LazyLock<Option<String>> =
         LazyLock::new(|| depends_on(&[TagSet::built_in()]).remove(STACK_TAGS));
     derived.derived_version >= manifest::DERIVED_VERSION
         && (has_other_sets || CURRENT.as_deref() == Some(tags))
 }
 
-/// Names of the sets of tags in derived tables that the program does not bring along: of files of the user,
-/// which nobody has at hand when these tables are computed anew.
+/// Names of the sets of tags in derived tables that are not built in. They come from user files,
+/// which are not available when these tables are computed again.
 #[must_use]
 pub fn own_tag_sets(derived: &DerivedManifest) -> Vec<String> {
     let tags = derived

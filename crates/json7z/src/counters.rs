@@ -46,7 +46,8 @@ fn counter(
                 reader.object(|reader, index| {
                     let process_key = import.process_name(reader, index)?;
                     let value = reader.int()?.unwrap_or(0);
-                    // Values are those of whole processes: one thread without an id stands for all.
+                    // The file has values of whole processes only. One thread without an ID holds
+                    // them.
                     let thread_key = import.threads.key(process_key, NO_THREAD);
                     values.push(PmcThread {
                         process_key,
@@ -74,11 +75,12 @@ fn counter(
     Ok(())
 }
 
-/// Id of the thread that stands for all threads of a process.
-// Windows gives no thread this id, so that it cannot be mixed up with one that another section names.
+/// ID of the thread that holds the values of a whole process.
+// Windows gives no thread this ID, so it cannot collide with one that another section names.
 const NO_THREAD: i64 = -1;
 
-/// Reads the names of methods, and branches as `caller callee process count`, where methods are numbers.
+/// Reads the names of methods, and branches as `caller callee process count`, where methods are
+/// numbers.
 fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut methods, mut costs) = (Vec::new(), Vec::new());
     reader.object(|reader, name| {

@@ -21,11 +21,11 @@ pub(crate) struct Cpu {
     totals: BTreeMap<Option<i32>, i64>,
     priorities: HashMap<i32, f64>,
     cores: HashMap<i32, Vec<i64>>,
-    /// All methods, by number.
+    /// Names of all methods, by number.
     pub(crate) names: Vec<String>,
     costs: Vec<Cost>,
     has_switches: Option<bool>,
-    /// Whether another section has waits.
+    /// True if another section of the file contains waits.
     pub(crate) has_other_waits: bool,
     has_samples: Option<bool>,
     /// Facts of each processor.
@@ -58,8 +58,8 @@ struct Cost {
 }
 
 impl Cost {
-    /// `method cpu wait first last threads depth ready ready-average switches`; the last ones came with later
-    /// versions.
+    /// `method cpu wait first last threads depth ready ready-average switches`; the last ones were
+    /// added in later versions.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ').filter(|part| !part.is_empty());
         let seconds = |text: &str| {
@@ -191,7 +191,7 @@ impl Cpu {
             }
             Ok(())
         })?;
-        // The process may stand behind its costs.
+        // The process can follow its costs in the file.
         self.costs
             .iter_mut()
             .skip(begin)
@@ -236,10 +236,10 @@ impl Cpu {
             .map(f64::from)
     }
 
-    /// Adds what is known of processors to their rows.
+    /// Adds the facts of the processor topology to the rows of the processors.
     pub(crate) fn complete(&self, mut cores: Vec<CpuCore>) -> Vec<CpuCore> {
         for (cpu, core) in &self.topology {
-            // Rows are numbered from 0 without gaps, so that the number of a processor is its place.
+            // Rows are numbered from 0 without gaps, so a processor's number is its index.
             let known = usize::try_from(*cpu).ok().and_then(|at| cores.get_mut(at));
             if let Some(row) = known {
                 row.nominal_mhz = core.mhz;
@@ -250,19 +250,19 @@ impl Cpu {
         cores
     }
 
-    /// Whether CPU times come from samples. Older files do not say so, but theirs do.
+    /// True if CPU times come from samples. Older files do not record this; their times always do.
     pub(crate) fn is_sampled(&self) -> bool {
         self.has_samples.unwrap_or(!self.totals.is_empty())
     }
 
-    /// Whether there is CPU of any process.
+    /// True if any process has CPU time.
     pub(crate) fn has_cpu(&self) -> bool {
         !self.totals.is_empty()
     }
 
-    /// Whether there were context switches.
+    /// True if context switches were recorded.
     pub(crate) fn has_switches(&self) -> bool {
-        // Where the file does not say it, what it contains decides.
+        // A file without this flag is judged by its contents.
         let waits =
             |cost: &Cost| cost.wait_ms > 0 || cost.switches.is_some_and(|switches| switches > 0);
         self.has_switches
@@ -272,9 +272,9 @@ impl Cpu {
     /// Writes `cpu_process` and `cpu_method`.
     pub(crate) fn write(&mut self, import: &mut Import<'_>) -> Result<()> {
         let (is_sampled, has_switches) = (self.is_sampled(), self.has_switches());
-        // The sort is stable, so that methods of a process keep the order of the file.
+        // The sort is stable, so the methods of a process keep the order of the file.
         self.costs.sort_by_key(|cost| cost.process);
-        // These columns cannot be null, so that the notes have to say that their values mean less.
+        // These columns cannot be null, so notes have to report that their values mean less.
         let lacking = "cpu_process: samples; threads is the most of one method, first and last are those of \
                        its methods";
         import.lack(lacking, self.totals.len());
@@ -292,8 +292,8 @@ impl Cpu {
         }
         let mut processes = Vec::new();
         for (process_key, ms) in &self.totals {
-            // A process whose methods were all below the limit of the file has no times of its own: it had
-            // its CPU at some time while it lived.
+            // A process whose methods were all below the limit of the file has no times of its own:
+            // it used its CPU at some time during its life.
             let life = import.processes.life(*process_key, import.zero);
             let whole = (life.0.unwrap_or(0), life.1.unwrap_or(import.duration_ns), 0);
             let (first_ns, last_ns, threads) = spans.get(process_key).copied().unwrap_or(whole);
@@ -304,6 +304,7 @@ impl Cpu {
             processes.push(CpuProcess {
                 process_key: *process_key,
                 cpu_ns: if is_sampled { ns } else { 0 },
+                // Without samples the CPU times come from context switches.
                 run_ns: (!is_sampled).then_some(ns),
                 threads,
                 priority: process_key
@@ -331,8 +332,8 @@ fn method(
     (is_sampled, has_switches): (bool, bool),
     system: Option<i32>,
 ) -> CpuMethod {
-    // Costs without a name stay under their number: without them, the methods would have less CPU than their
-    // process.
+    // Costs without a name keep their number as the name. If they were dropped, the methods would
+    // add up to less CPU than their process.
     let unnamed = format!("method {}", cost.method);
     let named = Named::parse(
         names
@@ -346,8 +347,8 @@ fn method(
     };
     let cpu_ns = cost.cpu_ms.saturating_mul(MS);
     let switched = |ns: Option<i64>| ns.filter(|_| has_switches);
-    // The file has the mean and not the sum. A method without a count gets the mean as its sum, of one ready
-    // time.
+    // The file has the mean and not the sum. A method without a count gets the mean as its sum, for
+    // one ready time.
     let count = cost.switches.unwrap_or(0).max(1);
     let average_ns = cost.ready_average_us.map(|us| us.saturating_mul(US));
     CpuMethod {
@@ -390,7 +391,7 @@ fn ranges(cores: &[i64]) -> String {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for core in sorted {
         match parts.last_mut() {
-            // The numbers come from the file, and the largest one has no next.
+            // The numbers come from the file, and the largest one has no successor.
             Some((_, end)) if end.checked_add(1) == Some(core) => *end = core,
             _ => parts.push((core, core)),
         }

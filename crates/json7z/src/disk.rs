@@ -1,4 +1,4 @@
-//! `Disk`: I/O of disks by file, and what disks there are.
+//! `Disk`: the disks of the machine, and disk I/O by file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::rows::{Rows, write_all};
 
 /// Bytes of a GiB.
 const GIB: f64 = (1u64 << 30) as f64;
-/// A file whose disk nobody reported.
+/// Disk number of a file whose disk was not reported.
 const NO_DISK: i32 = -1;
 
-/// The files and disks of the section, before it is known on which disk a drive lies.
+/// The files and disks of the section, collected before the disk of each drive is known.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
     /// Drive or number of the disk, as the file has it, and I/O.
@@ -56,7 +56,7 @@ impl Disks {
                         Ok(())
                     })?;
                 }
-                // Sums of the I/O of files, and the I/O of files once more in another form.
+                // Sums of the I/O of files, and the same I/O of files in another form.
                 "TotalDiskServiceTimeInus"
                 | "TotalDiskReadTimeInus"
                 | "TotalDiskFlushTimeInus"
@@ -76,7 +76,7 @@ impl Disks {
                 let activity = activity(reader, import)?;
                 let (process_key, process_keys) = match activity.processes.as_slice() {
                     [one] => (*one, None),
-                    // How much each of them did is not known, so that no process gets the I/O.
+                    // The share of each process is unknown, so no process is charged with the I/O.
                     several => {
                         let mut keys: Vec<i32> = several.iter().flatten().copied().collect();
                         keys.sort_unstable();
@@ -110,7 +110,7 @@ impl Disks {
                         return Ok(());
                     }
                 }
-                // The name of the kind stands for files without a name.
+                // Files without a name carry the name of the kind instead.
                 row.path =
                     Some(Arc::clone(&path)).filter(|path| &**path != kind && !path.is_empty());
                 self.files.push((drive.to_owned(), row));
@@ -178,7 +178,8 @@ impl Disks {
         // One row for each file, disk, process and priority, as sums of traces have it.
         let (mut sums, mut order) = (HashMap::new(), Vec::new());
         for (drive, row) in self.files {
-            // Drives get their disks only here, because the list of partitions can stand behind the files.
+            // Drives are mapped to disks only here, because the list of partitions can follow the
+            // files.
             let disk = match drive.strip_prefix("Id").map(str::parse) {
                 Some(Ok(number)) => number,
                 _ => self.drives.get(&drive).copied().unwrap_or(NO_DISK),
@@ -215,8 +216,8 @@ impl Disks {
             "disk_file: reads, writes and flushes as numbers, and times with the queue",
             order.len(),
         );
-        // Files without a name come last. The rest of the key decides between equal names, so that the same
-        // file always becomes the same extract.
+        // Files without a name come last. The rest of the key breaks ties between equal names, so
+        // that one file always converts to the same extract.
         order.sort_by(|a, b| a.0.is_none().cmp(&b.0.is_none()).then_with(|| a.cmp(b)));
         let mut rows = Rows::default();
         for key in &order {
@@ -245,7 +246,7 @@ fn activity(reader: &mut Reader, import: &mut Import<'_>) -> Result<Activity> {
     Ok(activity)
 }
 
-/// A process as id and start; process 0 stands for an unknown one.
+/// A process given as ID and start. Process 0 means unknown.
 fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> {
     let (mut pid, mut start) = (0, None);
     reader.object(|reader, name| {
@@ -263,8 +264,8 @@ fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> 
     })
 }
 
-/// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer is built
-/// on.
+/// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer
+/// is built on.
 fn file_system(text: String) -> String {
     const NAMES: [&str; 9] = [
         "NTFS", "RAW", "FAT", "FAT32", "exFAT", "CDFS", "UDF", "CSVFS", "ReFS",
@@ -277,7 +278,8 @@ fn file_system(text: String) -> String {
     }
 }
 
-/// The highest of a set of priorities, which has a bit for each; the lowest one and an empty set are both 0.
+/// The highest of a set of priorities, which has a bit for each; the lowest one and an empty set
+/// are both 0.
 const fn priority(bits: i64) -> i32 {
     match bits {
         16.. => 5,

@@ -1,12 +1,12 @@
-//! Why an extract of ETWAnalyzer could not be read.
+//! Errors of reading an extract of ETWAnalyzer.
 
 use std::io;
 
 use etwkit_extract::{ConvertError, ReadError};
 use etwkit_trace::sink::SinkError;
 
-/// Why an extract of ETWAnalyzer could not be read. Texts come out of a file and are to be escaped before a
-/// terminal sees them.
+/// The reason for which an extract of ETWAnalyzer could not be read. Its texts come from a file and
+/// must be escaped before they are written to a terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonError {
@@ -18,10 +18,10 @@ pub enum JsonError {
     Read {
         /// The file, or the archive and its member.
         name: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Something other than expected was found.
+    /// The content differs from the expected content.
     #[error("{0}")]
     Unexpected(Box<Unexpected>),
     /// The file is JSON, but nothing that ETWAnalyzer writes.
@@ -35,12 +35,12 @@ pub enum JsonError {
         /// The member that is missing.
         missing: &'static str,
     },
-    /// The archive does not hold the main file of one extract.
+    /// The archive does not contain exactly one main file of an extract.
     #[error("expected one .json file of ETWAnalyzer in {archive}, which holds {found}")]
     Members {
         /// The archive.
         archive: String,
-        /// What is in it.
+        /// The contents of the archive, for the message.
         found: String,
     },
     /// A part without its main file.
@@ -48,12 +48,12 @@ pub enum JsonError {
     Part {
         /// The file.
         name: String,
-        /// The file that it belongs to.
+        /// The main file that it belongs to.
         main: String,
     },
 }
 
-/// A place in the file, what was expected there, and what was found.
+/// A place in the file, with the expected and the actual content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unexpected {
     /// The file, or the archive and its member.
@@ -64,9 +64,9 @@ pub struct Unexpected {
     pub line: u64,
     /// Column in bytes, counted from 1.
     pub column: u64,
-    /// What should be there.
+    /// The expected content.
     pub expected: String,
-    /// What was found there.
+    /// The content found there.
     pub found: String,
 }
 
@@ -93,7 +93,7 @@ impl std::fmt::Display for Unexpected {
 }
 
 impl JsonError {
-    /// What the user can do about it.
+    /// Advice for the user, if there is any.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -120,10 +120,10 @@ impl JsonError {
     }
 }
 
-/// What is found behind the last byte.
+/// The text of [`Unexpected::found`] at the end of the file.
 pub(crate) const END: &str = "the end of the file";
 
-/// Why an import ends: the file, or whoever takes its rows.
+/// The reason for which an import stops: the file, or the sink that takes its rows.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]

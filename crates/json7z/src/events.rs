@@ -12,7 +12,7 @@ use crate::rows::write_all;
 /// Number of the reason "starvation" of a change of a thread pool.
 const STARVATION: i32 = 6;
 
-/// Fact that says how many events of thread pools were recorded.
+/// Name of the fact that holds the number of recorded thread pool events.
 const THREAD_POOL_EVENTS: &str = "thread_pool_event_count";
 
 /// `ETWMarks`.
@@ -61,7 +61,7 @@ pub(crate) fn exceptions(reader: &mut Reader, import: &mut Import<'_>) -> Result
             })?;
             Ok(())
         }
-        // The exceptions of `Stacks` once more, in another form.
+        // The exceptions of `Stacks` repeated in another form.
         "Exceptions" => reader.skip(),
         _ => reader.unknown(),
     })?;

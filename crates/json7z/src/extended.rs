@@ -1,4 +1,4 @@
-//! `CPUExtended`: speeds of processors, CPU of methods by kind of core, times ready as percentiles.
+//! `CPUExtended`: speeds of processors, CPU of methods by kind of core, ready times as percentiles.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct Extended {
 struct Method {
     index: i64,
     usages: Vec<Usage>,
-    /// Times ready after a deep sleep, and others.
+    /// Ready times after a deep sleep, and others.
     deep: Vec<f64>,
     other: Vec<f64>,
 }
@@ -108,7 +108,7 @@ impl Extended {
         self.methods.sort_by_key(|method| method.index);
         let (mut classes, mut percentiles) = (Vec::new(), Vec::new());
         for method in &self.methods {
-            // The shift keeps the sign, so that -1 stays -1, which stands for no process.
+            // The shift is arithmetic, so -1 stays -1, the index that means no process.
             let process_key = import.processes.at(method.index >> METHOD_BITS);
             let number = (method.index & ((1 << METHOD_BITS) - 1)) as usize;
             let Some(name) = cpu.names.get(number) else {
@@ -192,10 +192,10 @@ fn usage(reader: &mut Reader, import: &mut Import<'_>) -> Result<Usage> {
     Ok(usage)
 }
 
-/// `version, count, min, max, p5, p25, p50, p90, p95, p99, sum` and in later files the sum of the longest
-/// ones; microseconds.
+/// `version, count, min, max, p5, p25, p50, p90, p95, p99, sum` and in later files the sum of the
+/// longest ones; microseconds.
 fn times(reader: &mut Reader) -> Result<Vec<f64>> {
-    // The place of a number says what it is, so one that is missing keeps its place.
+    // A number's meaning is its position, so a missing number keeps its place.
     let times = reader.all(|reader| Ok(Some(reader.float()?.unwrap_or(0.0))))?;
     if times.is_empty() || times.len() >= 11 {
         return Ok(times);

@@ -30,7 +30,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                         }
                         Ok(())
                     };
-                    // Processes lie in a member of their own, or directly below the path.
+                    // Processes are either in a member of their own or directly below the path.
                     reader.object(|reader, name| match name {
                         "Process" => reader.object(&mut each).map(|_| ()),
                         index => each(reader, index),
@@ -95,7 +95,7 @@ fn operation(
             "AccessedBytes" => row.size_bytes = reader.int()?.unwrap_or(0),
             "MaxFilePosition" => row.max_position_bytes = reader.int()?.unwrap_or(0),
             "Cleanups" => cleanups = reader.int()?.unwrap_or(0),
-            // One for each call. The table has sums, so that only their number is kept.
+            // One time for each call. The table holds sums, so only their number is kept.
             "Times" => {
                 row.count = reader.skip_counted()? as i64;
                 import.drop(
@@ -104,7 +104,8 @@ fn operation(
                 );
             }
             "NtStatus" => {
-                // The file lists each distinct status once, so that more operations may have failed.
+                // The file lists each distinct status once, so more operations may have failed than
+                // it shows.
                 let mut failed: Vec<i64> = reader
                     .all(Reader::bits)?
                     .into_iter()

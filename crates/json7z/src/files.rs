@@ -1,4 +1,4 @@
-//! Finding the files of an extract: the main file, and its parts beside it or in the same archive.
+//! Finding the files of an extract: the main file, and its parts next to it or in the same archive.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,16 +13,16 @@ use etwkit_extract::{
 use crate::error::{self, JsonError};
 use crate::reader::Reader;
 
-/// What stands in the name of a part between that of the main file and that of the part.
+/// The text between the name of the main file and the name of a part.
 const DERIVED: &str = "_Derived_";
 
-/// What is looked for in an archive.
+/// The kinds of files to look for in an archive.
 const WANTED: Wanted = Wanted {
     ending: "json",
     archives: &["zip", "7z", "json7z"],
 };
 
-/// How many names a message lists.
+/// Maximum number of names that a message lists.
 const LISTED: usize = 8;
 
 /// Names of the parts.
@@ -60,7 +60,7 @@ impl JsonFile {
     }
 }
 
-/// Whether a file has the name of an extract of ETWAnalyzer. Its content is checked when it is opened.
+/// True if the file is named like an extract of ETWAnalyzer. Opening the file checks its contents.
 #[must_use]
 pub fn is_json_extract(path: &Path) -> bool {
     let name = path
@@ -74,29 +74,29 @@ pub fn is_json_extract(path: &Path) -> bool {
         && path.is_file()
 }
 
-/// Whether a file is a part of an extract by its name: `NAME_Derived_PART.json`.
+/// True if the file is named like a part of an extract: `NAME_Derived_PART.json`.
 #[must_use]
 pub fn is_json_part(path: &Path) -> bool {
     let name = base_name(path);
     path.is_file() && part_of(&name).is_some_and(|(_, part)| !part.is_empty())
 }
 
-/// Bytes at the start of a main file that hold its first members.
+/// Bytes at the start of a main file that contain its first members.
 const FIRST_BYTES: u64 = 4096;
 
-/// Whether a file of a folder is the main file of an extract or an archive with one, by its name and first
-/// bytes: folders have other JSON, too.
+/// True if a file of a folder is the main file of an extract, or an archive with one. Both the name
+/// and the first bytes are checked, because folders also contain other JSON.
 #[must_use]
 pub fn looks_like_json_extract(path: &Path) -> bool {
     let name = base_name(path);
     let Some((_, part)) = part_of(&name) else {
         return is_json_extract(path);
     };
-    // Asked before opening: opening a pipe waits for its writer.
+    // Checked before opening: opening a pipe waits for its writer.
     part.is_empty() && path.is_file() && File::open(path).is_ok_and(|file| has_first_members(&file))
 }
 
-/// Whether a file begins with members that a main file has.
+/// True if the file starts with the members that a main file has.
 fn has_first_members(mut file: &File) -> bool {
     let mut head = Vec::new();
     let is_read = file.seek(SeekFrom::Start(0)).is_ok()
@@ -109,14 +109,15 @@ fn has_first_members(mut file: &File) -> bool {
             .any(has)
 }
 
-/// Whether a file is a zip or 7z archive that holds main files of ETWAnalyzer and no trace, whatever its
-/// name. Only its directory is read.
+/// True if the file is a zip or 7z archive that holds main files of ETWAnalyzer and no trace. Its
+/// own name does not matter. Only the directory of the archive is read.
 #[must_use]
 pub fn is_json_archive(path: &Path) -> bool {
     let Some(names) = names_in_archive(path) else {
         return false;
     };
-    // A packed extract of ours has a manifest in JSON, which would look like a main file here.
+    // A packed extract of this program has a manifest in JSON, which would look like a main file
+    // here.
     let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
     if names.iter().any(is_manifest) {
         return false;
@@ -126,10 +127,11 @@ pub fn is_json_archive(path: &Path) -> bool {
     !has_traces && names.iter().any(is_main)
 }
 
-/// Opens an extract of ETWAnalyzer: `NAME.json7z`, or `NAME.json` with its parts beside it.
+/// Opens an extract of ETWAnalyzer: `NAME.json7z`, or `NAME.json` with its parts next to it.
 ///
 /// # Errors
-/// [`JsonError`] says what was expected and what to try. An archive with several extracts is one.
+/// [`JsonError`] with the expected content and advice. An archive with several extracts is an
+/// error.
 pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError> {
     let mut all = open_all_json(path, options)?;
     match all.pop() {
@@ -149,10 +151,11 @@ pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError>
     }
 }
 
-/// Opens all extracts of ETWAnalyzer in a file: one, or those of an archive, in the order of their names.
+/// Opens all extracts of ETWAnalyzer in a file: a single one, or all extracts of an archive by
+/// name.
 ///
 /// # Errors
-/// As [`open_json`], but for archives with several extracts.
+/// Like [`open_json`], but for archives with several extracts.
 pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, JsonError> {
     match open_files(path, WANTED, options) {
         Ok(Opened::Plain(opened)) => Ok(vec![plain(path, opened)?]),
@@ -179,13 +182,13 @@ fn base_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// What stands before the ending of a name, in whatever case that is.
+/// The part of a name before its ending. The case of the ending does not matter.
 fn stem_of<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
     let (stem, found) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
     found.eq_ignore_ascii_case(ending).then_some(stem)
 }
 
-/// The first names of a list, and how many more there are.
+/// The first names of a list, and the number of the remaining ones.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(LISTED);
     let tail = if more == 0 {
@@ -196,8 +199,8 @@ fn listed(names: &[String]) -> String {
     format!("{}{tail}", names.get(..LISTED).unwrap_or(names).join(", "))
 }
 
-/// Name of the main file without its ending, and name of the part in lower case, which is empty for the main
-/// file.
+/// Name of the main file without its extension, and name of the part in lower case, which is empty
+/// for the main file.
 fn part_of(name: &str) -> Option<(&str, String)> {
     let stem = stem_of(name, ".json")?;
     let part = stem
@@ -208,7 +211,7 @@ fn part_of(name: &str) -> Option<(&str, String)> {
     }))
 }
 
-/// The extract of a main file, with the parts beside it.
+/// The extract of a main file, with the parts next to it.
 fn plain(path: &Path, main: OpenedFile) -> Result<JsonInput, JsonError> {
     let stem = match part_of(&main.name) {
         Some((stem, part)) if part.is_empty() => stem.to_owned(),
@@ -244,8 +247,8 @@ fn plain(path: &Path, main: OpenedFile) -> Result<JsonInput, JsonError> {
     })
 }
 
-/// The extracts of an archive: each main file with its parts in the same folder. JSON of other programs
-/// beside several of them is passed over.
+/// The extracts of an archive: each main file with its parts in the same folder. If there are
+/// several candidates, JSON of other programs is skipped.
 fn packed(archive: String, members: Vec<OpenedFile>) -> Result<Vec<JsonInput>, JsonError> {
     let mut extracts: BTreeMap<String, Vec<JsonFile>> = BTreeMap::new();
     for member in members {
@@ -259,10 +262,12 @@ fn packed(archive: String, members: Vec<OpenedFile>) -> Result<Vec<JsonInput>, J
     }
     let all = extracts.len();
     extracts.retain(|_, files| {
-        // Parts in their order, so that the same archive gives the same answer whatever packed it.
+        // Parts are sorted, so that the same files give the same extract whichever program packed
+        // them.
         files.sort_by(|a, b| (&a.part, a.name()).cmp(&(&b.part, b.name())));
         let main = files.first().filter(|main| main.part.is_empty());
-        // A single file is opened whatever it begins with: its reader reports what it expected instead.
+        // A single file is opened regardless of its first members: its reader reports a better
+        // error.
         main.is_some_and(|main| all == 1 || has_first_members(&main.opened.file))
     });
     if extracts.is_empty() {
@@ -315,7 +320,7 @@ impl JsonInput {
             .transpose()
     }
 
-    /// Names of parts that nobody reads.
+    /// Names of parts that the import does not read.
     pub(crate) fn other_parts(&self) -> Vec<&str> {
         let is_known = |file: &&JsonFile| {
             file.part.is_empty()

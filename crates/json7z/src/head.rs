@@ -1,4 +1,5 @@
-//! The first pass over the main file: recording, machine and processes, which everything else refers to.
+//! The first pass over the main file: recording, machine and processes, to which all other sections
+//! refer.
 
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
@@ -20,8 +21,8 @@ pub(crate) struct Head {
     start: Option<Moment>,
     end: Option<Moment>,
     boot: Option<Moment>,
-    /// Start and end of the part that was extracted. A date becomes nanoseconds only when the whole file is
-    /// read, since the start of the session may stand behind it.
+    /// Start and end of the part that was extracted. A date is converted to nanoseconds only after
+    /// the whole file is read, because the start of the session may follow it.
     range: (Option<Limit>, Option<Limit>),
     computer: Option<String>,
     os_name: Option<String>,
@@ -33,7 +34,7 @@ pub(crate) struct Head {
     vendor: Option<String>,
     cpu_name: Option<String>,
     hyper_threading: Option<bool>,
-    /// `None` where the file does not say.
+    /// `None` if the file does not contain it.
     lost_events: Option<i64>,
     lost_buffers: Option<i64>,
     /// Facts of the machine that have no column.
@@ -67,7 +68,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Whether this pass reads a member of the main file.
+    /// True if this pass reads the member `name` of the main file.
     pub(crate) fn knows(name: &str) -> bool {
         MEMBERS.contains(&name)
     }
@@ -77,7 +78,7 @@ impl Head {
             "SourceETLFileName" => self.source = reader.filled_text()?,
             "UsedExtractOptions" => {
                 self.options = reader.filled_text()?;
-                // The manifest has the options, too, but a question sees only tables.
+                // The manifest also has the options, but questions see only tables.
                 self.push(
                     ("etwanalyzer", 0),
                     "used_extract_options",
@@ -115,6 +116,7 @@ impl Head {
             "Processes" => {
                 self.processes = Some(reader.all(|reader| Listed::read(reader).map(Some))?);
             }
+            // Later passes read the other members.
             _ => reader.skip()?,
         }
         Ok(())
@@ -186,7 +188,8 @@ impl Head {
         self.end.map_or(0, |end| self.zero().ns(end).max(0))
     }
 
-    /// What was lost while the trace was recorded, or that the file does not say.
+    /// The events lost while the trace was recorded, or a note that the file does not record
+    /// losses.
     pub(crate) fn losses(&self) -> Vec<Diagnostic> {
         let warning = |kind: &str, count: i64, message: &str| Diagnostic {
             severity: "warning".to_owned(),
@@ -223,7 +226,7 @@ impl Head {
         rows
     }
 
-    /// The row of `trace`. `file_name` stands for a trace that the file does not name.
+    /// The row of `trace`. `file_name` is used if the file does not name its trace.
     pub(crate) fn trace(&self, file_name: &str, files: usize, size_bytes: u64) -> Trace {
         let zero = self.zero();
         let named = self
@@ -249,6 +252,7 @@ impl Head {
             time_zone_bias_minutes: self.start.and_then(|start| start.bias_minutes),
             boot_filetime: self.boot.map(|boot| boot.filetime),
             duration_ns: self.duration_ns(),
+            // The file has dates and no ticks of a clock.
             clock: "system_time".to_owned(),
             clock_frequency: 10_000_000,
             processors: self.processors.unwrap_or(0),
@@ -312,6 +316,7 @@ const MEMBERS: [&str; 28] = [
 ];
 
 fn limit(reader: &mut Reader) -> Result<Option<Limit>> {
+    // A limit is a date or a number of seconds from the start.
     if reader.is_text()? {
         return Ok(reader.moment()?.map(Limit::At));
     }
@@ -320,6 +325,7 @@ fn limit(reader: &mut Reader) -> Result<Option<Limit>> {
 
 /// `RefreshRateHz` as `refresh_rate_hz`, as facts of traces are named.
 fn snake_case(name: &str) -> String {
+    // Otherwise `IPv4` would become `i_pv4`.
     let name = &name.replace("IPv", "Ipv");
     let mut snake = String::new();
     let mut before = None::<char>;

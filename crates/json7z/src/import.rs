@@ -1,4 +1,5 @@
-//! What all sections share: where rows go, processes, threads, stacks, and what had to be left out.
+//! The state that all sections share: the sink, processes, threads, stacks, and the omissions to
+//! report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +16,14 @@ use crate::times::Zero;
 /// A process as a section names it.
 #[derive(Debug, Default)]
 pub(crate) struct NamedProcess {
-    /// The one in the list.
+    /// The key in the list.
     pub(crate) key: Option<i32>,
     pub(crate) pid: Option<i32>,
     /// File name of its executable.
     pub(crate) name: Option<String>,
 }
 
-/// An import under way.
+/// An import in progress.
 pub(crate) struct Import<'w> {
     pub(crate) sink: &'w mut dyn Sink,
     pub(crate) zero: Zero,
@@ -72,8 +73,8 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// Skips a value that is left out, and counts its items: those of a list or object, 1 for any other value
-    /// but null.
+    /// Skips a value and counts the omitted items: the length of a list or object, 0 for null,
+    /// otherwise 1.
     pub(crate) fn leave_out(&mut self, reader: &mut Reader, what: &'static str) -> Result<()> {
         let count = reader.skip_counted()?;
         self.drop(what, count);
@@ -87,14 +88,14 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// Says that columns of rows are 0 or empty because the file does not say.
+    /// Notes that columns of rows are 0 or empty because the file lacks the values.
     pub(crate) fn lack(&mut self, columns: &'static str, rows: usize) {
         if rows > 0 {
             *self.lacking.entry(columns).or_default() += rows as i64;
         }
     }
 
-    /// Takes over the unknown members that a reader met.
+    /// Takes over the unknown members that a reader found.
     pub(crate) fn close(&mut self, mut reader: Reader) -> Result<()> {
         reader.end()?;
         for (path, count) in reader.into_unknown() {
@@ -110,17 +111,18 @@ impl<'w> Import<'w> {
         self.processes.with_text(text).ok_or_else(expected)
     }
 
-    /// A process that is written as such a text, or as an object with name, id and start.
+    /// A process written as text, or as an object with name, ID and start.
     pub(crate) fn process(&mut self, reader: &mut Reader) -> Result<Option<i32>> {
         self.named_process(reader).map(|named| named.key)
     }
 
-    /// Key, id and name of a process that is written as such a text or object.
+    /// Key, ID and name of a process written as text or as an object.
     pub(crate) fn named_process(&mut self, reader: &mut Reader) -> Result<NamedProcess> {
         if reader.is_text()? {
             let text = reader.text()?.unwrap_or_default();
             let key = self.process_text(reader, &text)?;
-            // Searched from the end, because names of executables can have brackets, too: `a(b).exe(7)`.
+            // Searched from the end, because names of executables can contain brackets:
+            // `a(b).exe(7)`.
             let parts = text
                 .rsplit_once(')')
                 .and_then(|(head, _)| head.rsplit_once('('));
@@ -173,7 +175,7 @@ impl<'w> Import<'w> {
         Ok(reader.moment()?.map(|moment| self.zero.ns(moment)))
     }
 
-    /// Notes for whoever reads the numbers.
+    /// Notes for readers of the numbers.
     pub(crate) fn diagnostics(&self, name: &str, other_parts: &[&str]) -> Vec<Diagnostic> {
         let row =
             |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| {

@@ -1,10 +1,10 @@
-//! Extracts of ETWAnalyzer (`.json7z`, `.json`) become extracts of detail `summary`.
+//! Conversion of ETWAnalyzer extracts (`.json7z`, `.json`) into extracts of detail `summary`.
 //!
-//! The file is read from start to end in pieces (`reader`), first for recording, machine and processes
-//! (`head`), which all other sections refer to, then for the sections, each of which has a module.
-//! Information that the tables have no place for is counted, and so are unknown members: both become rows of
-//! `diagnostic`. The shapes of the JSON come from the data model that ETWAnalyzer documents for its extracts,
-//! and from published extracts.
+//! The file is read from start to end in pieces (`reader`): first for recording, machine and
+//! processes (`head`), to which all other sections refer, then for the sections, each of which has
+//! a module. Information without a place in the tables is counted, and so are unknown members: both
+//! become rows of `diagnostic`. The shapes of the JSON come from the data model that ETWAnalyzer
+//! documents for its extracts, and from published extracts.
 
 #![forbid(unsafe_code)]
 
@@ -54,11 +54,11 @@ use import::Import;
 use reader::Reader;
 use rows::write_all;
 
-/// Makes the extract `target` of an extract of ETWAnalyzer, with these labels.
+/// Creates the extract `target` from an extract of ETWAnalyzer, with these labels.
 ///
 /// # Errors
-/// The JSON is broken or has another shape than expected; the extract cannot be written. Nothing is changed
-/// at the target then.
+/// The JSON is invalid or has an unexpected shape, or the extract cannot be written. In these cases
+/// the target is unchanged.
 pub fn import_json(
     input: &JsonInput,
     target: &Path,
@@ -74,10 +74,11 @@ pub fn import_json(
     })
 }
 
-/// Reads an extract of ETWAnalyzer: rows go to `sink`, as those of a trace do, and the rest is returned.
+/// Reads an extract of ETWAnalyzer: rows go to `sink`, as the rows of a trace do. The rest is
+/// returned.
 ///
 /// # Errors
-/// The JSON is broken or has another shape than expected, or the sink failed.
+/// The JSON is invalid or has an unexpected shape, or the sink failed.
 pub fn read_json(
     input: &JsonInput,
     sink: &mut dyn Sink,
@@ -111,7 +112,7 @@ pub fn read_json(
     })
 }
 
-/// Notes which tables get rows.
+/// Records the tables that get rows.
 struct Noting<'s> {
     sink: &'s mut dyn Sink,
     tables: BTreeSet<&'static str>,
@@ -145,14 +146,14 @@ struct Sections {
     has_files: bool,
 }
 
-/// What an import returns besides the rows of tables.
+/// The results of an import apart from the rows of tables.
 struct Read {
     head: Head,
     trace: Trace,
     diagnostics: Vec<Diagnostic>,
     /// Kinds of information whose rows are in computed tables.
     topics: BTreeSet<&'static str>,
-    /// Whether sums of virtual memory came with the file.
+    /// True if the file contains sums of virtual memory.
     has_sums: bool,
 }
 
@@ -161,7 +162,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     let mut head = Head::read(&mut input.main()?, input.name())?;
     let mut import = Import::new(&mut head, sink);
     let mut sections = Sections::default();
-    // Paths of modules go into rows of methods, whose section lies in another file.
+    // Rows of methods contain paths of modules, but the section of methods is in another file.
     part(input, "Modules", &mut import, |reader, import| {
         sections.has_modules = true;
         modules::read(reader, import)
@@ -215,7 +216,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     write_all([trace.clone()], sink)?;
     write_all(diagnostics.iter().cloned(), sink)?;
     write_all(head.facts.iter().cloned().chain(facts), sink)?;
-    // Threads and stacks come last: sections that are read by now have numbered them.
+    // Threads and stacks come last: the sections read before have numbered them.
     write_all(processes.rows(zero), sink)?;
     write_all(threads.into_rows(), sink)?;
     stacks.write(sink)?;
@@ -228,7 +229,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     })
 }
 
-/// Reads a part, if it is there.
+/// Reads a part if it exists.
 fn part(
     input: &JsonInput,
     name: &str,
@@ -242,7 +243,7 @@ fn part(
     import.close(reader)
 }
 
-/// Stacks that lie in a part of their own.
+/// Stacks that are in a part of their own.
 fn stacks_beside(input: &JsonInput, name: &str, import: &mut Import<'_>) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     part(input, name, import, |reader, _| {
@@ -272,8 +273,8 @@ impl Sections {
             "PMC" => counters::read(reader, import),
             "Network" => network::read(reader, import),
             "PowerConfiguration" => power::read(reader, import),
-            // A file that was written without parts has everything in it; one with parts may have empty
-            // members in their place.
+            // A file that was written without parts has everything in it; one with parts may have
+            // empty members in their place.
             "FileIO" if !self.has_files => file_io::read(reader, import),
             "Modules" if !self.has_modules => modules::read(reader, import),
             "FileIO" | "Modules" => reader.skip(),
@@ -288,7 +289,7 @@ impl Sections {
         }
     }
 
-    /// Writes what was held back.
+    /// Writes the sections that were held back until everything was read.
     fn write(mut self, input: &JsonInput, import: &mut Import<'_>) -> Result<()> {
         let has_switches = self.cpu.has_switches();
         self.cpu.write(import)?;

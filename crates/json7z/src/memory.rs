@@ -7,7 +7,8 @@ use crate::import::Import;
 use crate::reader::Reader;
 use crate::rows::write_all;
 
-/// Reads the section. The first sample is taken at the start, at time zero, the second one at the end.
+/// Reads the section. The first sample is taken at the start, at time zero, the second one at the
+/// end.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut begin, mut end) = (MemoryMachine::default(), MemoryMachine::default());
     let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -62,13 +63,13 @@ fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<MemorySample> 
     Ok(row)
 }
 
-/// The process id that stands for parts of the system, which no list of processes has.
+/// The process ID that parts of the system have here. No list of processes contains it.
 const PART: i32 = 1;
 
-/// A process and its id, or a part of the system.
+/// A process and its ID, or a part of the system.
 fn owner(reader: &mut Reader, import: &mut Import<'_>, row: &mut MemorySample) -> Result<()> {
-    // Parts of the system look like processes with an id of their own, which no list has. They must not be
-    // reported as processes that are missing in the list.
+    // Parts of the system look like processes with an ID of their own, which no list has. They must
+    // not be reported as processes that are missing in the list.
     let missing = import.processes.missing;
     let named = import.named_process(reader)?;
     row.process_key = named.key;

@@ -1,4 +1,4 @@
-//! `VirtualAllocData`: virtual memory that was committed and not given back, and sums of processes.
+//! `VirtualAllocData`: virtual memory that was committed and not released, and sums of processes.
 
 use etwkit_trace::table::{VirtualAlloc, VirtualAllocProcess, VirtualRange};
 
@@ -21,7 +21,7 @@ pub(crate) struct Allocations {
     stacks: Vec<String>,
 }
 
-/// Stacks of a part, which older files have in it and newer ones beside it.
+/// Stacks of a part: older files contain them, newer files have them in a separate part.
 pub(crate) fn stacks(reader: &mut Reader) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     reader.object(|reader, name| match name {
@@ -77,8 +77,8 @@ impl Allocations {
         Ok(())
     }
 
-    /// Writes `virtual_alloc`, `virtual_range` and `virtual_alloc_process`. `beside` are the stacks of a part
-    /// of their own.
+    /// Writes `virtual_alloc`, `virtual_range` and `virtual_alloc_process`. `beside` holds the
+    /// stacks of a separate part.
     pub(crate) fn write(mut self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
         let mut list = StackList::new(if beside.is_empty() {
             self.stacks

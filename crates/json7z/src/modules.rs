@@ -1,4 +1,4 @@
-//! `Modules`: files of code with their versions, and the processes that had them.
+//! `Modules`: files of code with their versions, and the processes that loaded them.
 
 use etwkit_trace::table::Module;
 
@@ -11,11 +11,12 @@ const NO_TEXT: i64 = -2;
 
 /// A module before its texts are known.
 struct Stored {
-    /// Numbers of path, file, file version, product version, product, numeric file version, description.
+    /// Numbers of path, file, file version, product version, product, numeric file version,
+    /// description.
     texts: Vec<i64>,
     processes: Vec<i64>,
     pdb: Option<i64>,
-    /// Where it stands in the file, for errors about its texts.
+    /// Position in the file, for errors about its texts.
     wrong: String,
 }
 
@@ -45,7 +46,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         }
         Ok(())
     })?;
-    // Only here are all texts known: in the file they can stand behind the modules that name them.
+    // All texts are known only now: in the file they can follow the modules that name them.
     for module in stored {
         let text = |at: usize| -> Result<Option<String>> {
             match module.texts.get(at) {
@@ -100,7 +101,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Numbers of texts, and with # in front of processes: `3 4 5 6 7 8 9 #12 #34`.
+/// Numbers of texts, then numbers of processes after a #: `3 4 5 6 7 8 9 #12 #34`.
 fn module(reader: &mut Reader) -> Result<Stored> {
     let (mut packed, mut pdb) = (String::new(), None);
     reader.object(|reader, name| {

@@ -101,11 +101,12 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         ];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
         if row.posts > 0 || row.injects > 0 {
-            // The bytes sent are those that programs posted; where no segments are reported, they stand for
-            // the segments, too.
+            // The bytes sent are those that programs posted. Without reported segments they also
+            // count as the bytes of the segments.
             row.post_bytes = row.send_bytes;
         }
         rows.push(&row, import.sink)?;
+        // Other sections refer to connections by index, so every connection keeps its number.
         connection_id += 1;
         Ok(())
     })?;
@@ -159,7 +160,7 @@ fn statistics(
     row: &mut TcpConnection,
 ) -> Result<()> {
     match name {
-        // The file says whether there was one, and not how many.
+        // The file has a flag and no number.
         "KeepAlive" => row.keep_alives = i64::from(reader.flag()? == Some(true)),
         "MaxSendDelayS" => row.max_send_gap_ns = reader.seconds()?,
         "MaxReceiveDelayS" => row.max_receive_gap_ns = reader.seconds()?,
@@ -193,8 +194,8 @@ fn issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Sends that a filter held back and let go too late. The three sends of each case become events, from which
-/// the question finds the case again.
+/// Sends that a filter held back and released too late. The three sends of each case become events,
+/// from which the query reconstructs the case.
 fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows: Vec<TcpEvent> = Vec::new();
     reader.list(|reader| {
@@ -234,7 +235,7 @@ fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<
             "Time" => ts_ns = import.time(reader)?,
             "NumBytes" => row.size_bytes = reader.int()?,
             "SndNext" => row.sequence = reader.int()?,
-            // The name of the member says already why it was sent.
+            // The name of the member already contains the reason.
             "InjectedReason" => reader.skip()?,
             _ => reader.unknown()?,
         }
@@ -243,7 +244,7 @@ fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<
     Ok(ts_ns.map(|ts_ns| TcpEvent { ts_ns, ..row }))
 }
 
-/// Address and port; brackets around an address are only for people.
+/// Address and port; brackets around an address are only punctuation.
 fn end(reader: &mut Reader) -> Result<(Option<String>, Option<i32>)> {
     let (mut address, mut port) = (None, None);
     reader.object(|reader, name| {

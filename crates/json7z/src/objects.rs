@@ -89,7 +89,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Writes the rows. `beside` are the stacks of a part of their own.
+    /// Writes the rows. `beside` holds the stacks of a separate part.
     pub(crate) fn write(self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
         let stacks = StackList::new(if beside.is_empty() {
             self.stacks
@@ -190,7 +190,7 @@ fn event(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<Event>> 
     Ok(is_there.then_some(event))
 }
 
-/// Rows that are made.
+/// Output rows.
 #[derive(Default)]
 struct Out {
     stacks: StackList,
@@ -214,8 +214,9 @@ impl Out {
 
     fn object(&mut self, stored: &Stored, types: &HashMap<i32, Arc<str>>, import: &mut Import<'_>) {
         let object_id = self.objects.len() as i32;
-        // Where events of objects were not recorded, ETWAnalyzer gives the first creation of a handle and the
-        // last close in their place. These have the time of a handle, and say nothing about the object.
+        // If object events were not recorded, ETWAnalyzer writes the first creation of a handle and
+        // the last close instead. These have the time of a handle event and prove nothing about the
+        // object.
         let is_own = |event: &&Event, others: &[Event]| {
             others.iter().all(|other| other.ts_ns != event.ts_ns)
         };
@@ -296,7 +297,7 @@ impl Out {
 
     /// A close belongs to the last handle with its value in its process that was opened before it.
     fn object_handles(&mut self, stored: &Stored, object_id: i32, import: &mut Import<'_>) {
-        // Open handles by process and value: what was opened last is on top.
+        // Open handles by process and value. The handle opened last is on top.
         let mut open: HashMap<(Option<i32>, i64), Vec<usize>> = HashMap::new();
         for (handle, process_key) in &stored.existing {
             open.entry((*process_key, *handle))
@@ -315,7 +316,7 @@ impl Out {
         let copied = stored.duplicates.iter().map(|event| (event, "duplicate"));
         let closed = stored.closes.iter().map(|event| (event, "close"));
         let mut events: Vec<(&Event, &'static str)> = opened.chain(copied).chain(closed).collect();
-        // At equal times what opens a handle comes before what closes it.
+        // At equal times, opening a handle comes before closing it.
         events.sort_by_key(|(event, kind)| (event.ts_ns, *kind == "close"));
         for (event, kind) in events {
             let key = (event.process_key, event.handle);

@@ -7,10 +7,10 @@ use crate::import::Import;
 use crate::reader::Reader;
 use crate::rows::write_all;
 
-/// How a value of the file becomes that of the setting.
+/// The conversion from a value in the file to the value of a setting.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// The number of the file as it is; -1 stands for an unknown one.
+    /// The number of the file, unchanged; -1 means unknown.
     Number,
     /// True is 1.
     Flag,
@@ -28,7 +28,7 @@ enum Form {
     Scheme,
 }
 
-/// Power schemes of Windows by the number that the file has; 0 stands for those of others.
+/// Power schemes of Windows, indexed by their number in the file. Number 0 means another scheme.
 const SCHEMES: [&str; 5] = [
     "",
     "a1841308-3541-4fab-bc81-f71556f20b4a",
@@ -37,8 +37,8 @@ const SCHEMES: [&str; 5] = [
     "e9a42b02-d5df-448d-aa00-03f14749eb61",
 ];
 
-/// Members, and the GUIDs that Windows documents for these settings. Intervals that Windows counts in checks
-/// are written as if a check were a millisecond.
+/// Members, and the GUIDs that Windows documents for these settings. Intervals that Windows counts
+/// in checks are written as if a check were a millisecond.
 const SETTINGS: [(&str, &str, Form); 50] = [
     (
         "ActivePowerProfileGuid",
@@ -294,7 +294,7 @@ const SETTINGS: [(&str, &str, Form); 50] = [
     ),
 ];
 
-/// More members in `ProcessorParkingConfiguration`, as [`SETTINGS`] has them.
+/// More members, in `ProcessorParkingConfiguration`, in the form of [`SETTINGS`].
 const PARKING: [(&str, &str, Form); 7] = [
     (
         "ProcessorParkingConfiguration.MaxEfficiencyClass1UnparkedProcessorPercent",
@@ -343,7 +343,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                 ts_ns = reader.seconds()?.unwrap_or(0);
                 Ok(())
             }
-            // The GUID says the same.
+            // The GUID carries the same information.
             "ActivePowerProfile" => reader.skip(),
             "IdleConfiguration" | "ProcessorParkingConfiguration" => {
                 reader.object(|reader, inner| {
@@ -362,7 +362,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     write_all(rows, import.sink)
 }
 
-/// Other names that some versions have for members, and the names above.
+/// Other names of members in some versions, and the names above.
 const OTHER_NAMES: [(&str, &str); 1] =
     [("ShortVsLongThreadThresholdUs", "ShortVsLongThreadThreshold")];
 
@@ -440,6 +440,7 @@ fn guid_bytes(text: &str) -> String {
     let groups = text.split('-').enumerate();
     groups
         .map(|(at, group)| {
+            // The first three groups of a GUID are little-endian numbers, the others single bytes.
             if at < 3 {
                 reversed(group)
             } else {

@@ -1,4 +1,4 @@
-//! Processes and threads: what the file calls them, and their keys in the extract.
+//! Processes and threads: their names in the file and their keys in the extract.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(crate) struct Listed {
     pid: i32,
     name: Option<String>,
     command_line: Option<String>,
-    /// In units of 100 ns since 1601; `None` where it is not known.
+    /// In units of 100 ns since 1601; `None` if unknown.
     start: Option<i64>,
     stop: Option<i64>,
     is_new: Option<bool>,
@@ -42,7 +42,7 @@ impl Listed {
                 "ParentPid" => listed.parent_pid = reader.bits()?.map(|pid| pid as i32),
                 "SessionId" => listed.session_id = reader.int32()?,
                 "Identity" => listed.user = reader.filled_text()?,
-                // Made of start and end.
+                // Derived from start and end.
                 "StartStopTags" => reader.skip()?,
                 _ => reader.unknown()?,
             }
@@ -58,7 +58,7 @@ pub(crate) struct Processes {
     listed: Vec<Listed>,
     by_identity: HashMap<(i32, Option<i64>), i32>,
     by_pid: HashMap<i32, Vec<i32>>,
-    /// How often something named a process that is not in the list.
+    /// Number of references to processes that are not in the list.
     pub(crate) missing: i64,
 }
 
@@ -82,7 +82,7 @@ impl Processes {
         all
     }
 
-    /// The process with that index; -1 stands for none.
+    /// The process with that index; -1 means none.
     pub(crate) fn at(&mut self, index: i64) -> Option<i32> {
         let found = i32::try_from(index)
             .ok()
@@ -91,9 +91,9 @@ impl Processes {
         found
     }
 
-    /// The process with an id and a start; a process whose start was not known has none. Where no start is
-    /// given and several processes had the id, the file name of the executable decides, if it is that of one
-    /// of them.
+    /// The process with an ID and a start. A process whose start is unknown has no start in the
+    /// list. If no start is given and several processes had the ID, the file name of the executable
+    /// decides if it matches one of them.
     pub(crate) fn with(&mut self, pid: i32, start: Option<i64>, name: Option<&str>) -> Option<i32> {
         let exact = self.by_identity.get(&(pid, start)).copied();
         let same_id = self.by_pid.get(&pid).map_or(&[][..], Vec::as_slice);
@@ -107,8 +107,8 @@ impl Processes {
         };
         let named: Vec<i32> = same_id.iter().copied().filter(has_name).collect();
         let found = match (exact, same_id, named.as_slice()) {
-            // A missing start matches a process whose start is not known, but may also stand for any other
-            // one: the name has to agree, if it fits one at all.
+            // A missing start matches a process whose start is unknown, but it may also mean any
+            // other process. So the name has to agree, if it matches any of them.
             (Some(exact), ..) if start.is_some() || named.is_empty() || has_name(&exact) => {
                 Some(exact)
             }
@@ -119,8 +119,8 @@ impl Processes {
         found
     }
 
-    /// The process with a key as `cmd.exe(4711)2020-01-01T15:55:03.3994777+01:00`. The inner `None` stands
-    /// for a process that is not in the list, the outer one for a text that is no such key.
+    /// The process with a key such as `cmd.exe(4711)2020-01-01T15:55:03.3994777+01:00`. The inner
+    /// `None` means a process that is not in the list, the outer `None` a text that is not a key.
     pub(crate) fn with_text(&mut self, text: &str) -> Option<Option<i32>> {
         let (head, start) = text.rsplit_once(')')?;
         let (name, pid) = head.rsplit_once('(')?;
@@ -128,7 +128,7 @@ impl Processes {
         Some(self.with(pid as i32, start_of(start)?, Some(name)))
     }
 
-    /// Process id of a key.
+    /// Process ID of a key.
     pub(crate) fn pid(&self, key: Option<i32>) -> Option<i32> {
         self.listed(key).map(|listed| listed.pid)
     }
@@ -142,13 +142,14 @@ impl Processes {
         self.listed.get(usize::try_from(key?).ok()?)
     }
 
-    /// When a process began and ended in the trace, in nanoseconds.
+    /// Start and end of a process in nanoseconds; `None` if it started before or ended after the
+    /// trace.
     pub(crate) fn life(&self, key: Option<i32>, zero: Zero) -> (Option<i64>, Option<i64>) {
         let Some(listed) = self.listed(key) else {
             return (None, None);
         };
         let ns = |filetime: i64| filetime.saturating_sub(zero.0).saturating_mul(100);
-        // Where the file does not say whether a process is new, it is if it started at time zero or later.
+        // A file without this flag: a process is new if it started at time zero or later.
         let start = listed
             .start
             .map(ns)
@@ -184,16 +185,16 @@ impl Processes {
         })
     }
 
-    /// The process with the id of the parent that started last before this one, if it still ran.
+    /// The process with the ID of the parent that started last before this one, if it still ran.
     fn parent(&self, key: i32, listed: &Listed) -> Option<i32> {
-        // The order of `by_pid` has unknown starts first, as `None` is less than any start here, so that the
-        // search by halves below is right.
+        // `by_pid` sorts unknown starts first, because `None` is less than any start. The binary
+        // search below relies on this order.
         let candidates = self.by_pid.get(&listed.parent_pid?)?;
         let started = |parent: &i32| {
             self.listed(Some(*parent))
                 .is_some_and(|other| other.start <= listed.start)
         };
-        // Ids are used again, so that the last one that started before is meant.
+        // Windows reuses IDs, so the parent is the last process that started before.
         let before = candidates
             .get(..candidates.partition_point(started))
             .unwrap_or_default();
@@ -208,7 +209,7 @@ impl Processes {
     }
 }
 
-/// Threads that something names, numbered as they are met.
+/// Threads that the file refers to, numbered in order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     keys: HashMap<(Option<i32>, i32), i32>,
@@ -259,7 +260,7 @@ mod tests {
             listed(8, start, None, 7),
         ]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
-        // Keys of old files have no start: the executable distinguishes two processes with one id.
+        // Keys of old files have no start: the executable distinguishes two processes with one ID.
         let named = |pid, name: &str, start| Listed {
             name: Some(name.to_owned()),
             ..listed(pid, start, None, 0)
@@ -277,7 +278,8 @@ mod tests {
             (Some(Some(1)), Some(Some(0)))
         );
         assert_eq!((two.with_text("c.exe(7)"), two.missing), (Some(None), 1));
-        // Of two with that name none is meant rather than the other; one without a known start is.
+        // If two have that name, neither is chosen rather than the wrong one; a process without a
+        // known start is.
         assert_eq!(
             (two.with_text("a.exe(9)"), two.with_text("b.exe(9)")),
             (Some(Some(2)), Some(Some(2)))
@@ -286,7 +288,7 @@ mod tests {
             all.with_text("a.exe(7)2021-11-14T21:12:12.0576236+01:00"),
             Some(Some(1))
         );
-        // Another start, but the only one with that id.
+        // Another start, but the only one with that ID.
         assert_eq!(all.with_text("a.exe(8)"), Some(Some(2)));
         assert_eq!((all.with_text("a.exe(9)"), all.missing), (Some(None), 1));
         assert_eq!(

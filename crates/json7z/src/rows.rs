@@ -8,7 +8,7 @@ use crate::error::{Failure, Result};
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// Rows of one table that were not handed on yet.
+/// Rows of one table that were not passed on yet.
 pub(crate) struct Rows<R: Row> {
     columns: R::Columns,
 }
@@ -32,14 +32,14 @@ impl<R: Row> Rows<R> {
         }
     }
 
-    /// Hands on what is left.
+    /// Writes the remaining rows.
     pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<()> {
         let rows = self.columns.take().map_err(|e| Failure::Sink(e.into()))?;
         sink.write(R::TABLE, rows).map_err(Failure::Sink)
     }
 }
 
-/// Hands on all rows of a table.
+/// Writes all rows of a table.
 pub(crate) fn write_all<R: Row>(
     rows: impl IntoIterator<Item = R>,
     sink: &mut dyn Sink,

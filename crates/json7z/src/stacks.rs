@@ -23,7 +23,7 @@ const CODE: [&str; 3] = [".dll", ".exe", ".sys"];
 impl<'t> Named<'t> {
     /// `ntdll.dll!RtlUserThreadStart`, or `ntdll.dll+0x1a2b` for code without a name.
     pub(crate) fn parse(text: &'t str) -> Self {
-        // A name with `!` in front and nothing before it has no module: the mark belongs to the name.
+        // A name that starts with `!` has no module: the mark belongs to the name.
         if let Some((module, method)) = text
             .split_once('!')
             .filter(|(module, _)| !module.is_empty())
@@ -33,7 +33,8 @@ impl<'t> Named<'t> {
                 method,
             };
         }
-        // Only behind the name of a file with code is this an offset; any other text is the name of a method.
+        // Only after the name of a file with code is this an offset. Any other text is the name of
+        // a method.
         if let Some(at) = text.rfind("+0x")
             && let (Some(module), Some(method)) = (text.get(..at), text.get(at..))
             && CODE
@@ -63,17 +64,17 @@ pub(crate) struct Modules {
     of_process: HashMap<(Option<i32>, String), usize>,
     /// Position of the first one with a file name.
     first: HashMap<String, usize>,
-    /// Positions of those that only a stack has named so far, by file name.
+    /// Positions of the modules that only stacks have named so far, by file name.
     only_in_stacks: HashMap<String, usize>,
 }
 
 impl Modules {
-    /// Adds a module of a process and numbers it. It takes the place of one that a stack named before.
+    /// Adds a module of a process and numbers it. It replaces a module that a stack named before.
     pub(crate) fn add(&mut self, mut row: Module) -> i32 {
         let name = row.name.to_lowercase();
         let only_in_stacks = self.only_in_stacks.remove(&name);
-        // The module was added without its path when a stack named it. It keeps its number now, which frames
-        // have already.
+        // The module was added without its path when a stack named it. It keeps its number now,
+        // which frames have already.
         if let Some(at) = only_in_stacks
             && let Some(named) = self.rows.get_mut(at)
         {
@@ -95,7 +96,7 @@ impl Modules {
         at as i32
     }
 
-    /// Path of the module of that name in a process, else in the process of the kernel.
+    /// Path of the module with that name in a process, or otherwise in the kernel's process.
     pub(crate) fn path(
         &self,
         process: Option<i32>,
@@ -108,14 +109,14 @@ impl Modules {
         self.rows.get(*at).map(|row| row.path.as_str())
     }
 
-    /// A module of that name. One that no list has was in a stack of that process, so that the process had
-    /// it.
+    /// A module with that name. If no list contains it, it was found in a stack of that process, so
+    /// the process had it.
     fn named(&mut self, name: &str, process_key: Option<i32>) -> i32 {
         match self.first.get(&name.to_lowercase()) {
             Some(at) => *at as i32,
             None => {
                 let lower = name.to_lowercase();
-                // Drivers and the kernel are there for all processes, and belong to none.
+                // Drivers and the kernel are visible to all processes, and belong to none.
                 let is_kernel = lower.ends_with(".sys") || KERNEL.contains(&lower.as_str());
                 let at = self.add(Module {
                     process_key: process_key.filter(|_| !is_kernel),
@@ -150,8 +151,8 @@ impl Stacks {
             .filter(|line| !line.is_empty() && *line != "No Stack");
         let lines: Vec<&str> = lines.collect();
         let mut parent_id = None;
-        // Backwards, since nodes of the tree are made from the outermost frame on, and texts have the
-        // innermost one first.
+        // Backwards, because nodes of the tree are created from the outermost frame on, and texts
+        // have the innermost one first.
         for (depth, line) in (0..).zip(lines.into_iter().rev()) {
             let frame_id = self.frame(line, process);
             let stack_id = *self.nodes.entry((parent_id, frame_id)).or_insert_with(|| {
@@ -179,7 +180,7 @@ impl Stacks {
             .method
             .strip_prefix("+0x")
             .and_then(|hex| i64::from_str_radix(hex, 16).ok());
-        // An offset means something only within a module.
+        // An offset is meaningful only within a module.
         let rva = offset.filter(|_| module_id.is_some());
         let address = text
             .strip_prefix("0x")
@@ -208,7 +209,7 @@ impl Stacks {
         frame_id
     }
 
-    /// Hands on the rows.
+    /// Writes the rows.
     pub(crate) fn write(self, sink: &mut dyn Sink) -> Result<()> {
         write_all(self.modules.rows, sink)?;
         write_all(self.methods, sink)?;
@@ -222,7 +223,7 @@ impl Stacks {
 pub(crate) struct StackList {
     texts: Vec<String>,
     known: HashMap<i64, Option<i32>>,
-    /// How often an event named a stack that is not in the list.
+    /// Number of references to stacks that are not in the list.
     pub(crate) missing: i64,
 }
 
@@ -234,7 +235,7 @@ impl StackList {
         }
     }
 
-    /// The stack with a number; -1 stands for none.
+    /// The stack with that number; -1 means none.
     pub(crate) fn get(
         &mut self,
         index: Option<i64>,

@@ -8,7 +8,7 @@ use crate::import::Import;
 use crate::reader::Reader;
 use crate::rows::write_all;
 
-/// Name of the set of the user's own tags, where the file does not name theirs.
+/// Name of the set of the user's own tags, if the file does not name it.
 const SPECIAL: &str = "Special.stacktags";
 
 /// Reads a section. Tags of the section of the user are of a set of their own.
@@ -69,7 +69,7 @@ fn tag(reader: &mut Reader, import: &Import<'_>) -> Result<CpuTag> {
         match name {
             "Stacktag" => row.tag = reader.text()?.unwrap_or_default(),
             "CPUInMs" => row.cpu_ns = ms(reader)?,
-            // The sum over all threads, in which waits at the same time count several times.
+            // The sum over all threads; concurrent waits count several times.
             "WaitDurationInMs" => row.wait_sum_ns = Some(ms(reader)?),
             "FirstOccurence" => row.first_ns = import.time(reader)?.unwrap_or(0),
             "FirstLastOccurenceDuration" => length = reader.span()?.unwrap_or(0),
@@ -88,7 +88,7 @@ pub(crate) fn write(
     import: &mut Import<'_>,
 ) -> Result<()> {
     tags.sort_by_key(|tag| tag.process_key);
-    // Without switches nobody measured waits, and the zeros of the file mean nothing.
+    // Without context switches waits were not measured, and the zeros in the file mean nothing.
     if !has_switches {
         tags.iter_mut().for_each(|tag| tag.wait_sum_ns = None);
     }

@@ -7,15 +7,15 @@ use crate::reader::Reader;
 const TICKS: i64 = 10_000_000;
 /// Days from 1601 to 1970.
 const DAYS_1601_1970: i64 = 134_774;
-/// Years that a recording can be of; the first and the last year of .NET stand for unknown times.
+/// Years that a recording can be from. The first and last year of .NET mean an unknown time.
 const YEARS: std::ops::RangeInclusive<i64> = 1602..=9998;
 
 /// A point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Moment {
-    /// In units of 100 ns since 1601, UTC.
+    /// Time in units of 100 ns since 1601, UTC.
     pub(crate) filetime: i64,
-    /// Minutes that local time is behind UTC, if the text says so.
+    /// UTC minus local time in minutes, if the text has a zone.
     pub(crate) bias_minutes: Option<i32>,
 }
 
@@ -30,13 +30,13 @@ impl Zero {
     }
 }
 
-/// `2020-01-01T15:55:03.3994777+01:00`, with `Z` or nothing as zone, too. The inner `None` is a time that
-/// stands for an unknown one.
+/// Parses `2020-01-01T15:55:03.3994777+01:00`. The zone may also be `Z` or missing. The inner
+/// `None` is a time that means unknown.
 fn moment(text: &str) -> Option<Option<Moment>> {
     let (date, rest) = text.split_once('T')?;
     let mut date = date.splitn(3, '-').map(number);
     let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    // Behind the T, a sign can only begin the zone.
+    // After the T, a sign can only start the zone.
     let (time, bias_minutes) = match rest.find(['Z', '+', '-']) {
         None => (rest, None),
         Some(at) => (rest.get(..at)?, Some(bias(rest.get(at..)?)?)),
@@ -66,7 +66,7 @@ fn number(text: &str) -> Option<i64> {
         .then(|| text.parse().ok())?
 }
 
-/// `+01:00`: local time is an hour before UTC, so that the bias is -60.
+/// `+01:00`: local time is an hour ahead of UTC, so the bias is -60.
 fn bias(zone: &str) -> Option<i32> {
     if zone == "Z" {
         return Some(0);
@@ -103,13 +103,13 @@ fn clock(text: &str) -> Option<i64> {
     Some(((hours * 60 + minutes) * 60 + seconds) * TICKS + ticks)
 }
 
-/// Days of a date of the Gregorian calendar since 1970-01-01, counted in years that begin in March.
+/// Days of a date of the Gregorian calendar since 1970-01-01, counted in years that start in March.
 const fn days_from_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
-    // The five months from March to July have 153 days, and so have those from August to December. Years that
-    // begin in March have their leap day at the end, where it shifts no month.
+    // The five months from March to July have 153 days, and so have the months from August to
+    // December. Years that start in March have their leap day at the end, where it shifts no month.
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
@@ -152,7 +152,7 @@ fn span_ns(text: &str) -> Option<i64> {
         .strip_prefix('-')
         .map_or((false, text), |rest| (true, rest));
     let (days, time) = match (text.find('.'), text.find(':')) {
-        // A point in front of the first colon ends the days, one behind it begins the fraction of the
+        // A point before the first colon ends the days. A point after it starts the fraction of the
         // seconds.
         (Some(point), Some(colon)) if point < colon => {
             (number(text.get(..point)?)?, text.get(point + 1..)?)
@@ -172,7 +172,7 @@ pub(crate) fn seconds_ns(seconds: f64) -> i64 {
 }
 
 impl Reader {
-    /// A point in time; one that stands for an unknown one counts as missing.
+    /// A point in time; `None` if it is missing or means unknown.
     pub(crate) fn moment(&mut self) -> Result<Option<Moment>> {
         self.parsed(
             "a date and time as 2020-01-01T15:55:03.1234567+01:00",
@@ -209,7 +209,7 @@ impl Reader {
     }
 }
 
-/// The start behind `name(pid)` in the key of a process.
+/// The start after `name(pid)` in the key of a process.
 pub(crate) fn start_of(text: &str) -> Option<Option<i64>> {
     if text.is_empty() {
         Some(None)

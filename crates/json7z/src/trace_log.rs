@@ -56,7 +56,8 @@ impl Events {
             }
             Ok(())
         })?;
-        // The members of a provider can come in any order, so that its events get its names only at the end.
+        // The members of a provider can come in any order, so its events get its names only at the
+        // end.
         let guid: Arc<str> = guid.into();
         let provider: Arc<str> = provider.as_deref().unwrap_or(key).into();
         for (row, _) in self.rows.iter_mut().skip(begin) {
@@ -109,7 +110,7 @@ impl Events {
         Ok(())
     }
 
-    /// Writes `generic_event`. `beside` are the stacks of a part of their own.
+    /// Writes `generic_event`. `beside` holds the stacks of a separate part.
     pub(crate) fn write(mut self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
         let mut list = StackList::new(if beside.is_empty() {
             self.stacks
@@ -131,7 +132,7 @@ impl Events {
     }
 }
 
-/// Id and name of a kind of event.
+/// ID and name of a kind of event.
 fn descriptor(reader: &mut Reader, id: &str) -> Result<(i32, Option<String>)> {
     let wrong = || reader.unexpected("the id of an event as name", format!("the name {id:?}"));
     let (id, mut name) = (id.parse().map_err(|_| wrong())?, None);

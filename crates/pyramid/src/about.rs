@@ -1,4 +1,4 @@
-//! What a folder of pages says of itself: of which extract it is, and what lies in it.
+//! The description of a folder of pages: its extract, and its contents.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,14 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// Version of the pages: rises when their layout or what they mean changes, so that older ones are made anew.
+/// Version of the pages. It rises when their layout or meaning changes, so that older pages are
+/// rebuilt.
 pub(crate) const VERSION: u32 = 2;
 /// Its file, in the folder of the pages.
 const FILE: &str = "about.json";
-/// No such file is that long; a larger one is not read.
+/// Maximum size of the file in bytes; a larger file is not read.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// What a folder of pages says of itself.
+/// The description of a folder of pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct About {
     /// [`VERSION`].
@@ -25,13 +26,13 @@ pub(crate) struct About {
     pub(crate) fingerprint: String,
     /// Tables that were read, by name.
     pub(crate) tables: BTreeMap<String, TableAbout>,
-    /// How many levels each kind of sums has, by name.
+    /// Number of levels for each kind of sums, by name.
     pub(crate) levels: BTreeMap<String, usize>,
     /// Files with their sizes.
     pub(crate) files: BTreeMap<String, u64>,
 }
 
-/// What was found in a table.
+/// The facts about a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableAbout {
     /// Its rows.
@@ -40,16 +41,17 @@ pub(crate) struct TableAbout {
     pub(crate) from: i64,
     /// End of the row that ends last; a moment has a length of one nanosecond here.
     pub(crate) to: i64,
-    /// Stretches of rows, each with the number of its first row and the end of that one: rows in front of it
-    /// are over by then.
+    /// Segments of rows, each with the number of its first row and the end of that row. All earlier
+    /// rows have ended by then.
     pub(crate) segments: Vec<(u64, i64)>,
 }
 
 impl About {
-    /// Reads the description of a folder if it is whole: all of its files exist in their sizes.
+    /// Reads the description of a folder if it is complete: all of its files exist with their
+    /// recorded sizes.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
-        // A folder of pages may come with an extract of a stranger: a link or a special file in it is not
-        // followed or read.
+        // A folder of pages may come with an extract from an unknown source: a link or a special
+        // file in it is neither followed nor read.
         let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
         let path = folder.join(FILE);
         if folder.symlink_metadata().ok()?.is_symlink() || !is_plain(&path) {
@@ -62,7 +64,7 @@ impl About {
             .read_to_end(&mut bytes)
             .ok()?;
         let about: Self = serde_json::from_slice(&bytes).ok()?;
-        // Names come from the file too: without separators they cannot lead out of the folder.
+        // Names also come from the file: without separators they cannot lead out of the folder.
         let is_name = |name: &str| {
             name.bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
@@ -76,7 +78,7 @@ impl About {
         about.files.iter().all(is_there).then_some(about)
     }
 
-    /// Writes it, with the sizes of all files that are in the folder by then.
+    /// Writes it, with the sizes of all files in the folder at that time.
     pub(crate) fn write(mut self, folder: &Path) -> Result<Self> {
         for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
             let entry = entry.map_err(Error::io("read", folder))?;
@@ -97,8 +99,8 @@ pub(crate) fn level_file(dim: &str, level: usize) -> String {
     format!("{dim}-{level}.parquet")
 }
 
-/// Files of a table beside its levels: of what was summed up in front of each segment, and of what reaches
-/// into segments from behind them.
+/// Names of the files of a table in addition to its levels: the sums before each segment, and the
+/// parts of later rows that reach back into segments.
 pub(crate) fn side_files(table: &str) -> (String, String) {
     (
         format!("{table}-sums.parquet"),

@@ -1,6 +1,6 @@
 //! Requests to a pyramid and its answers: times and counts, never names.
 
-/// What a lane stands for.
+/// The kind of object that a lane shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LaneKind {
     /// A processor, by its number.
@@ -11,8 +11,8 @@ pub enum LaneKind {
     Thread,
 }
 
-/// Start and end in nanoseconds from the start of the trace; the end is excluded. Any two numbers may be
-/// asked for: a range outside of the trace is empty.
+/// Start and end in nanoseconds from the start of the trace; the end is exclusive. Any two numbers
+/// are valid: a range outside of the trace is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// Its start.
@@ -21,7 +21,7 @@ pub struct Range {
     pub to_ns: i64,
 }
 
-/// Only what belongs to these counts; `None` is no condition, an empty list lets nothing through.
+/// A filter: only matching objects count. `None` is no condition; an empty list matches nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Processes, by `process_key`.
@@ -35,80 +35,82 @@ pub struct Selection {
 /// A condition of a [`Selection`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// That of processes.
+    /// Lanes of processes.
     Process,
-    /// That of threads.
+    /// Lanes of threads.
     Thread,
-    /// That of processors.
+    /// Lanes of processors.
     Core,
 }
 
-/// How an answer came about.
+/// The source of an answer: its table, level and amount of work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
     /// Rows of tables and of pages that were decoded.
     pub rows_read: u64,
-    /// Width of the buckets that were read; `None` where rows were read instead.
+    /// Width of the buckets that were read; `None` if rows were read instead.
     pub level_ns: Option<i64>,
     /// Conditions of the selection that this answer could not apply.
     pub not_applied: Vec<Field>,
-    /// What the reader has to know.
+    /// Notes for the reader.
     pub notes: Vec<&'static str>,
 }
 
-/// What is asked of [`Pyramid::timeline`](crate::Pyramid::timeline).
+/// Arguments of [`Pyramid::timeline`](crate::Pyramid::timeline).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineRequest {
-    /// What lanes stand for.
+    /// The kind of lanes.
     pub kind: LaneKind,
     /// Their keys, in the order of the answer.
     pub keys: Vec<i32>,
     /// The part of the trace.
     pub range: Range,
-    /// How many buckets it should be divided into; the answer has between half and one and a half times as
-    /// many.
+    /// Requested number of buckets. The answer has between half and one and a half times as many.
     pub buckets: u32,
-    /// Only what belongs to these counts.
+    /// Filter of the objects that count.
     pub selection: Selection,
 }
 
 /// States of lanes over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// What holds for the whole timeline.
+    /// Facts about the whole timeline.
     pub header: TimelineHeader,
-    /// Name and values of each column: for each lane in the order that was asked for, one value for each
-    /// bucket. Of processes and threads [`THREAD_COLUMNS`], of processors [`CORE_COLUMNS`].
+    /// Name and values of each column: for each lane in the requested order, one value for each
+    /// bucket. The columns are [`THREAD_COLUMNS`] for processes and threads, and [`CORE_COLUMNS`]
+    /// for processors.
     pub columns: Vec<(&'static str, Vec<u8>)>,
-    /// How the answer came about.
+    /// The source of the answer.
     pub source: Source,
 }
 
-/// What a timeline says besides its columns.
+/// The facts of a timeline apart from its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineHeader {
-    /// The range as the buckets divide it: it begins and ends at most one bucket outside of what was asked.
+    /// The range covered by the buckets. It starts and ends at most one bucket outside of the
+    /// requested range.
     pub range: Range,
     /// Buckets of each lane, all of the same width.
     pub buckets: u32,
     /// Width of a bucket.
     pub bucket_ns: i64,
-    /// Processes by their place in `process`, for processors; -1 stands for threads of no known process.
+    /// Processes by their index in `process`, for lanes of processors; -1 means threads of no known
+    /// process.
     pub palette: Vec<i32>,
     /// Switch-ins in the range, of these lanes.
     pub switches: u64,
 }
 
-/// Columns of processes and threads. `running`, `ready` and `waiting` are shares of the bucket in 255ths,
-/// at least 1 for anything above nothing and 255 for sums of threads that are longer than the bucket;
-/// `reason` is a place in [`WAITS`]; `switches` are switch-ins, 255 for more.
+/// Columns of processes and threads. `running`, `ready` and `waiting` are shares of the bucket in
+/// 255ths, at least 1 for anything above nothing and 255 for sums of threads that are longer than
+/// the bucket; `reason` is a place in [`WAITS`]; `switches` are switch-ins, 255 for more.
 pub const THREAD_COLUMNS: [&str; 5] = ["running", "ready", "waiting", "reason", "switches"];
 
-/// Columns of processors: `running` and `dpc` are shares, `process` is a place in
+/// Columns of processors: `running` and `dpc` are shares; `process` is an index in
 /// [`TimelineHeader::palette`] of the process that ran most, 255 for others and none.
 pub const CORE_COLUMNS: [&str; 4] = ["running", "dpc", "process", "switches"];
 
-/// What threads wait for, as `reason` names it. Which number of `KWAIT_REASON` is which is in
+/// Groups of wait reasons, as `reason` numbers them. The number of each `KWAIT_REASON` is in
 /// `docs/numbers/timeline.md`.
 pub const WAITS: [&str; 7] = [
     "unknown",
@@ -120,16 +122,17 @@ pub const WAITS: [&str; 7] = [
     "suspended",
 ];
 
-/// Lanes times buckets of a timeline, at most.
+/// Maximum number of lanes times buckets of a timeline.
 pub const MAX_CELLS: u64 = 40_000;
 
-/// Buckets of a series, at most.
+/// Maximum number of buckets of a series.
 pub const MAX_SERIES_BUCKETS: u32 = 2_000;
 
-/// What a series measures.
+/// The quantity that a series measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SeriesKind {
-    /// CPU time by process, in nanoseconds: from context switches, without them from samples.
+    /// CPU time by process, in nanoseconds: from context switches, or from samples if there are
+    /// none.
     Cpu,
     /// Bytes read and written by process, when the access was complete.
     Disk,
@@ -139,69 +142,69 @@ pub enum SeriesKind {
     File,
     /// Bytes sent and received by process.
     Net,
-    /// How many events of any kind were logged; counted by seconds.
+    /// Number of logged events of any kind, counted by seconds.
     Events,
-    /// How many marks there are.
+    /// Number of marks.
     Marks,
 }
 
-/// What is asked of [`Pyramid::series`](crate::Pyramid::series).
+/// Arguments of [`Pyramid::series`](crate::Pyramid::series).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeriesRequest {
-    /// What is measured.
+    /// The quantity to measure.
     pub kind: SeriesKind,
     /// The part of the trace.
     pub range: Range,
-    /// How many buckets it should be divided into, [`MAX_SERIES_BUCKETS`] at most; the answer has between
-    /// half and one and a half times as many.
+    /// Requested number of buckets, at most [`MAX_SERIES_BUCKETS`]. The answer has between half and
+    /// one and a half times as many.
     pub buckets: u32,
-    /// How many series have a key of their own.
+    /// Number of series with a key of their own.
     pub top: u32,
-    /// Only what belongs to these counts.
+    /// Filter of the objects that count.
     pub selection: Selection,
 }
 
-/// One line or band.
+/// A line or band.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
-    /// Process or disk; `None` for all others together, and for those of no known process.
+    /// Process or disk; `None` for all others together, and for threads of no known process.
     pub key: Option<i32>,
-    /// Its sum within the range that was asked for, exactly.
+    /// Its exact sum within the requested range.
     pub total: i64,
-    /// One value for each bucket.
+    /// Values, one for each bucket.
     pub values: Vec<i64>,
 }
 
-/// The series, the largest first; the others together last, if there are any.
+/// The series, the largest first; all remaining ones together last, if there are any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeriesAnswer {
-    /// Where the buckets begin and end: at most one bucket outside of what was asked.
+    /// The range covered by the buckets, at most one bucket outside of the requested range.
     pub range: Range,
     /// Width of a bucket.
     pub bucket_ns: i64,
-    /// What fills a bucket: processors times its width for CPU time, its width for a disk; `None` where there
-    /// is no bound.
+    /// Value of a full bucket: the number of processors times its width for CPU time, its width for
+    /// a disk; `None` if there is no bound.
     pub capacity: Option<i64>,
     /// `ns`, `bytes` or `count`.
     pub unit: &'static str,
     /// The series.
     pub series: Vec<Series>,
-    /// How the answer came about.
+    /// The source of the answer.
     pub source: Source,
 }
 
-/// What is asked of [`Pyramid::lanes`](crate::Pyramid::lanes).
+/// Arguments of [`Pyramid::lanes`](crate::Pyramid::lanes).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LanesRequest {
-    /// What lanes stand for.
+    /// The kind of lanes.
     pub kind: LaneKind,
-    /// Which of them.
+    /// Filter of the lanes.
     pub selection: Selection,
-    /// The part of the trace whose sums are wanted.
+    /// The range of the sums.
     pub range: Range,
-    /// How many lanes, at most.
+    /// Maximum number of lanes.
     pub limit: usize,
-    /// How many lanes are left out before those.
+    /// Number of lanes to skip first.
     pub offset: usize,
 }
 
@@ -210,9 +213,9 @@ pub struct LanesRequest {
 pub struct LanesAnswer {
     /// The lanes, in their order.
     pub lanes: Vec<Lane>,
-    /// How many lanes there are in all.
+    /// Total number of lanes.
     pub total: usize,
-    /// How the answer came about.
+    /// The source of the answer.
     pub source: Source,
 }
 
@@ -233,33 +236,33 @@ pub struct Lane {
     pub switches: i64,
 }
 
-/// What is asked of [`Pyramid::moment`](crate::Pyramid::moment).
+/// Arguments of [`Pyramid::moment`](crate::Pyramid::moment).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MomentRequest {
-    /// What the lane stands for: a processor or a thread. A process gives nothing.
+    /// The kind of lane: a processor or a thread. Processes have no answer.
     pub kind: LaneKind,
     /// Its key.
     pub key: i32,
     /// The moment.
     pub at_ns: i64,
-    /// If the lane did nothing at that moment, the nearest slice within this many nanoseconds counts;
-    /// [`MAX_WITHIN_NS`] at most.
+    /// If the lane did nothing at that moment, the nearest slice within this many nanoseconds
+    /// counts; at most [`MAX_WITHIN_NS`].
     pub within_ns: i64,
 }
 
-/// How far around a moment is looked, at most.
+/// Maximum distance from a moment at which a slice is searched.
 pub const MAX_WITHIN_NS: i64 = 1 << 30;
 
-/// What a lane did at a moment.
+/// The activity of a lane at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
-    /// What it was doing; `None` if the trace does not say.
+    /// The slice at the moment; `None` if the trace does not contain it.
     pub slice: Option<Slice>,
-    /// How the answer came about.
+    /// The source of the answer.
     pub source: Source,
 }
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     /// It has a processor.
@@ -285,9 +288,9 @@ impl State {
 /// A stretch of one state: a part of a row of `context_switch`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// What the thread did.
+    /// The state of the thread.
     pub state: State,
-    /// From when to when.
+    /// Start and end of the stretch.
     pub range: Range,
     /// The thread.
     pub thread_key: i32,
@@ -295,16 +298,16 @@ pub struct Slice {
     pub process_key: Option<i32>,
     /// Processor of a thread that runs.
     pub core: Option<i32>,
-    /// Number of `KWAIT_REASON` of the wait in front of the slice.
+    /// Number of `KWAIT_REASON` of the wait before the slice.
     pub wait_reason: Option<i32>,
-    /// Stack with which the thread was switched in, which shows what it had waited for.
+    /// Stack with which the thread was switched in. It shows the cause of the preceding wait.
     pub stack_id: Option<i32>,
-    /// Thread that ran where it was made ready.
+    /// Thread that ran where it was readied.
     pub readying_thread_key: Option<i32>,
-    /// Stack that made it ready.
+    /// Stack that readied it.
     pub readying_stack_id: Option<i32>,
-    /// Whether a DPC made it ready; the readying thread was only interrupted then.
+    /// True if a DPC readied the thread; the readying thread was only interrupted then.
     pub is_readied_by_dpc: bool,
-    /// How long the thread was ready before it ran.
+    /// Ready time of the thread before it ran, in nanoseconds.
     pub ready_ns: Option<i64>,
 }

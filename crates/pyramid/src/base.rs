@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::page::guarded;
 use crate::two::both;
 
-/// From so many rows on, a second thread decodes half of them.
+/// Minimum number of rows for which a second thread decodes half of them.
 const ROWS_FOR_TWO: u64 = 1 << 15;
 
 /// A table file that is open for any number of readers.
@@ -24,7 +24,7 @@ pub(crate) struct BaseFile {
     path: PathBuf,
     slice: Slice,
     metadata: ArrowReaderMetadata,
-    /// Row groups: their first rows, and behind the last one all rows.
+    /// First row of each row group, followed by the total number of rows.
     starts: Vec<u64>,
 }
 
@@ -55,8 +55,8 @@ impl BaseFile {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Gives these columns of the rows from `from` up to `to` in batches, each with the number of its first
-    /// row. Returns how many there were.
+    /// Reads these columns of the rows from `from` up to `to` in batches, each with the number of
+    /// its first row. Returns the number of rows.
     pub(crate) fn read(
         &self,
         columns: Option<&[&str]>,
@@ -68,8 +68,8 @@ impl BaseFile {
             return self.decode(columns, (from, to), on_batch);
         }
         let middle = from + (to - from) / 2;
-        // The half that is decoded beside waits in memory until the front half was handed on, since whoever
-        // listens gets the rows in their order.
+        // The half decoded by the other thread waits in memory until the first half was handed on,
+        // because the caller receives rows in order.
         let collect = || -> Result<Vec<(RecordBatch, u64)>> {
             let mut batches = Vec::new();
             self.decode(columns, (middle, to), &mut |batch, first| {
@@ -86,7 +86,7 @@ impl BaseFile {
         Ok(to - from)
     }
 
-    /// Gives rows in their order, decoded one batch after the other.
+    /// Decodes rows in order, one batch after the other.
     fn decode(
         &self,
         columns: Option<&[&str]>,
@@ -130,8 +130,8 @@ impl BaseFile {
                 .copied()
                 .unwrap_or(0)
         };
-        // The selection counts from the first row of the first row group that is read, not from that of the
-        // file.
+        // The selection counts from the first row of the first row group that is read, not from the
+        // first row of the file.
         let base = start(groups.first().copied());
         let rows = start(groups.last().map(|group| group + 1)).saturating_sub(base);
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Why a pyramid could not be built or asked.
+//! Errors of building or querying a pyramid.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use etwkit_extract::StoreError;
 use etwkit_trace::derive::MissingColumn;
 use parquet::errors::ParquetError;
 
-/// Why a pyramid could not be built or asked.
+/// The reason for which a pyramid could not be built or queried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,19 +17,19 @@ pub enum Error {
     /// The system refused something.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file of pages is not what it should be.
+    /// A file of pages is invalid.
     #[error("damaged pages: {}", path.display())]
     Pages {
         /// The file.
         path: PathBuf,
-        /// What the decoder said.
+        /// The error of the decoder.
         source: ParquetError,
     },
     /// A table of the extract lacks a column.
@@ -37,34 +37,34 @@ pub enum Error {
     Column {
         /// The table.
         table: &'static str,
-        /// What it lacks.
+        /// The missing column.
         source: MissingColumn,
     },
-    /// More was asked for than is answered at once.
+    /// The request exceeds a limit.
     #[error("expected at most {limit} {what}, found {found}")]
     Limit {
-        /// What there is too much of.
+        /// The kind of items.
         what: &'static str,
-        /// How much is answered.
+        /// The largest number allowed.
         limit: u64,
-        /// How much was asked for.
+        /// The number requested.
         found: u64,
     },
     /// The extract has no rows of that.
     #[error("the extract has no rows of {what}")]
     NotRecorded {
-        /// What was asked for.
+        /// The requested quantity.
         what: &'static str,
-        /// Whether it is a summary, which leaves out rows.
+        /// True if the extract is a summary, which omits rows.
         is_summary: bool,
     },
-    /// Pages cannot be put anywhere: nothing can be added to the extract, and no other folder was given.
+    /// Pages cannot be stored: nothing can be added to the extract, and no other folder was given.
     #[error("there is no place for the pages of {}", path.display())]
     NoPlace {
         /// The extract.
         path: PathBuf,
     },
-    /// Building was stopped by the one who asked for it.
+    /// The caller stopped the build.
     #[error("building the timeline was stopped")]
     Stopped,
 }

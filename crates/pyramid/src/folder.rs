@@ -1,4 +1,4 @@
-//! Where pages lie, and whether they are those of the extract.
+//! The location of pages, and the check that they belong to the extract.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::about::{About, VERSION};
 use crate::error::{Error, Result};
 use crate::make::{OnProgress, make};
 
-/// Finds the pages of an extract, or makes them.
+/// Finds the pages of an extract, or builds them.
 pub(crate) fn find_or_make(
     extract: &Extract,
     cache: Option<&Path>,
@@ -29,8 +29,8 @@ pub(crate) fn find_or_make(
         }
     }
     let mut refused = None;
-    // The pages in the extract itself come first: they go with it when it is copied. A cache is for extracts
-    // that are packed or lie where nothing can be written.
+    // The pages in the extract itself come first: they are copied with it. The cache is for
+    // extracts that are packed or cannot be written to.
     for place in places {
         match Partial::create(&place) {
             Ok(partial) => {
@@ -49,7 +49,7 @@ pub(crate) fn find_or_make(
     ))
 }
 
-/// The folder inside of an extract; nothing where a link leads elsewhere, or nothing can be written.
+/// The folder inside of an extract; `None` if a link leads elsewhere, or nothing can be written.
 fn own(extract: &Path) -> Option<PathBuf> {
     let derived = extract.join("derived");
     if derived

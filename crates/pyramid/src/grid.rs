@@ -1,12 +1,12 @@
-//! How a part of time is divided into buckets of an answer, and which level they are added up from.
+//! The division of a range into buckets, and the choice of the level that they are added up from.
 
 use crate::asked::{Range, Source};
 use crate::part::{Dim, Part, bounded};
 use crate::pieces::{FINEST, Run};
 use crate::store::{Store, shift};
 
-/// Buckets of an answer: all of one width, starting at multiples of it, so that a picture does not change
-/// when it is moved.
+/// Buckets of an answer. All have one width and start at multiples of it, so that a picture does
+/// not change when it is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Start of the first bucket.
@@ -17,14 +17,15 @@ pub(crate) struct Grid {
     pub(crate) level: Option<usize>,
 }
 
-/// A range whose differences fit into a number. An empty one gets the length of a nanosecond.
+/// A range whose length is less than the maximum of an `i64`. An empty range gets a length of one
+/// nanosecond.
 pub(crate) fn bounds(range: Range) -> (i64, i64) {
     let (from, to) = (bounded(range.from_ns), bounded(range.to_ns));
     (from, to.max(from.saturating_add(1)))
 }
 
 impl Grid {
-    /// Divides a part of time into about that many buckets.
+    /// Divides a part of time into about `buckets` buckets.
     pub(crate) fn new(store: &Store, dims: &[Dim], range: Range, buckets: u32) -> Self {
         let (from, to) = bounds(range);
         let wanted = to
@@ -36,12 +37,12 @@ impl Grid {
                 .table(*dim)
                 .is_none_or(|table| table.is_short(from, to))
         };
-        // Buckets that are narrower than the finest ones cannot be added up from any level. If the rows are
-        // few enough they are read, which is exact; else the buckets of the answer become wider than was
-        // asked.
+        // Buckets narrower than the finest ones cannot be added up from any level. If there are few
+        // enough rows they are read, which is exact. Otherwise the buckets of the answer become
+        // wider than requested.
         if wanted < 1 << FINEST && dims.iter().all(is_short) {
-            // Rounded up, so that there are not more buckets than were asked for, apart from the one that a
-            // shifted begin adds.
+            // Rounded up, so that there are no more buckets than requested, apart from one that a
+            // shifted start adds.
             let width = to
                 .saturating_sub(from)
                 .saturating_add(i64::from(buckets.max(1)) - 1);
@@ -53,14 +54,15 @@ impl Grid {
             .max()
             .unwrap_or(1)
             .saturating_sub(1);
-        // The coarsest level whose buckets still fit into the wanted width: it has the fewest rows to read.
+        // The coarsest level whose buckets are not wider than the wanted width: it has the fewest
+        // rows to read.
         let level = (0..=top)
             .rev()
             .find(|level| 1 << shift(*level) <= wanted)
             .unwrap_or(0);
         let unit = 1i64 << shift(level);
-        // A multiple of the buckets of the level, so that no bucket of the level lies across a bound and
-        // would have to be divided by guess.
+        // A multiple of the bucket width of the level, so that no bucket of the level crosses a
+        // bound and would have to be split by guessing.
         let width = (wanted.saturating_add(unit / 2) / unit)
             .max(1)
             .saturating_mul(unit);
@@ -108,7 +110,7 @@ impl Grid {
         (bucket < self.count).then_some(bucket)
     }
 
-    /// The buckets that a stretch touches, with what lies in each.
+    /// The buckets that a stretch touches, with its duration in each.
     fn stretches(&self, start: i64, end: i64) -> impl Iterator<Item = (usize, i64)> + use<> {
         let grid = *self;
         let (start, end) = (start.max(grid.from), end.min(grid.to()));
@@ -125,7 +127,7 @@ impl Grid {
         })
     }
 
-    /// Where a part of a row belongs: buckets with its amount in each.
+    /// Assigns a part of a row to buckets: calls `on_bucket` with each bucket and the amount in it.
     pub(crate) fn place_part(&self, part: &Part, mut on_bucket: impl FnMut(usize, i64)) {
         if part.is_moment() {
             if let Some(bucket) = self.bucket(part.start) {
@@ -137,9 +139,10 @@ impl Grid {
         }
     }
 
-    /// Where a run of a level belongs: buckets with how many of its own buckets lie in each.
+    /// Assigns a run of a level to buckets: calls `on_bucket` with each bucket and the number of
+    /// level buckets in it.
     pub(crate) fn place_run(&self, run: &Run, shift: u32, mut on_bucket: impl FnMut(usize, i64)) {
-        // Buckets near the ends of what a number holds would wrap around.
+        // Buckets near the limits of an `i64` would wrap around.
         let end = run
             .last
             .saturating_add(1)

@@ -24,7 +24,7 @@ pub(crate) struct Levels {
 struct Level {
     /// Created with its first record.
     writer: Option<PageWriter>,
-    /// Makes the next level.
+    /// Creates the next level.
     roll: Roll,
 }
 
@@ -70,8 +70,8 @@ impl Levels {
     pub(crate) fn finish(mut self) -> Result<usize> {
         self.end_key()?;
         let mut count = 0;
-        // A level without rows has no file, and no level above it has one either: counting ends at the first
-        // one that is missing.
+        // A level without rows has no file, and then no level above it has one: counting ends at
+        // the first missing file.
         for writer in self.levels.into_iter().map_while(|level| level.writer) {
             writer.finish()?;
             count += 1;
@@ -92,8 +92,8 @@ impl Levels {
         let ready = &mut self.ready;
         self.sweep.finish(&mut |run| ready.push(run));
         self.put_ready()?;
-        // From the finest level up: what a level gives back at its end goes into the one above, which is
-        // asked after it.
+        // From the finest level up: the last runs of a level go into the level above, which is
+        // finished after it.
         for level in 0..self.levels.len() {
             let mut rolled = None;
             if let Some(level) = self.levels.get_mut(level) {
@@ -106,7 +106,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Writes a run of a level, and what that makes of the levels above.
+    /// Writes a run of a level, and the runs that result from it in the levels above.
     fn put(&mut self, number: usize, run: &Run) -> Result<()> {
         let Some(level) = self.levels.get_mut(number) else {
             return Ok(());

@@ -1,10 +1,11 @@
-//! Sums of an extract over time, at every zoom: what a timeline draws without reading rows.
+//! Sums of an extract over time, at every zoom level: the data of a timeline without reading rows.
 //!
-//! [`Pyramid::open`] makes them once for each extract (or finds them made) and keeps them as Parquet files, a
-//! folder of *pages*. What is asked then reads as many rows as the picture has buckets, whatever the size of
-//! the trace. What the numbers mean is defined in `docs/numbers/timeline.md`.
+//! [`Pyramid::open`] builds them once for each extract (or finds them) and keeps them as Parquet
+//! files, a folder of *pages*. A query then reads as many rows as the picture has buckets, whatever
+//! the size of the trace. The meaning of the numbers is defined in `docs/numbers/timeline.md`.
 //!
-//! This crate knows tables and times. It knows no names, no SQL and none of its callers.
+//! This crate works with tables and times. It does not use names or SQL, and does not depend on its
+//! callers.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Making the pages of an extract: one scan of each table, one sort, and the levels from the finest up.
+//! Making the pages of an extract: one scan of each table, one sort, and the levels from the finest
+//! up.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,19 +19,19 @@ use crate::scan::Scan;
 use crate::spill::{Record, Sorter};
 use crate::tables::{self, Facts, Rows};
 
-/// How long whoever waits for threads sleeps before it looks at them again.
+/// Sleep between two polls of the worker threads.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How far building has come.
+/// Progress of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Rows that were read.
     pub rows: u64,
-    /// Rows that are read in all.
+    /// Total number of rows to read.
     pub of: u64,
 }
 
-/// Gets the progress, and returns whether to go on.
+/// Receives the progress, and returns true to continue.
 pub(crate) type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> bool;
 
 /// Writes all pages of an extract into an empty folder.
@@ -102,7 +103,7 @@ fn one(
     Ok((found, made))
 }
 
-/// The levels of each kind of sums, each in a thread of its own: none needs another.
+/// Builds the levels of each kind of sums, each in a thread of its own: they are independent.
 fn sum_up(
     sorters: Vec<(Dim, Sorter)>,
     folder: &Path,
@@ -115,8 +116,8 @@ fn sum_up(
             |(dim, sorter)| scope.spawn(move || levels_of(dim, sorter, folder, bounds, stop));
         let threads: Vec<_> = sorters.into_iter().map(work).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
-            // The caller is asked from this thread only: the closure that hears of progress may not be shared
-            // between threads.
+            // The callback runs only on this thread: the closure that receives progress may not be
+            // shared between threads.
             if !go_on(0) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -145,7 +146,8 @@ fn levels_of(
     while let Some(record) = sorted.next().map_err(Error::io("read", folder))? {
         levels.push(&record)?;
         count += 1;
-        // The flag is looked at now and then, since looking for each record would cost more than the record.
+        // The flag is checked now and then, because checking it for each record would cost more
+        // than the record.
         if count.is_multiple_of(1 << 16) && stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }

@@ -1,4 +1,4 @@
-//! What a lane did at a moment.
+//! The activity of a lane at a moment.
 
 use arrow_array::RecordBatch;
 use etwkit_trace::derive::MissingColumn;
@@ -33,7 +33,7 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
         request.within_ns.clamp(0, MAX_WITHIN_NS),
     );
     let mut nearest: Option<(i64, Part)> = None;
-    // One nanosecond more, since the end of a part of time does not belong to it.
+    // One nanosecond more, because the end of a range is exclusive.
     store.parts(
         table,
         (at - within, at + within + 1),
@@ -45,8 +45,8 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
                 (at - part.end + 1).max(0)
             };
             let is_of_lane = part.dim == dim && part.key == request.key && !part.is_moment();
-            // Of two that are equally near the earlier one is taken, so that the answer does not depend on the
-            // order of the rows.
+            // Of two slices at the same distance the earlier one is taken, so that the answer does
+            // not depend on the order of the rows.
             let is_nearer = nearest
                 .is_none_or(|(before, other)| (distance, part.start) < (before, other.start));
             if is_of_lane && distance <= within && is_nearer {
@@ -72,7 +72,7 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
     Ok(Moment { slice, source })
 }
 
-/// What a row says of one of its parts.
+/// The slice of a row that one of its parts belongs to.
 fn read(batch: &RecordBatch, part: &Part) -> std::result::Result<Option<Slice>, MissingColumn> {
     let number = |name| int32(batch, name).map(|column| column.get(0));
     let state = match part.slot {

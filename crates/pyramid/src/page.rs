@@ -29,15 +29,15 @@ use crate::two::both;
 
 /// Rows of a page: the least that a reader decodes for a lane.
 const PAGE_ROWS: usize = 1024;
-/// Rows of a row group, which a writer holds.
+/// Rows of a row group, which a writer holds in memory.
 const GROUP_ROWS: usize = 1 << 18;
-/// Rows that are handed to the encoder or the reader at a time.
+/// Rows per batch of the encoder or the reader.
 const BATCH_ROWS: usize = 8192;
 /// Most values of a row are 0, which the fastest level compresses as well as any other.
 const ZSTD_LEVEL: i32 = 1;
-/// Names of the keys. The first value follows as `v0`, a second one as `v1`; where there are more, all but
-/// the first lie in one column, `rest`, eight bytes each: whoever wants one of them wants most, and a page of
-/// one column is decoded in a fraction of the time of nine.
+/// Names of the keys. The first value follows as `v0`, a second one as `v1`. If there are more, all
+/// but the first are in one column, `rest`, eight bytes each: queries that need one of them need
+/// most, and a page of one column is decoded in a fraction of the time of nine.
 const KEYS: [&str; 4] = ["key", "sub", "first", "last"];
 /// Values that have columns of their own.
 const SINGLE: usize = 2;
@@ -51,12 +51,13 @@ pub(crate) struct PageWriter {
     writer: ArrowWriter<File>,
     schema: Arc<Schema>,
     columns: Vec<Vec<i64>>,
-    /// Bytes of the column `rest` that are not written yet, and how many values it has for each record.
+    /// Bytes of the column `rest` that are not written yet, and how many values it has for each
+    /// record.
     rest: (Vec<u8>, usize),
 }
 
 impl PageWriter {
-    /// Starts a file whose records have that many values.
+    /// Starts a file whose records have `slots` values.
     pub(crate) fn create(path: &Path, slots: usize) -> Result<Self> {
         let single = if slots > SINGLE { 1 } else { slots };
         let names = KEYS
@@ -81,8 +82,8 @@ impl PageWriter {
             .set_data_page_row_count_limit(PAGE_ROWS)
             .set_write_batch_size(PAGE_ROWS)
             .set_max_row_group_row_count(Some(GROUP_ROWS));
-        // Only the keys have bounds in the index of pages, since only they decide whether a page is read.
-        // They are sorted or nearly so, and their differences take few bits.
+        // Only the keys have bounds in the index of pages, because only they decide if a page is
+        // read. They are sorted or nearly so, and their differences take few bits.
         for name in KEYS {
             properties = properties
                 .set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Page)
@@ -158,7 +159,7 @@ impl PageWriter {
     }
 }
 
-/// Where a page lies, and what its keys lie between.
+/// The position of a page, and the ranges of its keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageAt {
     group: usize,
@@ -173,8 +174,8 @@ pub(crate) struct PageAt {
     pub(crate) last: i64,
 }
 
-/// From so many pages on, a second thread decodes half of them: whoever moves a picture waits for decoding.
-/// Where the bound pays off was not measured.
+/// Minimum number of pages for which a second thread decodes half of them: moving a picture waits
+/// for decoding. The break-even point was not measured.
 const PAGES_FOR_TWO: usize = 16;
 
 /// A file of pages that is open for any number of readers.
@@ -189,6 +190,7 @@ pub(crate) struct PageFile {
 impl PageFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let slice = Slice::of_file(path)?;
+        // Pages are selected by the index, so a file without one cannot be used.
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
         let load = || {
             let metadata = ArrowReaderMetadata::load(&slice, options)?;
@@ -204,8 +206,8 @@ impl PageFile {
         })
     }
 
-    /// Gives the records of all pages that are wanted, with those of their values that are; others are 0.
-    /// Returns how many there were.
+    /// Calls `on_record` for the records of all wanted pages. Values of other slots than `slots`
+    /// are 0. Returns the number of records.
     pub(crate) fn read(
         &self,
         slots: &[usize],
@@ -249,12 +251,13 @@ impl PageFile {
             || guarded(collect),
             || self.decode(front, slots, &mut on_batch),
         );
+        // The caller gets the records in order, so the second half waits for the first.
         front?;
         back?.iter().try_for_each(on_batch)?;
         Ok(count)
     }
 
-    /// Gives the rows of pages, which come in order, in batches.
+    /// Decodes the rows of pages, which are in order, in batches.
     fn decode(
         &self,
         wanted: &[&PageAt],
@@ -298,7 +301,7 @@ struct Columns<'b> {
 }
 
 impl<'b> Columns<'b> {
-    /// `None` if the columns are not those that this program writes.
+    /// `None` if the columns are not the columns that this program writes.
     fn of(batch: &'b RecordBatch, slots: &[usize]) -> Option<Self> {
         let (keys, values) = batch.columns().split_at_checked(KEYS.len())?;
         let keys = keys.iter().map(numbers).collect::<Option<_>>()?;
@@ -309,7 +312,7 @@ impl<'b> Columns<'b> {
             ),
             None => None,
         };
-        // Columns come in the order of the file, whatever order the slots have.
+        // Columns come in the order of the file, not in the order of the slots.
         let mut wanted: Vec<usize> = slots.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
@@ -349,9 +352,10 @@ impl<'b> Columns<'b> {
     }
 }
 
-/// Row groups of pages, which come in order, and their rows in those.
+/// Row groups of pages, which are in order, and the selected rows in them.
 fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSelection) {
     let mut groups: Vec<usize> = pages.iter().map(|page| page.group).collect();
+    // Pages come in order, so equal groups are adjacent.
     groups.dedup();
     let rows_of = |group: usize| {
         metadata
@@ -375,7 +379,8 @@ fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSele
     )
 }
 
-/// The pages of a file, as its index has them. One without a usable index is a page that has to be read.
+/// The pages of a file, as its index has them. One without a usable index is a page that has to be
+/// read.
 fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
     let mut all = Vec::new();
     for (group, about) in metadata.row_groups().iter().enumerate() {
@@ -389,6 +394,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
             .map(|page| {
                 usize::try_from(page.first_row_index)
                     .unwrap_or(usize::MAX)
+                    // A damaged index can name rows after the end of the group.
                     .min(rows)
             })
             .collect();
@@ -399,7 +405,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
             let ColumnIndexMetaData::INT64(index) = index? else {
                 return None;
             };
-            // A damaged index can have another number of pages than the one that says where they lie.
+            // A damaged column index can have another number of pages than the offset index.
             let is_same = index.min_values().len() == starts.len();
             is_same.then_some((
                 *index.min_values().get(page)?,
@@ -408,6 +414,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
         };
         for (page, row) in starts.iter().enumerate() {
             let end = starts.get(page + 1).copied().unwrap_or(rows);
+            // A page without bounds is always read.
             let of = |column| bounds(column, page).unwrap_or((i64::MIN, i64::MAX));
             let rows = end.saturating_sub(*row);
             all.push(PageAt {

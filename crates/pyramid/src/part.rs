@@ -1,4 +1,4 @@
-//! What a row of a table adds to sums over time: stretches and moments.
+//! The contribution of a row of a table to sums over time: stretches and moments.
 
 /// Values of a sum; most kinds of sums use the first few of them.
 pub(crate) const SLOTS: usize = 10;
@@ -16,10 +16,10 @@ pub(crate) const CORE_SWITCHES: usize = 1;
 /// A sum.
 pub(crate) type Values = [i64; SLOTS];
 
-/// A key of something that is not known.
+/// A key of unknown objects.
 pub(crate) const UNKNOWN: i32 = -1;
 
-/// What is summed up, by which key.
+/// A dimension: the quantity that is summed up, and its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Dim {
     /// States by thread; the second key is its process.
@@ -79,7 +79,7 @@ impl Dim {
         Self::ALL.into_iter().find(|dim| dim.number() == number)
     }
 
-    /// How many values its sums have.
+    /// Number of values of its sums.
     pub(crate) const fn slots(self) -> usize {
         match self {
             Self::Thread | Self::Process => SLOTS,
@@ -89,17 +89,17 @@ impl Dim {
     }
 }
 
-/// Times in files of strangers may be any numbers. What lies further away than this (73 years) is moved here,
-/// so that differences and buckets of times always have numbers.
+/// Times in files from unknown sources may be any numbers. Times farther away than this (73 years)
+/// are clamped to it, so that differences and buckets of times cannot overflow.
 const FARTHEST: i64 = 1 << 61;
 
-/// A time that sums can be made with.
+/// Clamps a time so that sums with it cannot overflow.
 pub(crate) fn bounded(time: i64) -> i64 {
     time.clamp(-FARTHEST, FARTHEST)
 }
 
-/// A stretch of time, which counts its nanoseconds; or, where begin and end are equal, a moment with an
-/// amount.
+/// A stretch of time, which counts its nanoseconds. If start and end are equal, it is a moment with
+/// an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     /// Number of its row in the table.
@@ -114,7 +114,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// What of it lies in front of `time`.
+    /// The amount before `time`.
     pub(crate) fn before(&self, time: i64) -> i64 {
         if self.is_moment() {
             return if self.start < time { self.amount } else { 0 };
@@ -122,7 +122,7 @@ impl Part {
         self.end.min(time).saturating_sub(self.start).max(0)
     }
 
-    /// All of it.
+    /// The total amount.
     pub(crate) const fn whole(&self) -> i64 {
         if self.is_moment() {
             self.amount
@@ -136,11 +136,11 @@ impl Part {
     }
 }
 
-/// The parts of rows that were decoded, and when each row was over.
+/// The parts of decoded rows, and the end of each row.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) all: Vec<Part>,
-    /// For each row with parts: when it was over, and where its parts end.
+    /// For each row with parts: its end, and the index after its last part.
     pub(crate) rows: Vec<(i64, usize)>,
 }
 
@@ -150,7 +150,8 @@ impl Parts {
         self.rows.clear();
     }
 
-    /// A stretch that begins at `start` and is that long, if there is one.
+    /// Adds a stretch that starts at `start` and has this length, unless one of them is missing or
+    /// the length is 0.
     pub(crate) fn stretch(&mut self, part: Part, start: Option<i64>, length: Option<i64>) {
         if let (Some(start), Some(length)) = (start, length.filter(|length| *length > 0)) {
             let end = bounded(start.saturating_add(length));
@@ -181,8 +182,8 @@ impl Parts {
 
     /// Ends a row; one without parts is none.
     pub(crate) fn end_row(&mut self) {
-        // Rows without parts (of the idle process, or without times) must not move the time up to which rows
-        // are over.
+        // Rows without parts (of the idle process, or without times) must not advance the time up
+        // to which rows have ended.
         let begin = self.rows.last().map_or(0, |(_, end)| *end);
         let of_row = self.all.get(begin..).unwrap_or_default();
         if let Some(end) = of_row.iter().map(|part| part.end).max() {

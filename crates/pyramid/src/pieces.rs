@@ -1,7 +1,7 @@
 //! From stretches to sums of buckets: cutting, adding up, and the levels above.
 //!
-//! A row of sums stands for a run of buckets with equal sums each. A thread that waits for an hour is one
-//! row, so that the number of rows follows the number of switches and not the length of the trace.
+//! A row of sums covers a run of buckets with equal sums. A thread that waits for an hour is one
+//! row, so the number of rows follows the number of switches and not the length of the trace.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,12 +10,13 @@ use crate::part::{Part, SLOTS, Values};
 
 /// Width of the finest buckets, 1.05 ms, as a power of two.
 pub(crate) const FINEST: u32 = 20;
-/// How much wider buckets of the next level are, as a power of two.
+/// Factor between the bucket widths of two levels, as a power of two.
 pub(crate) const STEP: u32 = 2;
 /// The widest buckets that there are.
 pub(crate) const WIDEST: u32 = 60;
 
-/// Sums of a run of buckets: `values` are those of all of them, the same in each.
+/// Sums of a run of buckets: `values` are the totals over the run, which all its buckets share
+/// equally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
     /// The first bucket.
@@ -42,7 +43,8 @@ impl Run {
     }
 }
 
-/// Cuts a part at the bounds of the finest buckets: what lies in the first, in those between, in the last.
+/// Cuts a part at the bounds of the finest buckets: the first bucket, the buckets in between, and
+/// the last.
 pub(crate) fn cut(part: &Part, mut on_run: impl FnMut(Run)) {
     let mut put = |first, last, amount| {
         let mut values = [0; SLOTS];
@@ -86,7 +88,7 @@ pub(crate) fn cut(part: &Part, mut on_run: impl FnMut(Run)) {
 /// Adds two sums.
 pub(crate) fn add(to: &mut Values, values: &Values) {
     for (to, value) in to.iter_mut().zip(values) {
-        // Wrapping, so that taking a run out of a sum again gives exactly what was there before.
+        // Wrapping, so that subtracting a run from a sum gives exactly the sum before it was added.
         *to = to.wrapping_add(*value);
     }
 }
@@ -97,15 +99,15 @@ fn subtract(from: &mut Values, values: &Values) {
     }
 }
 
-/// Adds up runs of one key, which come in the order of their first buckets and may overlap, to runs that do
-/// not overlap.
+/// Adds up runs of one key, which come in the order of their first buckets and may overlap, to runs
+/// that do not overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep {
-    /// Bucket up to which all was given.
+    /// Bucket up to which everything was emitted.
     at: i64,
-    /// What lies in that bucket alone.
+    /// The sums of that bucket alone.
     here: Option<Values>,
-    /// Last bucket of runs that reach over it, with their sums of one bucket.
+    /// Last bucket of open runs, with their sums of one bucket.
     open: BinaryHeap<Reverse<(i64, Values)>>,
     /// Sums of those.
     sum: Values,
@@ -124,13 +126,13 @@ impl Sweep {
         }
     }
 
-    /// Gives everything that is left, and is empty afterwards.
+    /// Emits everything that is left, and is empty afterwards.
     pub(crate) fn finish(&mut self, on_run: &mut dyn FnMut(Run)) {
         self.advance(i64::MAX, on_run);
         *self = Self::default();
     }
 
-    /// Gives what lies in front of a bucket.
+    /// Emits all runs before a bucket.
     fn advance(&mut self, to: i64, on_run: &mut dyn FnMut(Run)) {
         while self.at < to {
             if let Some(mut values) = self.here.take() {
@@ -145,7 +147,8 @@ impl Sweep {
                 let Some(Reverse((last, _))) = self.open.peek() else {
                     break;
                 };
-                // A run ends with the first open one that ends: behind it the sum of a bucket is another one.
+                // A run ends with the first open one that ends: after it the sum of a bucket
+                // differs.
                 let last = (*last).min(to - 1);
                 if last >= self.at {
                     let run = Run {
@@ -161,8 +164,8 @@ impl Sweep {
                     self.at = last + 1;
                 }
             }
-            // Runs whose last bucket was given are taken out before anything else is added, so that the sum
-            // never holds what is over.
+            // Runs whose last bucket was emitted are subtracted before anything else is added, so
+            // that the sum never contains a run that has ended.
             while let Some(Reverse((last, one))) = self.open.peek()
                 && *last < self.at
             {
@@ -173,7 +176,8 @@ impl Sweep {
     }
 }
 
-/// Makes the runs of one level from those of the level below it, which come in order and do not overlap.
+/// Builds the runs of one level from the runs of the level below, which come in order and do not
+/// overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Roll {
     open: Option<(i64, Values)>,
@@ -195,8 +199,8 @@ impl Roll {
         if head < children {
             self.add(first, &run.share(head), on_run);
         }
-        // A run of several whole buckets is given at once and not bucket by bucket, else a wait of an hour
-        // would be a row for each bucket of every level.
+        // A run of several whole buckets is emitted at once and not bucket by bucket. Otherwise a
+        // wait of an hour would be a row for each bucket of every level.
         if from <= to {
             self.finish(on_run);
             let values = run.share((to - from + 1) << STEP);
@@ -211,7 +215,7 @@ impl Roll {
         }
     }
 
-    /// Gives what is left.
+    /// Emits the remaining run.
     pub(crate) fn finish(&mut self, on_run: &mut dyn FnMut(Run)) {
         if let Some((bucket, values)) = self.open.take() {
             on_run(Run {

@@ -1,4 +1,4 @@
-//! The pyramid of an extract: made once, asked by any number of threads.
+//! The pyramid of an extract: built once, queried by any number of threads.
 
 use std::path::Path;
 
@@ -15,22 +15,22 @@ use crate::store::Store;
 use crate::tables::Rows;
 use crate::{folder, moment, series, sums, timeline};
 
-/// What part of time a pyramid covers, and from what.
+/// The time range of a pyramid, and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// First moment of which anything is known.
+    /// The first known moment.
     pub from_ns: i64,
-    /// Behind the last one.
+    /// The end, exclusive.
     pub to_ns: i64,
     /// Processors.
     pub processors: i32,
-    /// Whether running, ready and waiting come from context switches; else running comes from samples, and of
-    /// the others nothing is known.
+    /// True if running, ready and waiting times come from context switches. Otherwise running times
+    /// come from samples, and the others are unknown.
     pub has_switches: bool,
 }
 
-/// The pyramid of an extract. It keeps files open and their descriptions in memory, nothing else; asking
-/// takes `&self` and may happen on any number of threads.
+/// The pyramid of an extract. It keeps only open files and their metadata in memory. Queries take
+/// `&self` and may run on any number of threads.
 #[derive(Debug)]
 pub struct Pyramid {
     bounds: Bounds,
@@ -38,10 +38,10 @@ pub struct Pyramid {
 }
 
 impl Pyramid {
-    /// Opens the pages of an extract, after making them if they are not there or are those of another one.
-    /// They lie in `derived/pages-N` of the extract if that is a folder that can be written to, else in
-    /// `cache`/`FINGERPRINT.pages-N`. `on_progress` is asked now and then while they are made; it returns
-    /// `false` to stop that.
+    /// Opens the pages of an extract, after building them if they are missing or belong to another
+    /// extract. They are in `derived/pages-N` of the extract if that folder can be written to,
+    /// otherwise in `cache`/`FINGERPRINT.pages-N`. `on_progress` is called now and then during the
+    /// build; it returns `false` to stop.
     ///
     /// # Errors
     /// If a table cannot be read, or there is no place to write the pages.
@@ -53,8 +53,8 @@ impl Pyramid {
         let (folder, about) = folder::find_or_make(extract, cache, on_progress)?;
         let store = Store::open(extract, folder, about)?;
         let facts = &store.facts;
-        // Rows may begin in front of the trace (an access that was under way) or end behind it; the bounds
-        // hold all of them, and at least the recording itself.
+        // Rows may start before the trace (an access that was in progress) or end after it. The
+        // bounds hold all of them, and at least the recording itself.
         let from = store
             .tables
             .iter()
@@ -77,8 +77,9 @@ impl Pyramid {
         Ok(Self { bounds, store })
     }
 
-    /// Reads the descriptions of all files, which are otherwise read when they are first needed: seconds
-    /// where pages are gigabytes. Meanwhile anything may be asked. `go_on` returns `false` to stop that.
+    /// Reads the metadata of all files, which is otherwise read when a file is first needed:
+    /// seconds if the pages have gigabytes. Queries may run at the same time. `go_on` returns
+    /// `false` to stop.
     ///
     /// # Errors
     /// If a file is damaged.
@@ -86,7 +87,7 @@ impl Pyramid {
         self.store.open_files(go_on)
     }
 
-    /// What part of time a pyramid covers, and from what.
+    /// The time range of the pyramid, and its source.
     #[must_use]
     pub const fn bounds(&self) -> Bounds {
         self.bounds
@@ -95,8 +96,8 @@ impl Pyramid {
     /// States of lanes over time.
     ///
     /// # Errors
-    /// If lanes times buckets are more than [`MAX_CELLS`](crate::MAX_CELLS), nothing was recorded that says
-    /// what ran, or a file is damaged.
+    /// If lanes times buckets are more than [`MAX_CELLS`](crate::MAX_CELLS), if neither context
+    /// switches nor samples were recorded, or if a file is damaged.
     pub fn timeline(&self, request: &TimelineRequest) -> Result<Timeline> {
         self.needs_lanes()?;
         timeline::answer(&self.store, request)
@@ -110,16 +111,16 @@ impl Pyramid {
         series::answer(&self.store, request)
     }
 
-    /// Which lanes there are, with their sums.
+    /// The lanes of a kind, with their sums.
     ///
     /// # Errors
-    /// If nothing was recorded that says what ran, or a file is damaged.
+    /// If neither context switches nor samples were recorded, or a file is damaged.
     pub fn lanes(&self, request: &LanesRequest) -> Result<LanesAnswer> {
         self.needs_lanes()?;
         sums::answer(&self.store, request)
     }
 
-    /// What a lane did at a moment.
+    /// The activity of a lane at a moment.
     ///
     /// # Errors
     /// If there are no context switches, or a file is damaged.
@@ -127,7 +128,7 @@ impl Pyramid {
         moment::answer(&self.store, request)
     }
 
-    /// Where its pages lie.
+    /// Folder of the pages.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.store.folder()

@@ -1,9 +1,10 @@
-//! One scan of a table: pieces of the finest buckets, and what is needed to sum up to any moment.
+//! One scan of a table: pieces of the finest buckets, and the data needed to sum up to any moment.
 //!
-//! Rows are written when they are over. A *segment* is a stretch of them. What is known in front of each
-//! segment is written down (sums of all rows before it), and what of later rows reaches back to in front of
-//! it. With these, sums up to any moment take the rows of one segment, and those of any part of time the rows
-//! of the segments that it touches, however long ago a slice began that goes on.
+//! Rows are written when they end. A *segment* is a stretch of them. For each segment two things
+//! are stored: the sums of all rows before it, and the parts of later rows that reach back before
+//! it. With these, sums up to any moment need only the rows of one segment, and sums of any range
+//! need only the rows of the segments that it touches, however long ago a slice started that is
+//! still open.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,12 +19,12 @@ use crate::tables::Rows;
 
 /// Rows of a segment, at least.
 const SEGMENT_ROWS: u64 = 1 << 14;
-/// A segment has that many times as many rows as there are sums to write down in front of it.
+/// Minimum number of rows in a segment per sum stored before it.
 const ROWS_PER_SUM: u64 = 8;
-/// Rows that may be out of order. Each answer holds all of them in memory.
+/// Maximum number of rows that may be out of order. Each answer holds all of them in memory.
 const MAX_LOOSE: u64 = 1 << 20;
 
-/// The number of what is not in order, in place of that of a segment.
+/// The segment number of rows that are out of order.
 pub(crate) const LOOSE: i64 = -1;
 
 /// First key of the records of a segment and kind of sums.
@@ -39,7 +40,7 @@ struct State {
     open: Option<(i64, Values)>,
 }
 
-/// A scan under way.
+/// A scan in progress.
 pub(crate) struct Scan {
     folder: PathBuf,
     states: HashMap<(Dim, i32, i32), State>,
@@ -77,8 +78,8 @@ impl Scan {
         for (end, behind) in &parts.rows {
             let row = parts.all.get(begin..*behind).unwrap_or_default();
             begin = *behind;
-            // A row that was over before the one in front of it fits no segment, which relies on the order of
-            // ends. It is kept by itself and added to every answer.
+            // A row that ended before the one preceding it belongs to no segment, because segments
+            // rely on the order of ends. It is kept separately and added to every answer.
             let is_loose = *end < self.latest;
             if is_loose {
                 self.loose += 1;
@@ -100,15 +101,15 @@ impl Scan {
         Ok(())
     }
 
-    /// Begins a segment with this row if the one before is long enough.
+    /// Starts a segment with this row if the current one is long enough.
     fn begin_segment(&mut self, row: &[Part], end: i64) -> Result<()> {
         let number = row
             .first()
             .and_then(|part| u64::try_from(part.row).ok())
             .unwrap_or(0);
         let begun = self.segments.last().map_or(0, |(first, _)| *first);
-        // Segments grow with the number of threads: the sums in front of them would otherwise take more space
-        // than the rows that they save from being read.
+        // Segments grow with the number of threads. Otherwise the sums before them would take more
+        // space than the rows that they save from being read.
         let long = SEGMENT_ROWS.max((self.states.len() as u64).saturating_mul(ROWS_PER_SUM));
         if number.saturating_sub(begun) < long {
             return Ok(());
@@ -118,7 +119,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Sums of all rows so far, which lie in front of the next segment.
+    /// Writes the sums of all rows so far, which precede the next segment.
     fn write_sums(&mut self) -> Result<()> {
         let segment = i64::try_from(self.segments.len()).unwrap_or(i64::MAX);
         let mut all: Vec<_> = self
@@ -151,8 +152,9 @@ impl Scan {
         let (from, to) = self.bounds.unwrap_or((part.start, end));
         self.bounds = Some((from.min(part.start), to.max(end)));
         self.sum(part, is_loose)?;
-        // The rows have no parts for processes, since each would repeat that of a thread. The sums have both:
-        // most pictures show processes, and adding up their threads takes far more reading.
+        // The rows have no parts for processes, because each would repeat the part of a thread. The
+        // sums have both: most pictures show processes, and adding up their threads takes far more
+        // reading.
         if part.dim == Dim::Thread {
             self.sum(
                 &Part {
@@ -167,8 +169,8 @@ impl Scan {
         if is_loose {
             return self.reach(LOOSE, part);
         }
-        // All segments that were begun after the part: whoever asks for a time in one of them does not read
-        // this row, but needs what lies in front of it.
+        // All segments that started after the start of the part. A query for a time in one of them
+        // does not read this row, but needs the part of it before the segment.
         let first = self
             .segments
             .partition_point(|(_, time)| *time <= part.start);
@@ -189,8 +191,8 @@ impl Scan {
             return Ok(());
         };
         let mut done = Ok(());
-        // Neighbouring pieces of one key are mostly in the same bucket. They are added up here, so that the
-        // sorter gets one record for a bucket in place of one for each switch.
+        // Adjacent pieces of one key are mostly in the same bucket. They are added up here, so that
+        // the sorter gets one record per bucket instead of one per switch.
         cut(part, |run| {
             let ready = match &mut state.open {
                 Some((bucket, values)) if *bucket == run.first && run.first == run.last => {
@@ -234,7 +236,7 @@ impl Scan {
         pushed.map_err(Error::io("write", &self.folder))
     }
 
-    /// Completes the files. `rows` are those of the table.
+    /// Completes the files. `rows` is the number of rows of the table.
     pub(crate) fn finish(mut self, rows: u64) -> Result<(TableAbout, Vec<(Dim, Sorter)>)> {
         self.write_sums()?;
         self.sums.finish()?;
@@ -272,7 +274,7 @@ impl Scan {
 
 /// Values of a part that reaches into a segment.
 const REACHING_SLOTS: usize = 5;
-/// All of them.
+/// All slots of reaching parts.
 const REACHING: [usize; REACHING_SLOTS] = [0, 1, 2, 3, 4];
 
 fn record((key, sub): (i32, i32), run: &Run) -> Record {
@@ -282,7 +284,7 @@ fn record((key, sub): (i32, i32), run: &Run) -> Record {
     }
 }
 
-/// A part that reaches into a segment from behind it, from its record.
+/// A part that reaches back into a segment, decoded from its record.
 pub(crate) fn reaching(record: &Record) -> Option<Part> {
     let [tag, key, sub, _] = record.keys;
     let [slot, start, end, amount, row, ..] = record.values;

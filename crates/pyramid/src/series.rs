@@ -13,9 +13,9 @@ use crate::part::{Dim, RUNNING, UNKNOWN};
 use crate::store::{Store, key_in};
 use crate::timeline::{has, sorted};
 
-/// Series with keys of their own, at most.
+/// Maximum number of series with keys of their own.
 const MAX_TOP: usize = 64;
-/// Width of what events are counted by.
+/// Width of the buckets by which events are counted, in nanoseconds.
 const SECOND: i64 = 1_000_000_000;
 
 /// Answers [`Pyramid::series`](crate::Pyramid::series).
@@ -37,8 +37,8 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     if store.table(asked.dim).is_none() {
         return Err(store.not_recorded(what(request.kind)));
     }
-    // Totals are of the exact range, the buckets of a range that is rounded outwards: bands are ranked and
-    // labelled by what was asked for.
+    // Totals cover the exact range, buckets the range rounded outwards: bands are ranked and
+    // labeled by the range that was requested.
     let mut totals: BTreeMap<i32, i64> = BTreeMap::new();
     for (key, values) in store.sums(asked.dim, bounds(request.range), &mut source)? {
         let value = values.get(RUNNING).copied().unwrap_or(0);
@@ -91,7 +91,7 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     })
 }
 
-/// What a kind is made of, for people.
+/// The source of a kind, for messages.
 const fn what(kind: SeriesKind) -> &'static str {
     match kind {
         SeriesKind::Cpu => "context switches or CPU samples",
@@ -107,7 +107,7 @@ fn top(request: &SeriesRequest) -> usize {
     usize::try_from(request.top).unwrap_or(MAX_TOP).min(MAX_TOP)
 }
 
-/// Which sums are asked for.
+/// The sums to read for a request.
 struct Asked {
     kind: SeriesKind,
     dim: Dim,
@@ -125,8 +125,8 @@ impl Asked {
         } = &request.selection;
         let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
         let cores = sorted(cores.as_ref());
-        // Only threads and processors are kept with their processes beside them, so one of these two
-        // conditions can be applied together with processes, but not both.
+        // Only the sums of threads and processors are also kept by process. So one of these two
+        // conditions can be combined with processes, but not both.
         let dim = match request.kind {
             SeriesKind::Cpu if threads.is_some() => Dim::Thread,
             SeriesKind::Cpu if cores.is_some() => Dim::Core,
@@ -164,7 +164,7 @@ impl Asked {
         asked
     }
 
-    /// The keys to read, where that is known; else all.
+    /// The keys to read, if they are known; `None` for all.
     fn keys(&self) -> Option<&[i32]> {
         match self.dim {
             Dim::Thread => self.threads.as_deref(),
@@ -207,7 +207,7 @@ impl Asked {
     }
 }
 
-/// The largest series, and the others together.
+/// The largest series, and the sum of the others.
 struct Bands {
     /// Keys in the order of their names, with their places.
     places: BTreeMap<i32, usize>,
@@ -217,13 +217,13 @@ struct Bands {
 
 impl Bands {
     fn new(totals: BTreeMap<i32, i64>, top: usize, grid: Grid) -> Self {
-        // What belongs to no known process never has a band of its own, however large it is: a reader
-        // could not look up whose it is.
+        // Time of no known process never has a band of its own, however large it is: a reader could
+        // not look up its owner.
         let (named, unnamed): (Vec<_>, Vec<_>) =
             totals.into_iter().partition(|(key, _)| *key != UNKNOWN);
         let mut named: Vec<(i32, i64)> = named;
-        // Of equal totals the smaller key comes first, so that bands do not change places between two
-        // answers.
+        // Of equal totals the smaller key comes first, so that bands do not change places between
+        // two answers.
         named.sort_by_key(|(key, total)| (std::cmp::Reverse(*total), *key));
         let rest = named.split_off(top.min(named.len()));
         let empty = |(key, total): (Option<i32>, i64)| Series {
@@ -260,7 +260,7 @@ impl Bands {
             Some(series) => series,
             None => &mut self.others,
         };
-        // Saturating, since values in a file of a stranger may be any numbers.
+        // Saturating, because values in a file from an unknown source may be any numbers.
         if let Some(sum) = series.values.get_mut(bucket) {
             *sum = sum.saturating_add(value);
         }
@@ -274,8 +274,8 @@ impl Bands {
     }
 }
 
-/// Events are counted by whole seconds: a bucket has at least one, and a second belongs to the bucket in
-/// which it starts.
+/// Events are counted by whole seconds: a bucket has at least one second, and a second belongs to
+/// the bucket in which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
     let Selection {

@@ -1,4 +1,5 @@
-//! Sorting more records than memory should hold: sorted runs go to a temporary file and are merged.
+//! External sort for more records than memory should hold: sorted runs go to a temporary file and
+//! are merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,18 +13,18 @@ use crate::part::{SLOTS, Values};
 /// A row of a file of pages: four keys, by which rows are sorted, and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Record {
-    /// What its sum is of.
+    /// The keys of the sum.
     pub(crate) keys: [i64; 4],
     /// Its sum.
     pub(crate) values: Values,
 }
 
-/// Records that are held at a time: 112 bytes each.
+/// Maximum number of records in memory: 112 bytes each.
 const HELD: usize = 400_000;
 /// Bytes of a run that are read at a time.
 const READ_AT_ONCE: usize = 64 << 10;
 
-/// Takes records in any order and gives them back sorted.
+/// Takes records in any order and returns them sorted.
 #[derive(Debug)]
 pub(crate) struct Sorter {
     held: Vec<Record>,
@@ -55,8 +56,8 @@ impl Sorter {
     }
 
     fn spill(&mut self, folder: &Path) -> io::Result<()> {
-        // The sort need not be stable: records are compared with their values too, so equal ones are
-        // identical.
+        // The sort need not be stable: records are compared with their values too, so equal ones
+        // are identical.
         self.held.sort_unstable();
         let mut bytes = Vec::new();
         for record in self.held.drain(..) {
@@ -83,7 +84,8 @@ impl Sorter {
             file: self.file,
             held: self.held.into_iter(),
         };
-        // What was never spilled is one more run, under a number that no run in the file has.
+        // Records that were never spilled are one more run, with a number that no run in the file
+        // has.
         for (place, (begin, end)) in self.runs.into_iter().enumerate() {
             sorted.runs.push(Run {
                 next: begin,
@@ -127,14 +129,15 @@ impl Sorted {
         };
         let place = least.0.1;
         let Reverse((record, _)) = match following {
-            // One step through the heap in place of two, since most records are replaced by one of their run.
+            // One step through the heap instead of two, because most records are replaced by one of
+            // their run.
             Some(following) => std::mem::replace(&mut *least, Reverse((following, place))),
             None => PeekMut::pop(least),
         };
         Ok(Some(record))
     }
 
-    /// The next record of a run, or of those that were never spilled.
+    /// The next record of a run, or of the records that were never spilled.
     fn following(&mut self, place: usize) -> io::Result<Option<Record>> {
         match (self.runs.get_mut(place), &mut self.file) {
             (Some(run), Some(file)) => run.next(file),
@@ -153,11 +156,11 @@ impl Sorted {
 
 impl Run {
     fn next(&mut self, file: &mut File) -> io::Result<Option<Record>> {
-        // A record is at most this long, so that one is never cut where more can be read.
+        // The maximum length of a record, so that a record is never cut while more can be read.
         let longest = 2 + (4 + SLOTS) * 10;
         let left = self.buffer.len().saturating_sub(self.at);
         if left < longest && self.next < self.end {
-            // What is left of the last block is moved to the front: a record may lie across two blocks.
+            // The rest of the last block is moved to the front: a record may span two blocks.
             self.buffer.drain(..self.at);
             self.at = 0;
             let wanted = usize::try_from(self.end - self.next)
@@ -186,7 +189,7 @@ fn encode(record: &Record, bytes: &mut Vec<u8>) {
         .fold(0u16, |mask, (bit, _)| mask | 1 << bit);
     bytes.extend(mask.to_le_bytes());
     for number in numbers().filter(|number| **number != 0) {
-        // Zigzag, so that small negative numbers take few bytes as well.
+        // Zigzag, so that small negative numbers also take few bytes.
         let mut left = ((number << 1) ^ (number >> 63)).cast_unsigned();
         while left > 0x7F {
             bytes.push((left & 0x7F) as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! An open folder of pages, with the tables that it was made of.
+//! An open folder of pages, with the tables that it was built from.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ use crate::spill::Record;
 use crate::tables::{Facts, Rows};
 use crate::two::both;
 
-/// Rows that are read for one answer, at most; above that the finest buckets have to do.
+/// Maximum number of rows that are read for one answer; above it the finest buckets are used.
 const MAX_ROWS: u64 = 2_000_000;
 
 /// Sums by key.
 type Sums = HashMap<(i32, i32), Values>;
 
-/// Gets each run of buckets with equal sums: its key, the run, and the width of its buckets.
+/// Receives each run of buckets with equal sums: its key, the run, and the width of its buckets.
 type OnRun<'f> = &'f mut dyn FnMut((i32, i32), &Run, u32);
 
-/// A file that is opened when it is first needed. Each has its own lock, so that a request for a small file
-/// does not wait until a large one is open.
+/// A file that is opened when it is first needed. Each has its own lock, so that a request for a
+/// small file does not wait until a large one is open.
 #[derive(Debug)]
 struct Opened<T>(Mutex<Option<Arc<T>>>);
 
@@ -49,7 +49,7 @@ impl<T> Opened<T> {
     }
 }
 
-/// What is kept open: files, opened when they are first needed.
+/// The open files of a pyramid. Each is opened when it is first needed.
 #[derive(Debug)]
 pub(crate) struct Store {
     folder: PathBuf,
@@ -60,7 +60,7 @@ pub(crate) struct Store {
     files: Mutex<BTreeMap<String, Arc<Opened<PageFile>>>>,
 }
 
-/// A table that sums were made of.
+/// A table that sums were built from.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) rows: Rows,
@@ -76,14 +76,14 @@ impl Table {
         self.open.or_open(|| BaseFile::open(&self.file))
     }
 
-    /// The first segment that begins when `time` has come; behind the last one there is none.
+    /// The first segment that starts at or after `time`; the number of segments if there is none.
     fn segment(&self, time: i64) -> usize {
         self.about
             .segments
             .partition_point(|(_, begun)| *begun < time)
     }
 
-    /// First row of a segment; behind the last one all rows.
+    /// First row of a segment; after the last segment, the total number of rows.
     fn row(&self, segment: usize) -> u64 {
         self.about
             .segments
@@ -91,7 +91,7 @@ impl Table {
             .map_or(self.about.rows, |(row, _)| *row)
     }
 
-    /// Whether so few rows belong to a part of time that they can be read for an answer.
+    /// True if a range has so few rows that they can be read for an answer.
     pub(crate) fn is_short(&self, from: i64, to: i64) -> bool {
         self.row(self.segment(to))
             .saturating_sub(self.row(self.segment(from).saturating_sub(1)))
@@ -141,7 +141,7 @@ impl Store {
         &self.folder
     }
 
-    /// What was asked for has no rows in the extract.
+    /// The error for a quantity without rows in the extract.
     pub(crate) const fn not_recorded(&self, what: &'static str) -> Error {
         Error::NotRecorded {
             what,
@@ -149,14 +149,14 @@ impl Store {
         }
     }
 
-    /// The table that sums of that kind are made of.
+    /// The table that sums of that kind are built from.
     pub(crate) fn table(&self, dim: Dim) -> Option<&Table> {
         self.tables
             .iter()
             .find(|table| table.rows.dims().contains(&dim))
     }
 
-    /// How many levels there are of that kind.
+    /// Number of levels of that kind.
     pub(crate) fn levels(&self, dim: Dim) -> usize {
         self.about.levels.get(dim.name()).copied().unwrap_or(0)
     }
@@ -164,13 +164,13 @@ impl Store {
     pub(crate) fn page_file(&self, name: &str) -> Result<Arc<PageFile>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Arc::clone(files.entry(name.to_owned()).or_default());
-        // The lock on the list is given back before a file is opened: opening a large one takes seconds, and
-        // others are asked meanwhile.
+        // The lock on the list is released before a file is opened: opening a large one takes
+        // seconds, and other queries run in that time.
         drop(files);
         place.or_open(|| PageFile::open(&self.folder.join(name)))
     }
 
-    /// Opens all files of levels, the coarsest first, since they are small and drawn first.
+    /// Opens all files of levels, the coarsest first, because they are small and drawn first.
     pub(crate) fn open_files(&self, go_on: &dyn Fn() -> bool) -> Result<()> {
         let levels = &self.about.levels;
         for level in (0..levels.values().copied().max().unwrap_or(0)).rev() {
@@ -186,8 +186,9 @@ impl Store {
             .try_for_each(|table| table.base().map(drop))
     }
 
-    /// Gives the sums of a level: those of the keys (of all without any), with their values of these slots,
-    /// as far as they touch the part of time. With each comes the width of its buckets, as a power of two.
+    /// Calls `on_run` for the runs of a level that touch the range: those of the given keys (or
+    /// all), with the values of these slots. Each comes with the width of its buckets, as a power
+    /// of two.
     pub(crate) fn runs(
         &self,
         (dim, level): (Dim, usize),
@@ -197,7 +198,7 @@ impl Store {
         source: &mut Source,
         on_run: OnRun<'_>,
     ) -> Result<()> {
-        // The topmost level stands for those above it.
+        // The topmost level replaces all levels above it.
         let Some(level) = self.levels(dim).checked_sub(1).map(|top| level.min(top)) else {
             return Ok(());
         };
@@ -237,7 +238,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives all parts of rows that touch a part of time, and some that lie near it.
+    /// Emits all parts of rows that touch the range, and some near it.
     pub(crate) fn parts(
         &self,
         table: &Table,
@@ -245,8 +246,8 @@ impl Store {
         source: &mut Source,
         on_part: &mut dyn FnMut(&Part),
     ) -> Result<()> {
-        // The segment in which `from` lies begins before it, hence one less; parts that go on behind the last
-        // segment are found among those that reach into it.
+        // The segment that contains `from` starts before it, hence one less. Parts that continue
+        // after the last segment are found among the parts that reach back into it.
         let (begin, end) = (table.segment(from).saturating_sub(1), table.segment(to));
         self.rows(table, (begin, end), source, on_part)?;
         let segment = i64::try_from(end).unwrap_or(i64::MAX);
@@ -261,7 +262,8 @@ impl Store {
         Ok(())
     }
 
-    /// Sums up to the end of a part of time less those up to its start, by key: the exact sums of that part.
+    /// Sums up to the end of a part of time less those up to its start, by key: the exact sums of
+    /// that part.
     pub(crate) fn sums(
         &self,
         dim: Dim,
@@ -278,8 +280,8 @@ impl Store {
             })?;
             Ok((sums, source.rows_read))
         };
-        // Reading up to each end costs at most one segment of rows however long the range is, where adding up
-        // the rows between would grow with it.
+        // Reading up to each end costs at most one segment of rows for any range; adding up the
+        // rows in between would grow with the range.
         let (begun, ended) = both(|| of_end(from), || of_end(to));
         let ((begun, of_begun), (mut sums, of_ended)) = (begun?, ended?);
         source.rows_read += of_begun + of_ended;
@@ -304,11 +306,11 @@ impl Store {
         source: &mut Source,
         on_sum: &mut dyn FnMut((i32, i32), &Values),
     ) -> Result<()> {
-        // Nothing lies before the first part, so no segment has to be read.
+        // Nothing is before the first part, so no segment has to be read.
         if time <= table.about.from {
             return Ok(());
         }
-        // Behind all there is nothing to take away.
+        // After the last part there is nothing to subtract.
         let is_over = time >= table.about.to;
         let segment = if is_over {
             table.about.segments.len()
@@ -331,7 +333,8 @@ impl Store {
                 }
             },
         )?;
-        // Parts of a row stand side by side and have one key: they are put together before it is looked up.
+        // Parts of a row are adjacent and have one key: they are combined before the key is looked
+        // up.
         let mut row: ((i32, i32), Values) = ((0, 0), [0; SLOTS]);
         let mut put = |part: &Part, amount: i64| {
             let Some(key) = key_in(part, dim).filter(|_| amount != 0) else {
@@ -346,8 +349,8 @@ impl Store {
             }
         };
         if !is_over {
-            // Sums in front of the segment hold rows that were over by then in full, including what lies
-            // after `time`.
+            // Sums before the segment contain rows that had ended by then in full, including their
+            // part after `time`.
             self.rows(
                 table,
                 (segment.saturating_sub(1), segment),
@@ -356,7 +359,7 @@ impl Store {
                     put(part, part.before(time).saturating_sub(part.whole()));
                 },
             )?;
-            // Parts of processes were never written: they are those of threads by another key.
+            // Parts of processes were never written: they are the parts of threads by another key.
             let dims = [if dim == Dim::Process {
                 Dim::Thread
             } else {
@@ -366,7 +369,7 @@ impl Store {
                 put(&part, part.before(time))
             })?;
         }
-        // Rows out of order are in no sum in front of a segment, hence they are added in full.
+        // Rows out of order are in no sum before a segment, so they are added in full.
         table
             .loose
             .0
@@ -402,8 +405,8 @@ impl Store {
             parts
                 .all
                 .iter()
-                // A row out of order is among the rows of some segment as well; it would count twice, since
-                // it is added by itself.
+                // A row out of order is also among the rows of some segment. It would count twice,
+                // because it is added separately.
                 .filter(|part| loose.is_empty() || !loose.contains(&part.row))
                 .for_each(&mut *on_part);
             Ok(())
@@ -411,7 +414,7 @@ impl Store {
         Ok(())
     }
 
-    /// Parts of rows behind a segment that begin in front of it.
+    /// Parts of rows after a segment that start before it.
     fn reaching(
         &self,
         rows: Rows,
@@ -438,7 +441,7 @@ impl Store {
     }
 }
 
-/// The keys of a part in that kind of sums, if it belongs there.
+/// The keys of a part in a kind of sums; `None` if it does not belong there.
 pub(crate) fn key_in(part: &Part, dim: Dim) -> Option<(i32, i32)> {
     match (part.dim, dim) {
         (Dim::Thread, Dim::Process) => Some((part.sub, 0)),

@@ -1,4 +1,4 @@
-//! Which lanes there are, and their sums within a part of time.
+//! The lanes of a kind, and their sums within a range.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,8 @@ fn threads(
         .not_applied
         .extend(cores.as_ref().map(|_| Field::Core));
     let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
-    // A process of which only some threads are selected is the sum of those, which only the sums by thread
-    // can say.
+    // A process of which only some threads are selected is the sum of those, which only the sums by
+    // thread can say.
     let dim = if kind == LaneKind::Thread || threads.is_some() {
         Dim::Thread
     } else {
@@ -86,13 +86,13 @@ fn threads(
         }
     };
     let mut lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
-    // Of equal times the smaller key comes first, so that pages of a long list neither repeat nor skip a
-    // lane.
+    // Of equal times the smaller key comes first, so that pages of a long list neither repeat nor
+    // skip a lane.
     lanes.sort_by_key(|lane| (-lane.running_ns, lane.key));
     Ok(lanes)
 }
 
-/// All processors that were asked for, including those on which nothing ran.
+/// All requested processors, including those on which nothing ran.
 fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<Vec<Lane>> {
     let Selection {
         processes,
@@ -103,7 +103,7 @@ fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<V
         .not_applied
         .extend(threads.as_ref().map(|_| Field::Thread));
     let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
-    // A manifest of a stranger may name any number of processors, and each gets a lane.
+    // A manifest from an unknown source may name any number of processors, and each gets a lane.
     let known = 0..store.facts.processors.clamp(0, 1 << 12);
     let mut lanes: BTreeMap<i32, Values> = known.map(|core| (core, [0; SLOTS])).collect();
     for ((core, process), values) in store.sums(Dim::Core, bounds(request.range), source)? {

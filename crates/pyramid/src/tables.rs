@@ -1,4 +1,4 @@
-//! The tables of an extract that sums are made of, and what each of their rows adds.
+//! The tables of an extract that sums are built from, and the contribution of each of their rows.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ impl Rows {
         }
     }
 
-    /// The sums that its rows are added to. Those of processes come from threads.
+    /// The sums that its rows are added to. Sums of processes are derived from threads.
     pub(crate) const fn dims(self) -> &'static [Dim] {
         match self {
             Self::Switches | Self::Samples => &[Dim::Thread, Dim::Process, Dim::Core],
@@ -91,7 +91,7 @@ impl Rows {
         }
     }
 
-    /// What the rows of a batch add; the first one has that number.
+    /// Adds the parts of the rows of a batch. `first` is the number of its first row.
     pub(crate) fn parts(
         self,
         batch: &RecordBatch,
@@ -113,8 +113,8 @@ impl Rows {
     }
 }
 
-/// Which tables an extract has. Samples are used only without context switches, which say more precisely what
-/// ran.
+/// The tables of an extract to read. Samples are used only without context switches, which are more
+/// precise.
 pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
     let has = |rows: &Rows| {
         extract
@@ -127,8 +127,8 @@ pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
         first(&[Rows::Dpcs]),
         first(&[Rows::Disk]),
         first(&[Rows::File]),
-        // Where a trace has both, the transfers of the kernel logger are used and not those of the TCP
-        // provider: these are the same bytes, and adding both would count them twice.
+        // If a trace has both, the transfers of the kernel logger are used and not the transfers of
+        // the TCP provider: they are the same bytes, and adding both would count them twice.
         first(&[Rows::Net, Rows::TcpEvents]),
         first(&[Rows::Marks]),
     ]
@@ -137,12 +137,12 @@ pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
     .collect()
 }
 
-/// What has to be known of a trace to read its rows.
+/// The facts about a trace that are needed to read its rows.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// First event of the kernel logger.
     pub(crate) kernel_start: i64,
-    /// Its last one, up to which open waits go.
+    /// Its last event, at which open waits end.
     pub(crate) kernel_end: i64,
     /// Length of the recording.
     pub(crate) duration: i64,
@@ -176,8 +176,8 @@ impl Facts {
             facts.kernel_start = bounded(first("kernel_start_ns")?.unwrap_or(0));
             facts.kernel_end = first("kernel_end_ns")?.map_or(facts.duration, bounded);
         }
-        // The idle process has the id 0, which is given to no other one. What it runs is a processor that
-        // does nothing.
+        // The idle process has the ID 0, which no other process gets. Its run time is idle time of
+        // a processor.
         for batch in batches(extract, "process", &["process_key", "pid"])? {
             let batch = batch?;
             let column = |name| int32(&batch, name).map_err(Error::column("process"));
@@ -243,7 +243,8 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
     );
     let open = boolean(batch, "is_open_wait")?;
     for (row, number) in numbered(batch, first) {
-        // Idle threads are left out altogether: their switches would draw every processor as always busy.
+        // Idle threads are left out altogether: their switches would draw every processor as always
+        // busy.
         let of = process.get(row);
         if of.is_some() && of == facts.idle {
             continue;
@@ -253,8 +254,9 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
         };
         let state = |slot| part(number, Dim::Thread, key, sub, slot);
         let (begin, wakes) = (last_out.get(row), readied.get(row));
-        // A thread that still waits when the recording ends has no row with an end. Its wait goes up to the
-        // last event of the kernel logger: behind that it is not known whether it still waits.
+        // A thread that still waits when the recording ends has no row with an end. Its wait is
+        // counted up to the last event of the kernel logger: it is unknown if it continues after
+        // that.
         let waited = match open.get(row) {
             Some(true) => begin.map(|begin| facts.kernel_end.saturating_sub(begin)),
             _ => wait.get(row),
@@ -266,8 +268,8 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
         );
         let (entry, exit, length) = (started.get(row), out.get(row), run.get(row));
         let was_ready = ready.get(row);
-        // A thread that was preempted is ready without being made ready by anyone: its ready time ends at the
-        // switch-in, so it begins that long before it.
+        // A preempted thread becomes ready without being readied by another thread: its ready time
+        // ends at the switch-in, so it starts that much earlier.
         let from = entry
             .zip(was_ready)
             .map(|(entry, ready)| entry.saturating_sub(ready));
@@ -332,8 +334,8 @@ fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
             continue;
         }
         if let (Some(cpu), Some(end), Some(whole)) = (cpu.get(row), end.get(row), whole.get(row)) {
-            // Time in an interrupt within a DPC has a row of its own. Without it, the sum over a processor
-            // would exceed the time that passed.
+            // Time in an interrupt within a DPC has a row of its own. If it were not subtracted,
+            // the sum over a processor would exceed the elapsed time.
             let own = whole.saturating_sub(nested.get(row).unwrap_or(0));
             to.stretch(
                 part(number, Dim::Dpc, cpu, 0, 0),
@@ -351,8 +353,8 @@ fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
     let (end, service) = (int64(batch, "complete_ns")?, int64(batch, "service_ns")?);
     let size = int64(batch, "size_bytes")?;
     for (row, number) in numbered(batch, first) {
-        // The bytes count when the access is complete, and so does the service: the disk worked on it
-        // directly before.
+        // The bytes count when the access is complete, and so does the service: the disk worked on
+        // it directly before.
         let (Some(disk), Some(end)) = (disk.get(row), end.get(row)) else {
             continue;
         };

@@ -12,7 +12,7 @@ use crate::part::{CORE_SWITCHES, Dim, Part, READY, RUNNING, SLOTS, SWITCHES, Val
 use crate::pieces::{Run, add};
 use crate::store::{Store, key_in};
 
-/// What stands for no process in the column `process`.
+/// The value in the column `process` that means no process.
 const NO_PROCESS: u8 = 255;
 
 /// Answers [`Pyramid::timeline`](crate::Pyramid::timeline).
@@ -42,7 +42,7 @@ pub(crate) fn answer(store: &Store, request: &TimelineRequest) -> Result<Timelin
 
 type Drawn = (TimelineHeader, Vec<(&'static str, Vec<u8>)>);
 
-/// Lanes that were asked for, each once, and their buckets.
+/// Requested lanes, each once, and their buckets.
 struct Lanes {
     keys: Vec<i32>,
     grid: Grid,
@@ -58,7 +58,7 @@ impl Lanes {
         Self { keys, grid, cells }
     }
 
-    /// Where the buckets of a lane begin.
+    /// Index of the first cell of a lane.
     fn begin(&self, key: i32) -> Option<usize> {
         self.keys
             .binary_search(&key)
@@ -66,7 +66,7 @@ impl Lanes {
             .map(|lane| lane * self.grid.count)
     }
 
-    /// Adds a run to a lane; gives the cells that it lies in, with its values there.
+    /// Adds a run to a lane. Returns the cells that it touches, with its values there.
     fn add_run(
         &mut self,
         key: i32,
@@ -99,7 +99,7 @@ impl Lanes {
         });
     }
 
-    /// The cells in the order in which the lanes were asked for.
+    /// The cells in the requested order of the lanes.
     fn column(&self, asked: &[i32], value: impl Fn(usize, &Values) -> u8) -> Vec<u8> {
         let lanes = asked.iter().filter_map(|key| self.begin(*key));
         let cells = lanes.flat_map(|begin| begin..begin + self.grid.count);
@@ -120,12 +120,12 @@ impl Lanes {
     }
 }
 
-/// A share of a bucket in 255ths: never 0 for anything.
+/// A share of a bucket in 255ths; at least 1 for any nonzero amount.
 fn share(value: i64, width: i64) -> u8 {
     if value <= 0 {
         return 0;
     }
-    // In 128 bits, since a sum of many threads times 255 does not fit into 64.
+    // In 128 bits, because the sum of many threads times 255 does not fit into 64.
     let rounded = (i128::from(value) * 255 + i128::from(width) / 2) / i128::from(width.max(1));
     u8::try_from(rounded.clamp(1, 255)).unwrap_or(255)
 }
@@ -143,7 +143,7 @@ pub(crate) fn sorted(keys: Option<&Vec<i32>>) -> Option<Vec<i32>> {
     })
 }
 
-/// Whether a sorted list of a selection has a key; without one, all are taken.
+/// True if a sorted list of a selection contains a key. `None` contains all.
 pub(crate) fn has(keys: Option<&Vec<i32>>, key: i32) -> bool {
     keys.is_none_or(|keys| keys.binary_search(&key).is_ok())
 }
@@ -187,8 +187,8 @@ fn threads(
         })
     };
     if let Some(level) = grid.level {
-        // Sums by thread are found by the keys of threads. Where lanes are processes, the sums of the
-        // selected threads are read, and the process of each decides on its lane.
+        // Sums by thread are found by the keys of threads. If lanes are processes, the sums of the
+        // selected threads are read, and the process of each thread determines its lane.
         let slots: Vec<usize> = (0..SLOTS).collect();
         let keys = if kind == LaneKind::Process && dim == Dim::Thread {
             threads.clone().unwrap_or_default()
@@ -342,7 +342,7 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
     Ok((lanes.header(palette, CORE_SWITCHES), columns))
 }
 
-/// Which process ran how long in which cell.
+/// Run time by cell and process: (cell, process, nanoseconds).
 #[derive(Default)]
 struct ByProcess(Vec<(usize, i32, i64)>);
 
@@ -357,7 +357,8 @@ impl ByProcess {
         }
     }
 
-    /// The processes that ran most in some cell, those with most time first; and their places there by cell.
+    /// The processes that ran most in some cell, those with most time first; and their places there
+    /// by cell.
     fn palette(mut self) -> (Vec<i32>, HashMap<usize, u8>) {
         self.0.sort_unstable();
         let mut most: HashMap<usize, (i64, i32)> = HashMap::new();
@@ -372,8 +373,8 @@ impl ByProcess {
                 .iter()
                 .fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
             let best = most.entry(*cell).or_insert((time, *process));
-            // Of processes that ran equally long the one with the smallest key is shown, since the list is
-            // sorted by it.
+            // Of processes that ran equally long the one with the smallest key is shown, because
+            // the list is sorted by it.
             if time > best.0 {
                 *best = (time, *process);
             }
@@ -388,8 +389,8 @@ impl ByProcess {
             .map(|(process, time)| (-time, process))
             .collect();
         palette.sort_unstable();
-        // A cell has one byte for its process, of which 255 means none: processes behind the first 255 are
-        // drawn without a colour of their own.
+        // A cell has one byte for its process, of which 255 means none: processes after the first
+        // 255 are drawn without a color of their own.
         palette.truncate(usize::from(NO_PROCESS));
         let palette: Vec<i32> = palette.into_iter().map(|(_, process)| process).collect();
         let places: HashMap<i32, u8> = palette.iter().copied().zip(0..NO_PROCESS).collect();

@@ -1,13 +1,13 @@
-//! Two things at the same time: whoever moves a picture waits for decoding, half of which a second thread
-//! does.
+//! Two computations at the same time: answers wait for decoding, so a second thread does half of
+//! it.
 
-/// Runs `beside` on a thread of its own, and `here` meanwhile. If the system has no thread left, one runs
-/// after the other.
+/// Runs `beside` on a thread of its own, and `here` at the same time. If the system has no thread
+/// left, they run one after the other.
 pub(crate) fn both<B: Send, H>(beside: impl Fn() -> B + Sync, here: impl FnOnce() -> H) -> (B, H) {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, &beside);
         let here = here();
-        // If the other thread panicked its work is done again here, where callers catch the panic.
+        // If the other thread panicked, its work is repeated here, where callers catch the panic.
         let done = thread.ok().and_then(|thread| thread.join().ok());
         (done.unwrap_or_else(&beside), here)
     })

@@ -1,12 +1,12 @@
-//! What threads wait for, by the number of the reason that the kernel gives.
+//! Groups of wait reasons, by the number that the kernel reports.
 
 /// Place in [`WAITS`](crate::WAITS) of a `KWAIT_REASON`.
 pub(crate) const fn of_reason(reason: Option<i32>) -> usize {
     match reason {
-        // UserRequest, EventPair, Queue, LpcReceive and LpcReply, Rendezvous, KeyedEvent, locks of the kernel
-        // and of programs.
+        // UserRequest, EventPair, Queue, LpcReceive and LpcReply, Rendezvous, KeyedEvent, locks of
+        // the kernel and of programs.
         Some(6 | 14..=17 | 20 | 21 | 27..=29 | 34..=37) => 1,
-        // Executive, WrExecutive: what drivers and file systems wait with.
+        // Executive, WrExecutive: the reasons that drivers and file systems use.
         Some(0 | 7) => 2,
         // DelayExecution.
         Some(4 | 11) => 3,

@@ -1,8 +1,9 @@
-//! Text symbols of Breakpad (`.sym`), which servers of browsers have beside or instead of PDB files.
+//! Text symbols of Breakpad (`.sym`), which symbol servers of browsers have in addition to PDB
+//! files, or instead of them.
 //!
-//! Layout: the page "symbol files" of the Breakpad documentation. Addresses and sizes are hexadecimal,
-//! counted from the base of the module; lines and numbers of files are decimal. A name may be that of several
-//! places, marked with `m`.
+//! Layout: the page "symbol files" of the Breakpad documentation. Addresses and sizes are
+//! hexadecimal, counted from the base of the module; line numbers and file numbers are decimal. A
+//! name used at several places is marked with `m`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
@@ -17,16 +18,16 @@ use crate::{Error, Result};
 /// First bytes of the file.
 pub const MAGIC: &[u8] = b"MODULE ";
 
-/// Frames that may be written for each byte of text. Real files need far fewer: a line has more characters
-/// than calls around it.
+/// Frames that may be written for each byte of text. Real files need far fewer: a line has more
+/// characters than calls around it.
 const FRAMES_PER_BYTE: usize = 4;
-/// A longer line is no line.
+/// Maximum length of a line in bytes. A longer line is ignored.
 const MAX_LINE: u64 = 1 << 20;
 
-/// GUID and age, which stand in the first line.
+/// Reads GUID and age from the first line.
 ///
 /// # Errors
-/// If the first line is another one.
+/// If the first line is not a module line.
 pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
     let mut line = Vec::new();
     file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
@@ -37,10 +38,10 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
         .ok_or_else(|| Error::damaged("first line", 0_u64, "it has no GUID and age"))
 }
 
-/// Everything that the file names. Lines that make no sense are skipped.
+/// All symbols of the file. Invalid lines are skipped.
 ///
 /// # Errors
-/// If it cannot be read, or does not give its identity.
+/// If it cannot be read, or does not contain its identity.
 pub fn table(mut file: impl BufRead) -> Result<Table> {
     let (guid, age) = identity(&mut file)?;
     let mut reader = Reader::default();
@@ -73,11 +74,11 @@ struct Reader {
     origins: HashMap<u32, u32>,
     functions: Vec<Named>,
     publics: Vec<Named>,
-    /// The function that the lines belong to.
+    /// The function that the following lines belong to.
     open: Option<Named>,
     lines: Vec<LineRange>,
     inlines: Vec<Inline>,
-    /// Frames that may still be written, in proportion to what was read.
+    /// Frames that may still be written, in proportion to the bytes read.
     budget: usize,
 }
 
@@ -89,7 +90,7 @@ struct LineRange {
     file: u32,
 }
 
-/// A range of an inlined call: where it was called, and what.
+/// A range of an inlined call: the call site and the function.
 #[derive(Clone, Copy)]
 struct Inline {
     start: u32,
@@ -135,10 +136,13 @@ impl Reader {
 
     fn function(&mut self, rest: &str) -> Option<()> {
         self.end_function();
+        // `m` marks an address that several functions share.
         let rest = rest.strip_prefix("m ").unwrap_or(rest);
         let mut parts = rest.splitn(4, ' ');
         let (start, len) = (hex(parts.next()?)?, hex(parts.next()?)?);
+        // The size of the parameters is before the name.
         let name = parts.nth(1)?;
+        // A function without bytes contains no address.
         self.open = (len > 0).then(|| self.named(start, len, name));
         Some(())
     }
@@ -221,14 +225,14 @@ impl Reader {
                     *place = Some(*next);
                 }
             }
-            // A call stands inside of all calls around it, so the chain ends at the first depth at which
-            // nothing holds.
+            // A call is nested in all calls around it, so the chain ends at the first depth without
+            // a call at this address.
             let calls = open
                 .iter()
                 .map_while(|call| call.filter(|call| at < call.end));
             let frames = self.frames(calls, line.filter(|line| at < line.end));
-            // Rows times depth grows faster than the text that describes them; the budget keeps the table in
-            // proportion to the file.
+            // Rows times depth grows faster than the text that describes them; the budget keeps the
+            // table in proportion to the file.
             let Some(budget) = self.budget.checked_sub(frames.len()) else {
                 break;
             };
@@ -241,8 +245,8 @@ impl Reader {
         self.functions.push(function);
     }
 
-    /// From the outside in: each frame has the place where the next one was called, the last one the line
-    /// itself.
+    /// From the outside in: each frame has the place of the call to the next one, the last one the
+    /// line itself.
     fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&LineRange>) -> Vec<Frame> {
         let file = |number: u32| self.files.get(&number).copied();
         let (mut frames, mut name) = (Vec::new(), 0);

@@ -1,28 +1,29 @@
-//! Why a symbol file cannot be used.
+//! Errors of symbol files.
 
-/// Why a symbol file, or a file of the cache, cannot be used. Where it lies is reported by who opened it.
+/// The reason for which a symbol file, or a file of the cache, cannot be used. The caller that
+/// opened the file adds its path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The bytes could not be fetched.
     #[error("cannot read it: {0}")]
     Io(#[from] std::io::Error),
-    /// It is another kind of file.
+    /// The file has another format.
     #[error("expected {expected}, found {found}")]
     OtherFile {
-        /// What it should be.
+        /// The expected file format.
         expected: &'static str,
-        /// How it begins.
+        /// The first bytes of the file.
         found: String,
     },
     /// A part of it cannot be read.
     #[error("damaged: {part}, at {at:#x}: {why}")]
     Damaged {
-        /// Which part.
+        /// The damaged part.
         part: &'static str,
         /// Offset in that part, bytes.
         at: u64,
-        /// What is wrong.
+        /// The fault.
         why: &'static str,
     },
     /// It belongs to another build.
@@ -30,10 +31,10 @@ pub enum Error {
     OtherBuild {
         /// GUID and age of the file.
         found: String,
-        /// Those of the module.
+        /// The identity that the module expects.
         wanted: String,
     },
-    /// It says nothing about native code.
+    /// It contains no native code symbols.
     #[error("{0}")]
     Unsupported(&'static str),
     /// It is larger than allowed.
@@ -44,7 +45,7 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
-    /// A decoder gave up over damaged numbers.
+    /// A decoder failed on damaged numbers.
     #[error("the decoder gave up over damaged numbers: {0}")]
     Decoder(String),
 }

@@ -1,4 +1,5 @@
-//! Which symbol file belongs to a module: its name, GUID and age, as the `RSDS` record of the image has them.
+//! The identity of a symbol file: its name, GUID and age, as the `RSDS` record of the image
+//! contains them.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use crate::{Error, Result};
 /// Age under which symbol stores keep portable PDB files, which have no age.
 pub const PORTABLE_AGE: u32 = u32::MAX;
 
-/// Which symbol file belongs to a module.
+/// The identity of the symbol file of a module.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     name: String,
@@ -18,8 +19,9 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From what a trace says. Of `path` only the last component is used, whatever its separators.
-    /// `None` if that cannot be the name of a plain file on every system, or the GUID is zero.
+    /// Creates an identity from the values in a trace. Only the last component of `path` is used;
+    /// both separators count. `None` if that component is not a plain file name on every system, or
+    /// if the GUID is zero.
     #[must_use]
     pub fn new(path: &str, guid: Guid, age: u32) -> Option<Self> {
         let name = path.rsplit(['/', '\\']).next()?;
@@ -30,8 +32,8 @@ impl Identity {
         })
     }
 
-    /// From a name and the key of a symbol store, such as `497B72F6390A44FC878E5A2D63B6CC4B2`. `None` for
-    /// other texts.
+    /// Creates an identity from a name and the key of a symbol store, such as
+    /// `497B72F6390A44FC878E5A2D63B6CC4B2`. `None` for other texts.
     #[must_use]
     pub fn with_key(path: &str, key: &str) -> Option<Self> {
         let (guid, age) = parse_key(key)?;
@@ -50,7 +52,8 @@ impl Identity {
         self.guid
     }
 
-    /// How often the symbol file was written for this build, as far as the image knows.
+    /// The age: the number of times the symbol file was written for this build, as far as the image
+    /// knows.
     #[must_use]
     pub const fn age(&self) -> u32 {
         self.age
@@ -62,7 +65,7 @@ impl Identity {
         key(self.guid, self.age)
     }
 
-    /// Whether a file with this GUID and age is the right one.
+    /// Checks that a file with this GUID and age is the right one.
     ///
     /// # Errors
     /// [`Error::OtherBuild`] if it is not.
@@ -105,14 +108,14 @@ pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
     Some((dashed.parse().ok()?, u32::from_str_radix(age, 16).ok()?))
 }
 
-/// Whether every system takes the name for that of a plain file: no device of Windows, no separator, no
-/// control character.
+/// True if every system accepts the text as a plain file name: it is not a Windows device and has
+/// no separators or control characters.
 #[must_use]
 pub fn is_plain_name(name: &str) -> bool {
     const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     let stem = name.split('.').next().unwrap_or_default().trim_end();
-    // Windows takes `COM1.pdb` for the device as well, whatever the ending. Superscript digits count as well,
-    // so that any fourth character is refused.
+    // Windows treats `COM1.pdb` as the device, whatever the extension. Superscript digits count as
+    // digits there, so any fourth character is refused.
     let is_port = stem.get(..3).is_some_and(|port| {
         (port.eq_ignore_ascii_case("COM") || port.eq_ignore_ascii_case("LPT"))
             && stem.chars().count() == 4

@@ -1,9 +1,9 @@
-//! Images (`.exe`, `.dll`, `.sys`): which build one is of, and which symbol file belongs to it.
+//! Images (`.exe`, `.dll`, `.sys`): the build of an image, and its symbol file.
 //!
-//! A trace that was never merged does not say which symbol files its modules have. The kernel reports the
-//! time stamp and the size in memory of each image, under which symbol stores keep the images themselves; the
-//! debug directory of an image names its symbol file. Layout: the PE format as Microsoft documents it; of an
-//! image only some kilobytes are read, whatever its header claims.
+//! A trace that was never merged does not name the symbol files of its modules. But the kernel
+//! reports the time stamp and the size in memory of each image, and symbol stores keep images under
+//! these two numbers. The debug directory of an image names its symbol file. Layout: the PE format
+//! as Microsoft documents it. Only some kilobytes of an image are read, whatever its header claims.
 
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,20 +14,20 @@ use crate::identity::is_plain_name;
 use crate::{Error, Identity, Result};
 
 const PART: &str = "image";
-/// Bytes of an optional header that hold all that is wanted; linkers write 240.
+/// Maximum bytes of an optional header, enough for all needed fields; linkers write 240.
 const MAX_OPTIONAL: u16 = 512;
 /// The loader of Windows takes 96.
 const MAX_SECTIONS: u16 = 1024;
-/// Bytes of a debug directory: 64 entries, where linkers write up to six.
+/// Maximum bytes of a debug directory: 64 entries; linkers write up to six.
 const MAX_DIRECTORY: u32 = 64 * 28;
 const ENTRY_LEN: usize = 28;
 const CODE_VIEW: u32 = 2;
-/// Signature, GUID and age of a `RSDS` record, in front of a path.
+/// Signature, GUID and age of a `RSDS` record, which precede the path.
 const RSDS_HEAD: usize = 24;
-/// Bytes of such a record; paths of Windows have 520 at most.
+/// Maximum size of a record in bytes; Windows paths have at most 520.
 const MAX_RSDS: u32 = 4096;
 
-/// Which build of an image a trace means.
+/// The build of an image that a trace refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImageIdentity {
     name: String,
@@ -36,9 +36,10 @@ pub struct ImageIdentity {
 }
 
 impl ImageIdentity {
-    /// From what a trace says: path, time stamp of the PE header, size in memory in bytes. Of `path` only the
-    /// last component is used. `None` if that cannot be the name of a plain file on every system, or one of
-    /// the numbers is zero, as they are in events that do not have them.
+    /// Creates an identity from the values in a trace: path, time stamp of the PE header, size in
+    /// memory in bytes. Only the last component of `path` is used. `None` if that component is not
+    /// a plain file name on every system, or if one of the numbers is zero, as in events without
+    /// them.
     #[must_use]
     pub fn new(path: &str, time_date_stamp: u32, size: u32) -> Option<Self> {
         let name = path.rsplit(['/', '\\']).next()?;
@@ -56,14 +57,14 @@ impl ImageIdentity {
         &self.name
     }
 
-    /// Folder of a symbol store: the time stamp as eight upper-case hexadecimal digits, then the size as
-    /// lower-case ones without leading zeros.
+    /// Folder of a symbol store: the time stamp as eight upper-case hexadecimal digits, then the
+    /// size as lower-case ones without leading zeros.
     #[must_use]
     pub fn key(&self) -> String {
         key(self.time_date_stamp, self.size)
     }
 
-    /// Whether a file is this image.
+    /// Checks that a file is this image.
     ///
     /// # Errors
     /// [`Error::OtherBuild`] if it is not.
@@ -88,7 +89,7 @@ fn key(time_date_stamp: u32, size: u32) -> String {
     format!("{time_date_stamp:08X}{size:x}")
 }
 
-/// What an image says of itself.
+/// The identity of an image and of its symbol file, as the image states them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     /// Time stamp of its header; of reproducible builds a hash.
@@ -102,23 +103,24 @@ pub struct Image {
 /// The symbol file that an image names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedPdb {
-    /// Which one it is.
+    /// The identity of the symbol file.
     pub identity: Identity,
     /// Its path, as the linker wrote it.
     pub path: String,
 }
 
 impl Image {
-    /// Reads the header and the debug directory. An image of .NET that was compiled ahead of time names two
-    /// symbol files, that of its native code first; the first is taken.
+    /// Reads the header and the debug directory. A .NET image that was compiled ahead of time names
+    /// two symbol files; the first one, for its native code, is taken.
     ///
     /// # Errors
-    /// If it is no image, or damaged.
+    /// If it is not an image, or damaged.
     pub fn open(mut file: impl Read + Seek) -> Result<Self> {
         let begin = piece(&mut file, 0, 64)?;
         if !begin.starts_with(b"MZ") {
             return Err(not_an_image(&begin));
         }
+        // The DOS header contains the offset of the PE header.
         let at = u64::from(u32_at(&begin, 0x3C).ok_or_else(|| cut_off(0x3C))?);
         let header = piece(&mut file, at, 24)?;
         if !header.starts_with(b"PE\0\0") {
@@ -133,6 +135,7 @@ impl Image {
         )?;
         let mut image = Self {
             time_date_stamp: u32_at(&header, 8).unwrap_or_default(),
+            // The size in memory has the same offset in PE32 and PE32+.
             size: u32_at(&optional, 56).ok_or_else(|| cut_off(at + 80))?,
             pdb: None,
         };
@@ -165,10 +168,11 @@ impl Image {
     }
 }
 
-/// Address and bytes of the debug directory, the seventh of those that the optional header lists.
+/// Address and bytes of the debug directory, the seventh entry of the data directories in the
+/// optional header.
 fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
-    // 0x20B stands for PE32+, whose fields for addresses and sizes are wider, so that the list lies further
-    // behind.
+    // 0x20B is PE32+. Its fields for addresses and sizes are wider, so the list is at a larger
+    // offset.
     let directories = if u16_at(optional, 0)? == 0x20B {
         112
     } else {
@@ -179,6 +183,7 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
         u32_at(optional, directories + 48)?,
         u32_at(optional, directories + 52)?,
     );
+    // If the header lists fewer directories, other data is at this position.
     (count > 6 && rva != 0).then_some((rva, len))
 }
 
@@ -255,7 +260,8 @@ mod tests {
                 .key()
         };
         assert_eq!(key(0x4FFD_0109, 0x14_7000), "4FFD0109147000");
-        // A hash in place of a time may begin with zeros, which stay; those of the size do not.
+        // A hash in place of a time may start with zeros, which are kept; leading zeros of the size
+        // are not.
         assert_eq!(key(0x0D9F_641E, 0x59_9000), "0D9F641E599000");
         assert_eq!(key(1, 0xABC_D000), "00000001abcd000");
         assert_eq!(

@@ -1,19 +1,19 @@
-//! Symbols: where the symbol file of a module is found, and what it names.
+//! Symbols: finding the symbol file of a module, and resolving addresses with it.
 //!
-//! A trace names modules with the [`Identity`] of their symbol file and addresses in them. [`Symbols`] finds
-//! the file along a [`SearchPath`] (folders, symbol stores, symbol servers), keeps what it names in a small
-//! file of its own, and a [`Module`] answers addresses with functions, files, lines and inlined functions. It
-//! knows neither traces nor tables.
+//! A trace names modules with the [`Identity`] of their symbol file and addresses in them.
+//! [`Symbols`] finds the file along a [`SearchPath`] (folders, symbol stores, symbol servers) and
+//! caches its contents in a small file. A [`Module`] resolves addresses to functions, files, lines
+//! and inlined functions. This crate is independent of traces and tables.
 //!
-//! - [`identity`]: name, GUID and age; names out of a trace reduced to those of plain files
+//! - [`identity`]: name, GUID and age; names from a trace, reduced to plain file names
 //! - [`image`]: images by time stamp and size, and the symbol files that they name
 //! - [`search_path`]: `_NT_SYMBOL_PATH` and its shortcuts
 //! - [`store`]: symbol stores: folders, downstream caches, servers, compressed files
-//! - [`pdb`], [`breakpad`], [`portable`]: the files
+//! - [`pdb`], [`breakpad`], [`portable`]: the file formats
 //! - [`table`]: functions of one module, found by binary search; the cache on disk
-//! - [`undecorate`]: names as the Windows tools print them
+//! - [`undecorate`]: names in the form that the Windows tools print
 //!
-//! Nothing here panics over what a file contains, and memory is bounded by the size of the file.
+//! No file content can cause a panic, and memory is bounded by the size of the file.
 
 #![forbid(unsafe_code)]
 

@@ -13,18 +13,19 @@ use crate::store::{Attempt, Client, Found, Kind, Limits, Search, Sought};
 use crate::table::{self, Table};
 use crate::{Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
-/// How symbols are loaded.
+/// Options for loading symbols.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Folder of tables, so that a second run opens no symbol file. None are kept without one.
+    /// Folder of tables, so that a second run opens no symbol file. `None` keeps no tables.
     pub tables: Option<PathBuf>,
     /// Folder that packed files of plain folders are unpacked into.
     pub cache: Option<PathBuf>,
-    /// What servers may take.
+    /// Limits for downloads from symbol servers.
     pub limits: Limits,
-    /// Whether existing tables are made again.
+    /// True if existing tables are to be rebuilt.
     pub is_refresh: bool,
-    /// Bytes from which on only the needed parts of a PDB file are read, and no table of it is kept.
+    /// Bytes from which on only the needed parts of a PDB file are read, and no table of it is
+    /// kept.
     pub whole_bytes: u64,
 }
 
@@ -40,33 +41,33 @@ impl Default for Options {
     }
 }
 
-/// Finds and reads symbols. It can be shared by threads that each load other modules.
+/// Finds and reads symbols. Threads can share it to load different modules.
 pub struct Symbols {
     path: SearchPath,
     options: Options,
     client: Client,
 }
 
-/// What became of a search.
+/// The result of a search for symbols.
 #[derive(Debug)]
 pub enum Outcome {
     /// There are symbols.
     Loaded(Module),
     /// There are none.
     Missing {
-        /// Where they were looked for, and why they were not found or not used.
+        /// The places that were searched, each with the reason for which it gave no symbols.
         tried: Vec<Attempt>,
     },
 }
 
-/// What became of a search for an image.
+/// The result of a search for an image.
 #[derive(Debug, Default)]
 pub struct ImageSearch {
-    /// The symbol file that the image names; `None` if it was not found, or names none.
+    /// The symbol file that the image names; `None` if the image was not found, or names none.
     pub pdb: Option<NamedPdb>,
-    /// Where the image came from: a path or URL. `None` if it was not found.
+    /// Source of the image: a path or URL. `None` if it was not found.
     pub source: Option<String>,
-    /// Places that were asked before, and why they were not used.
+    /// Places that were searched before, each with the reason for which it was not used.
     pub tried: Vec<Attempt>,
 }
 
@@ -74,9 +75,9 @@ pub struct ImageSearch {
 #[derive(Debug)]
 pub struct Module {
     content: Content,
-    /// Where they came from: a path or URL.
+    /// Source of the symbols: a path or URL.
     pub source: String,
-    /// Places that were asked before, and why they were not used.
+    /// Places that were searched before, each with the reason for which it was not used.
     pub tried: Vec<Attempt>,
 }
 
@@ -86,8 +87,8 @@ enum Content {
     Portable(Portable),
 }
 
-/// Names in files of strangers can nest deeply, and the demanglers recurse into them. This is more than
-/// enough for names of the length that they take.
+/// Stack size of a reader. Names in files from unknown sources can nest deeply, and the demanglers
+/// recurse into them. This is more than enough for names of the length that they accept.
 const STACK: usize = 64 << 20;
 
 impl Symbols {
@@ -102,7 +103,7 @@ impl Symbols {
         }
     }
 
-    /// Where symbols are looked for.
+    /// The search path for symbols.
     #[must_use]
     pub const fn path(&self) -> &SearchPath {
         &self.path
@@ -131,7 +132,7 @@ impl Symbols {
         }
     }
 
-    /// Finds an image, and reads which symbol file it names.
+    /// Finds an image, and reads the identity of its symbol file.
     pub fn image(&self, wanted: &ImageIdentity, progress: &mut dyn Progress) -> ImageSearch {
         progress.event(wanted.name(), Event::Started);
         let mut search = ImageSearch::default();
@@ -180,8 +181,8 @@ impl Symbols {
         );
         let bytes = fs::read(&path).ok()?;
         let place = path.display().to_string();
-        // The name of the file says which build it is of, but files are renamed and copied; what it says
-        // inside decides.
+        // The name of the file contains the build, but files are renamed and copied, so the
+        // identity inside it decides.
         let table = Table::open(bytes).and_then(|table| {
             let (guid, age) = table.identity();
             identity.check(guid, age).map(|()| table)
@@ -244,8 +245,8 @@ impl Symbols {
             Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
         };
         if let Some(folder) = &self.options.tables
-            // A full disk or a folder that cannot be written costs the next run some time, but not this one
-            // its symbols.
+            // A full disk or a folder that cannot be written costs the next run some time, but not
+            // this one its symbols.
             && let Err(error) = keep(&table_path(folder, identity), &table)
         {
             tried.push(Attempt {
@@ -258,22 +259,22 @@ impl Symbols {
 }
 
 impl Module {
-    /// What is at each of the addresses, counted from the base of the module and sorted. `None` where nothing
-    /// is known.
+    /// Resolves addresses, counted from the base of the module and sorted. `None` for each address
+    /// without a symbol.
     ///
     /// # Errors
-    /// If a large PDB cannot be read any more.
+    /// If a large PDB can no longer be read.
     pub fn resolve_sorted(&self, rvas: &[u32]) -> Result<Vec<Option<Symbol>>> {
         match &self.content {
             Content::Table(table) => Ok(table.resolve_sorted(rvas)),
             Content::Large(path) => Ok(apart(|| open(path)?.table_of(rvas))?.resolve_sorted(rvas)),
-            // A portable PDB knows IL offsets and nothing of native addresses.
+            // A portable PDB has IL offsets and no native addresses.
             Content::Portable(_) => Ok(vec![None; rvas.len()]),
         }
     }
 
-    /// Functions and public symbols that it names; `None` where nobody counted: portable PDB files, which
-    /// name no native code, and large ones, of which parts are read.
+    /// Number of functions and public symbols in the file. `None` for portable PDB files, which
+    /// name no native code, and for large files, which are read only in parts.
     #[must_use]
     pub const fn function_count(&self) -> Option<usize> {
         match &self.content {
@@ -282,8 +283,8 @@ impl Module {
         }
     }
 
-    /// Where the code at an IL offset of a .NET method comes from; `None` if it is unknown, or the symbols
-    /// are not those of a portable PDB.
+    /// Source file and line of the code at an IL offset of a .NET method. `None` if they are
+    /// unknown, or if the symbols are not from a portable PDB.
     #[must_use]
     pub fn source_line(&self, token: u32, il_offset: u32) -> Option<SourceLine> {
         match &self.content {
@@ -292,7 +293,7 @@ impl Module {
         }
     }
 
-    /// Whether it answers [`Module::source_line`] instead of [`Module::resolve_sorted`].
+    /// True if the module supports [`Module::source_line`] instead of [`Module::resolve_sorted`].
     #[must_use]
     pub const fn is_portable(&self) -> bool {
         matches!(self.content, Content::Portable(_))
@@ -313,8 +314,8 @@ fn open(path: &Path) -> Result<Pdb<'static>> {
     Pdb::open(File::open(path)?)
 }
 
-/// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name ends the
-/// thread, which is an error of the file.
+/// Runs a reader on a thread of its own, with a large stack. A demangler that panics over a name
+/// ends the thread, which becomes an error of the file.
 fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
@@ -341,8 +342,8 @@ fn table_path(folder: &Path, identity: &Identity) -> PathBuf {
 fn keep(path: &Path, table: &Table) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    // Another process that reads the table at the same time must see all of it or nothing, hence a file
-    // beside it that is renamed.
+    // Another process that reads the table at the same time must see all of it or nothing. So a
+    // temporary file in the same folder is written and renamed.
     let mut file = NamedTempFile::with_prefix_in(".etwkit-", folder)?;
     file.write_all(table.as_bytes())?;
     file.persist(path).map(drop).map_err(|error| error.error)

@@ -1,9 +1,9 @@
 //! Portable PDB files of .NET: methods by metadata token, and from IL offsets to lines.
 //!
-//! A portable PDB knows neither the names of methods, which the metadata of the assembly has, nor native
-//! addresses: it answers a pair of token and IL offset, which the events of the runtime name. It lies beside
-//! the assembly, in a store, or packed inside of the assembly. Layout: the Portable PDB specification
-//! of .NET and ECMA-335, partition II.
+//! A portable PDB contains neither the names of methods, which are in the metadata of the assembly,
+//! nor native addresses. It maps a pair of token and IL offset, which the events of the runtime
+//! contain, to a source line. It is stored next to the assembly, in a store, or packed inside the
+//! assembly. Layout: the Portable PDB specification of .NET and ECMA-335, partition II.
 
 mod embedded;
 mod metadata;
@@ -21,7 +21,7 @@ use metadata::Metadata;
 /// First bytes of the file.
 pub const MAGIC: &[u8] = b"BSJB";
 
-/// Bytes of a portable PDB; the largest known have 30 MiB.
+/// Maximum bytes of a portable PDB; the largest known ones have 30 MiB.
 const MAX_LEN: u64 = 1 << 30;
 
 /// An open portable PDB.
@@ -34,13 +34,13 @@ pub struct Portable {
 /// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceLine {
-    /// Path, as the compiler had it.
+    /// Path, as the compiler recorded it.
     pub file: String,
     /// Counted from 1.
     pub line: u32,
 }
 
-/// GUID of the build. There is no age.
+/// GUID of the build. Portable PDB files have no age.
 pub(crate) fn identity_of(file: &mut impl Read) -> Result<Guid> {
     let mut bytes = Vec::new();
     file.take(MAX_LEN).read_to_end(&mut bytes)?;
@@ -51,7 +51,7 @@ impl Portable {
     /// Reads the directory of tables.
     ///
     /// # Errors
-    /// If it is no portable PDB, or damaged.
+    /// If it is not a portable PDB, or damaged.
     pub fn open(bytes: Vec<u8>) -> Result<Self> {
         if bytes.len() as u64 >= MAX_LEN {
             return Err(Error::TooLarge {
@@ -69,8 +69,8 @@ impl Portable {
         self.metadata.guid
     }
 
-    /// Where the code at an IL offset of a method comes from. `token` is that of the method (`0x06……`).
-    /// `None` for unknown methods and for code that the compiler made up.
+    /// Source file and line of the code at an IL offset of a method. `token` is the method's token
+    /// (`0x06……`). `None` for unknown methods and for code that the compiler generated.
     #[must_use]
     pub fn source_line(&self, token: u32, il_offset: u32) -> Option<SourceLine> {
         let row = (token >> 24 == 6).then_some(token & 0xFF_FFFF)?;

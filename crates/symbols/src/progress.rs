@@ -4,35 +4,36 @@
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The search begins.
+    /// The search starts.
     Started,
     /// A server sends the file.
     Received {
-        /// Who sends it.
+        /// The server that sends the file.
         server: &'a str,
-        /// Bytes so far.
+        /// Bytes received so far.
         bytes: u64,
-        /// Bytes of all, if the server named them.
+        /// Total bytes, if the server sent the length.
         total: Option<u64>,
     },
     /// A symbol file is read, which takes seconds for a large one.
     Reading {
-        /// Where it is.
+        /// The path or URL.
         place: &'a str,
         /// Its bytes.
         bytes: u64,
     },
     /// The search is over.
     Finished {
-        /// Whether there are symbols.
+        /// True if there are symbols.
         is_loaded: bool,
     },
 }
 
-/// Gets the steps. Several modules may be loaded at a time, each with its own `Progress`.
+/// Receives the steps. Several modules may be loaded at the same time, each with its own
+/// `Progress`.
 pub trait Progress {
-    /// Reports a step on the way to a file, by its name: that of a trace, to be escaped before a terminal
-    /// sees it.
+    /// Reports a step on the way to a file. `name` is the name from the trace and must be escaped
+    /// before it is written to a terminal.
     fn event(&mut self, name: &str, event: Event<'_>);
 }
 

@@ -1,18 +1,18 @@
-//! Where symbol files are looked for: `_NT_SYMBOL_PATH`, and the values of `--symbols`, which have the same
-//! syntax.
+//! The search path for symbol files: `_NT_SYMBOL_PATH`, and the values of `--symbols`, which have
+//! the same syntax.
 //!
-//! Elements are separated by `;` and asked from left to right:
+//! Elements are separated by `;` and searched from left to right:
 //!
 //! | element | meaning |
 //! |---|---|
 //! | `FOLDER` | symbol files in it, or a symbol store |
-//! | `srv*STORE*STORE*…` | a chain of stores: a folder or, as the last one, the URL of a server. What a farther one has is copied into the nearer ones |
+//! | `srv*STORE*STORE*…` | a chain of stores: folders, and the URL of a server at the end. Files from farther stores are copied into the nearer ones |
 //! | `symsrv*DLL*STORE*…` | as `srv*`; the name of the library is skipped |
-//! | `cache*FOLDER` | a store in front of all elements behind it |
+//! | `cache*FOLDER` | a store before all elements after it |
 //! | `MS`, `Google`, `NtSymbolPath` | short for Microsoft's server, Chromium's server, `_NT_SYMBOL_PATH` |
 //!
-//! An empty store means the cache of the user. The files of a chain that starts with a server are kept
-//! there as well.
+//! An empty store means the cache of the user. The files of a chain that starts with a server are
+//! also kept there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,21 +22,21 @@ pub const MICROSOFT: &str = "https://msdl.microsoft.com/download/symbols";
 /// The public symbol server of Chromium and Chrome.
 pub const GOOGLE: &str = "https://chromium-browser-symsrv.commondatastorage.googleapis.com";
 
-/// What a search path is read with.
+/// Settings for parsing a search path.
 #[derive(Debug, Clone, Default)]
 pub struct Defaults {
-    /// Cache of the user: what servers send is kept here where no other cache is named. Without one it is not
-    /// kept, and servers are not asked.
+    /// Cache of the user: files from servers are kept here if the path names no other cache. `None`
+    /// means that they are not kept and servers are not contacted.
     pub cache: Option<PathBuf>,
     /// Value of `_NT_SYMBOL_PATH`.
     pub nt_symbol_path: Option<String>,
-    /// Whether paths with a drive letter or of a share (`C:\Symbols`, `\\server\share`) can be used: on
-    /// Windows.
+    /// True if paths with a drive letter or of a share (`C:\Symbols`, `\\server\share`) can be
+    /// used: on Windows.
     pub is_windows: bool,
 }
 
 impl Defaults {
-    /// For this system: `_NT_SYMBOL_PATH` of the environment.
+    /// The defaults of this system: `_NT_SYMBOL_PATH` of the environment.
     #[must_use]
     pub fn of_system(cache: Option<PathBuf>) -> Self {
         Self {
@@ -61,27 +61,28 @@ pub enum Store {
 pub enum Element {
     /// A folder with symbol files, or a symbol store.
     Folder(PathBuf),
-    /// A folder that came with a trace or an extract: neither a link nor a `file.ptr` in it is followed.
+    /// A folder that came with a trace or an extract: neither a link nor a `file.ptr` in it is
+    /// followed.
     Beside(PathBuf),
     /// Stores from the nearest to the farthest.
     Chain(Vec<Store>),
     /// It cannot be used here.
     Unusable {
-        /// As it was written.
+        /// The original text.
         text: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Where symbol files are looked for, in this order.
+/// The places to search for symbol files, in this order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchPath {
     elements: Vec<Element>,
 }
 
 impl SearchPath {
-    /// Reads search paths, which are asked one after the other. Nothing is opened or made.
+    /// Parses search paths, which are searched one after the other. Nothing is opened or created.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>, defaults: &Defaults) -> Self {
         let mut parser = Parser {
             defaults,
@@ -97,15 +98,16 @@ impl SearchPath {
         }
     }
 
-    /// Asks a folder that came with a trace or an extract before all others. Whoever made the trace may have
-    /// made the folder, too: links and pointers in it are not followed.
+    /// Puts a folder that came with a trace or an extract before all others. The folder is not
+    /// trusted, because the author of the trace may have made it: links and pointers in it are not
+    /// followed.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.elements.insert(0, Element::Beside(folder.into()));
         self
     }
 
-    /// This path without servers. What was kept of their files is still searched.
+    /// This path without servers. Files that were downloaded earlier are still found.
     #[must_use]
     pub fn without_servers(mut self) -> Self {
         for element in &mut self.elements {
@@ -118,13 +120,13 @@ impl SearchPath {
         self
     }
 
-    /// The elements, in the order in which they are asked.
+    /// The elements, in search order.
     #[must_use]
     pub fn elements(&self) -> &[Element] {
         &self.elements
     }
 
-    /// Whether a server may be asked.
+    /// True if a server may be contacted.
     #[must_use]
     pub fn has_server(&self) -> bool {
         let is_server = |store: &Store| matches!(store, Store::Server(_));
@@ -139,7 +141,7 @@ struct Parser<'d> {
     /// Stores of `cache*` elements so far.
     caches: Vec<Store>,
     elements: Vec<Element>,
-    /// Inside of `_NT_SYMBOL_PATH`, which must not name itself.
+    /// True inside of `_NT_SYMBOL_PATH`, which must not refer to itself.
     is_inside: bool,
 }
 
@@ -163,6 +165,7 @@ impl Parser<'_> {
         let element = match kind.to_ascii_lowercase().as_str() {
             "srv" => self.chain(rest),
             "symsrv" => match rest.split_once('*') {
+                // The library is the DLL through which debuggers read the stores.
                 Some((_library, stores)) => self.chain(stores),
                 None => Err("symsrv* is followed by the name of a library and stores".to_owned()),
             },
@@ -178,6 +181,7 @@ impl Parser<'_> {
             "google" if rest.is_empty() => self.chain(&format!("*{GOOGLE}")),
             "ntsymbolpath" | "_nt_symbol_path" if rest.is_empty() => {
                 match self.defaults.nt_symbol_path.clone() {
+                    // The variable may name itself; reading it again would never end.
                     Some(path) if !self.is_inside => {
                         self.is_inside = true;
                         self.path(&path);
@@ -191,6 +195,7 @@ impl Parser<'_> {
             _ if text.contains('*') => {
                 Err("an element with * begins with srv*, symsrv* or cache*".to_owned())
             }
+            // A plain URL is read as if it followed `srv*`.
             _ if is_url(text) => self.chain(text),
             _ => self
                 .folder(text)
@@ -212,12 +217,12 @@ impl Parser<'_> {
     fn chain(&self, text: &str) -> Result<Element, String> {
         let mut stores = self.caches.clone();
         stores.extend(self.stores(text)?);
-        // What a server sends has to lie somewhere to be opened, and is not to be fetched again for the next
-        // trace.
+        // A downloaded file has to be stored somewhere to be opened, and it should not be
+        // downloaded again for the next trace.
         if let [Store::Server(_)] = stores.as_slice() {
             stores.insert(0, self.user_cache()?);
         }
-        // A server cannot be written to, so that nothing farther could be kept in it.
+        // A server cannot be written to, so it could not cache files of the stores after it.
         let last = stores.len().saturating_sub(1);
         if stores
             .iter()
@@ -231,6 +236,7 @@ impl Parser<'_> {
 
     fn stores(&self, text: &str) -> Result<Vec<Store>, String> {
         let one = |text: &str| match text.trim() {
+            // Debuggers take an empty store for their default cache.
             "" => self.user_cache(),
             text if is_url(text) => Ok(Store::Server(text.trim_end_matches('/').to_owned())),
             text if text.contains("://") => {
@@ -250,6 +256,7 @@ impl Parser<'_> {
 
     fn folder(&self, text: &str) -> Result<PathBuf, String> {
         let bytes = text.as_bytes();
+        // On other systems this text would be a relative path that does not exist.
         let has_drive = matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
         if (has_drive || text.starts_with("\\\\")) && !self.defaults.is_windows {
             return Err(

@@ -1,19 +1,21 @@
 //! The answer to an address.
 
-/// What a module has at an address.
+/// The symbol of a module at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Name with namespaces and type, without parameters and return type: `std::vector<int>::push_back`.
+    /// Name with namespaces and type, without parameters and return type:
+    /// `std::vector<int>::push_back`.
     pub name: String,
-    /// The name that the linker knows, if the symbol file has it: `?push_back@?$vector@H@std@@QEAAXH@Z`.
+    /// The decorated name, if the symbol file has it: `?push_back@?$vector@H@std@@QEAAXH@Z`.
     pub decorated: Option<String>,
-    /// Where it begins, bytes from the base of the module.
+    /// Start of the function, in bytes from the base of the module.
     pub start_rva: u32,
     /// Bytes, if the symbol file has them; public symbols have none.
     pub size: Option<u32>,
-    /// Whether the name is that of the nearest public symbol below, which has no end.
+    /// True if the name is the nearest public symbol below, which has no end.
     pub is_public: bool,
-    /// Source file of the function at the address; where calls are inlined, that of the outermost call.
+    /// Source file of the function at the address. With inlined calls, it is the file of the
+    /// outermost call.
     pub file: Option<String>,
     /// Line in it, counted from 1.
     pub line: Option<u32>,
@@ -21,10 +23,10 @@ pub struct Symbol {
     pub inlined: Vec<Inlined>,
 }
 
-/// A function that the compiler put into another one.
+/// A function that the compiler inlined into another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inlined {
-    /// Name, as that of [`Symbol`].
+    /// Name, in the form of [`Symbol::name`].
     pub name: String,
     /// Source file at the address.
     pub file: Option<String>,
@@ -33,7 +35,7 @@ pub struct Inlined {
 }
 
 impl Symbol {
-    /// The full declaration, parameters and all, where the symbol file has the decorated name.
+    /// The full declaration with parameters, if the symbol file has the decorated name.
     #[must_use]
     pub fn signature(&self) -> Option<String> {
         self.decorated

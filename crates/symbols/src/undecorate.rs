@@ -1,27 +1,28 @@
-//! Decorated names: what a linker knows, turned into what people wrote.
+//! Undecoration: turning the names in object files into the names in source code.
 //!
-//! Names come as `Type::method` with namespaces and template arguments, without parameters and return type,
-//! since that is what the Windows tools show; [`signature`] has the rest. Names of strangers may be made to
-//! grow without bound when they are written out, or to nest without end; those stay as they are.
+//! Names come as `Type::method` with namespaces and template arguments, without parameters and
+//! return type, in the form that the Windows tools show; [`signature`] has the rest. A hostile name
+//! may grow without bound when it is written out, or nest without end. Such a name stays as it is.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use msvc_demangler::DemangleFlags;
 
-/// Longer names stay as they are; a compiler replaces names of more than 4 096 bytes by a hash.
+/// Maximum length; longer names stay as they are. A compiler replaces names of more than 4 096
+/// bytes by a hash.
 const MAX_LEN: usize = 4096;
-/// Bytes of a name that is written out: the first of these, and not more than the second for each byte of the
-/// name and the third. Those that grow more, by references, stay as they are.
+/// Limits for the bytes of a written-out name: the first of these, and at most the second for each
+/// byte of the name plus the third. Names that grow more, by references, stay as they are.
 const MAX_TEXT: (usize, usize, usize) = (1 << 14, 8, 512);
-/// Prefix of functions that a profile found to be rarely run.
+/// Prefix of functions that a profile showed to be rarely run.
 const COLD: &str = "[COLD] ";
 
-/// Where a name comes from.
+/// The source of a name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Decorated {
-    /// Whether C names have an underscore in front and the bytes of their arguments behind, as in 32-bit
-    /// code.
+    /// True if C names have a leading underscore and the bytes of their arguments as a suffix, as
+    /// in 32-bit code.
     pub is_x86: bool,
 }
 
@@ -31,8 +32,8 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     let text = text.strip_prefix(COLD).unwrap_or(text);
     let bare = text.strip_prefix("__imp_").unwrap_or(text);
     let undecorated = match bare.as_bytes() {
-        // Without `class` in template arguments, as private symbols have them: a function has one name,
-        // whichever file it is.
+        // Without `class` in template arguments, as private symbols have them: a function has one
+        // name, whichever file it is.
         [b'?', ..] => microsoft(
             bare,
             DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE,
@@ -74,7 +75,7 @@ fn c_name(text: &str, decorated: Decorated) -> &str {
         let front = front.strip_suffix(text).unwrap_or(front);
         (is_size && !front.is_empty()).then_some(front.len())
     };
-    // `__vectorcall` has a double `@` in 64-bit code as well, where other C names are plain.
+    // `__vectorcall` has a double `@` also in 64-bit code, where other C names are plain.
     if let Some(len) = without_size("@", text).filter(|_| text.contains("@@")) {
         return text.get(..len).unwrap_or(text);
     }
@@ -99,9 +100,9 @@ fn microsoft(text: &str, flags: DemangleFlags) -> Option<String> {
     (!name.is_empty() && name.len() <= limit(text)).then_some(name)
 }
 
-/// Whether a name refers back so often, from function types inside of function types, that writing it out
-/// could take all memory. A reference copies what it refers to, which may have references itself, one level
-/// for each function type.
+/// True if a name refers back so often, from function types inside of function types, that writing
+/// it out could exhaust memory. A reference copies its target, which may contain references itself,
+/// one level for each function type.
 fn grows(text: &str) -> bool {
     let bytes = text.as_bytes();
     let references = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -166,7 +167,7 @@ impl fmt::Write for Limited {
     }
 }
 
-/// Namespaces without a name have a hash instead in what compilers write: `A0x1234abcd::f`,
+/// Compilers replace the missing name of an anonymous namespace by a hash: `A0x1234abcd::f`,
 /// `?A0x1234abcd::f`.
 fn anonymous(name: &str) -> Cow<'_, str> {
     let Some(at) = name.find("A0x") else {
@@ -262,7 +263,8 @@ mod tests {
         assert_eq!(signature("main"), None);
     }
 
-    /// Function types in function types, each of which refers back to all before: 9 levels of 300 references.
+    /// Function types in function types, each of which refers back to all before: 9 levels of 300
+    /// references.
     #[test]
     fn names_that_grow_without_bound_stay_as_they_are() {
         let mut bomb = "?f@@YAXP6AXPEAH@Z".to_owned();

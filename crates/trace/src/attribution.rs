@@ -1,7 +1,7 @@
-//! Which process and thread an event belongs to, for any event.
+//! Attribution of any event to a process and a thread.
 //!
-//! Many kernel events have no ids in their header: their payload names the thread, or they were logged by
-//! whatever thread ran on the processor.
+//! Many kernel events have no IDs in their header: the thread is in their payload, or it is the
+//! thread that happened to run on the processor.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use etwkit_decode::{Plan, Spans};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-/// Process id and thread id, as far as they are known.
+/// Process ID and thread ID, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ids {
-    /// Process id.
+    /// Process ID.
     pub pid: Option<u32>,
-    /// Thread id.
+    /// Thread ID.
     pub tid: Option<u32>,
 }
 
@@ -42,12 +42,12 @@ const PROCESS_FIELDS: [&str; 6] = [
 /// A plan and the positions of its thread and process field.
 type IdFields = (Arc<Plan>, Option<usize>, Option<usize>);
 
-/// Follows which thread runs on each processor. Events must come in time order.
+/// Follows the running thread of each processor. Events must come in order of time.
 #[derive(Debug, Default)]
 pub struct Attributor {
     running: FxHashMap<u16, u32>,
-    /// Positions of the thread and process field of each plan, by its address. The plan is kept, so that no
-    /// address stands for two.
+    /// Positions of the thread and process field of each plan, by its address. The plan is kept
+    /// alive, so that an address cannot be reused for another one.
     fields: FxHashMap<usize, IdFields>,
     spans: Spans,
 }
@@ -63,10 +63,11 @@ impl Attributor {
         }
     }
 
-    /// The ids of an event, given the plan that decodes it.
+    /// The IDs of an event, given the plan that decodes it.
     ///
-    /// For kernel events those of the payload, since the header of process and thread events names the
-    /// creator; else those of the header, else the thread that runs on the processor.
+    /// For kernel events, the IDs in the payload, because the header of process and thread events
+    /// names the creator; otherwise the IDs in the header; otherwise the thread that runs on the
+    /// processor.
     pub fn ids(&mut self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Ids {
         let header = Ids {
             pid: event.process_id(),
@@ -76,17 +77,17 @@ impl Attributor {
             return header;
         };
         if (hook.group, hook.opcode) == (group::THREAD, scheduler::opcode::CONTEXT_SWITCH) {
-            // A switch belongs to the thread that it switches in. Its payload has thread ids only, so the
-            // process stays unknown here.
+            // A switch belongs to the thread that it switches in. Its payload has thread IDs only,
+            // so the process stays unknown here.
             let tid = thread::switch(event.payload()).map(|(new, _)| new);
             self.running.extend(tid.map(|tid| (event.cpu, tid)));
             return Ids { pid: None, tid };
         }
-        // Scheduler events name a thread that something is done to; the one that does it runs on the
+        // Scheduler events name the affected thread; the acting thread is the one that runs on the
         // processor.
         let own = hook.group != group::THREAD || thread::is_lifetime(hook.opcode);
-        // Payload before header: the start of a process or thread is logged by its creator, whose ids the
-        // header has.
+        // Payload before header: the start of a process or thread is logged by its creator, whose
+        // IDs the header has.
         let payload = plan
             .filter(|_| own)
             .map(|plan| self.payload_ids(event, plan))
@@ -123,7 +124,8 @@ impl Attributor {
         plan.locate(payload, &mut self.spans);
         let id = |field: Option<usize>| {
             let value = self.spans.unsigned(payload, field?)?;
-            // Some fields are wider than an id, and all bits set is how events say that there is none.
+            // Some fields are wider than an ID, and all bits set is how events say that there is
+            // none.
             u32::try_from(value).ok().filter(|id| *id != u32::MAX)
         };
         Ids {

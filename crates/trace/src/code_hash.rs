@@ -1,7 +1,8 @@
-//! Numbers that are equal for equal code, whatever trace it is in: `method_hash` and `stack_hash`.
+//! Hashes that are equal for equal code in all traces: `method_hash` and `stack_hash`.
 //!
-//! Methods and stacks are numbered anew in each extract, so that what two traces have in common can only be
-//! found by name. `docs/FORMAT.md` says exactly what is hashed, so that other programs can do the same.
+//! Methods and stacks are numbered separately in each extract, so common code of two traces could
+//! otherwise only be found by name. `docs/FORMAT.md` defines the exact input of the hashes, so that
+//! other programs can compute the same values.
 
 /// FNV-1a with 64 bits: a few lines in any language.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +22,8 @@ impl Fnv {
     }
 }
 
-/// The beginning of the text that stands for code of a module: its file name, A to Z as a to z, and `!`.
+/// The start of the hashed text for code of a module: its file name with A to Z in lower case, and
+/// `!`.
 fn of_module(name: &str) -> Fnv {
     Fnv::START
         .add(name.to_ascii_lowercase().as_bytes())
@@ -34,8 +36,8 @@ pub fn of_method(module: &str, name: &str) -> i64 {
     of_module(module).add(name.as_bytes()).value()
 }
 
-/// Code without a name: `file.dll!+0x1a2b`, or `?` where its module is not known either, since addresses mean
-/// something else in each trace.
+/// Code without a name: `file.dll!+0x1a2b`, or `?` if its module is also unknown, because addresses
+/// differ between traces.
 #[must_use]
 pub fn of_offset(module: Option<&str>, rva: Option<i64>) -> i64 {
     match module.zip(rva) {
@@ -46,7 +48,7 @@ pub fn of_offset(module: Option<&str>, rva: Option<i64>) -> i64 {
     }
 }
 
-/// A stack: the hash of its caller's stack, 0 for the outermost frame, and that of its code.
+/// A stack: the hash of its caller's stack (0 for the outermost frame) and the hash of its code.
 #[must_use]
 pub fn of_stack(caller: i64, code: i64) -> i64 {
     Fnv::START
@@ -55,12 +57,13 @@ pub fn of_stack(caller: i64, code: i64) -> i64 {
         .value()
 }
 
-/// The hashes of stacks by number, from the caller, which has a smaller number, and the code of each.
+/// The hashes of stacks by number, from the caller, which has a smaller number, and the code of
+/// each.
 #[must_use]
 pub fn of_stacks(nodes: impl Iterator<Item = (Option<i32>, i64)>) -> Vec<i64> {
     let mut hashes: Vec<i64> = Vec::with_capacity(nodes.size_hint().0);
     for (parent, code) in nodes {
-        // What a damaged file claims is a caller that comes later is none.
+        // A damaged file may claim a caller that comes later. It is ignored.
         let caller = parent.and_then(|parent| hashes.get(usize::try_from(parent).ok()?));
         hashes.push(of_stack(caller.copied().unwrap_or_default(), code));
     }

@@ -1,19 +1,20 @@
-//! How many events of each kind a trace has.
+//! Number of events of each kind in a trace.
 
 use std::collections::BTreeMap;
 
 use etwkit_etl::{HeaderKind, Identity, RawEvent, Session};
 use rustc_hash::FxHashMap;
 
-/// Counts by header kind, processor and identity, and the time between the first and the last event.
+/// Counts by header kind, processor and identity, and the time between the first and the last
+/// event.
 #[derive(Debug)]
 pub struct Counts {
     total: u64,
-    /// By the byte of the header kind.
+    /// Counts indexed by the byte of the header kind.
     by_header: [u64; 32],
     by_cpu: Vec<u64>,
-    /// Kernel events by hook id and version, as far as the version is below [`DIRECT_VERSIONS`]: nearly all
-    /// events of a large trace are of these.
+    /// Kernel events by hook ID and version, as far as the version is below [`DIRECT_VERSIONS`]:
+    /// nearly all events of a large trace are of these.
     direct: Vec<u64>,
     by_identity: FxHashMap<Identity, u64>,
     first_time: i64,
@@ -29,8 +30,8 @@ impl Default for Counts {
             total: 0,
             by_header: [0; 32],
             by_cpu: Vec::new(),
-            // One number for each of 65536 hook ids and 8 versions: 4 MiB, which is cheaper than hashing the
-            // identity of every event.
+            // One number for each of 65536 hook IDs and 8 versions: 4 MiB, which is cheaper than
+            // hashing the identity of every event.
             direct: vec![0; DIRECT_VERSIONS << 16],
             by_identity: FxHashMap::default(),
             first_time: i64::MAX,
@@ -54,8 +55,8 @@ impl Counts {
         self.first_time = self.first_time.min(event.timestamp);
         self.last_time = self.last_time.max(event.timestamp);
         let version = usize::from(event.version());
-        // Versions come from the file, so the table covers only those that exist and a hash table takes the
-        // rest.
+        // Versions come from the file, so the table covers only those that exist and a hash table
+        // takes the rest.
         let direct = event.hook_id().filter(|_| version < DIRECT_VERSIONS);
         match direct.and_then(|hook| {
             self.direct
@@ -129,8 +130,8 @@ impl Counts {
         self.identities().filter_map(kernel).collect()
     }
 
-    /// Provider, id, version and opcode of the other events, ordered by the text of the provider. Classic
-    /// events have no id, messages neither version nor opcode.
+    /// Provider, ID, version and opcode of the other events, ordered by the text of the provider.
+    /// Classic events have no ID, messages neither version nor opcode.
     #[must_use]
     pub fn provider(&self) -> BTreeMap<(String, u16, u16, u8), u64> {
         let mut out = BTreeMap::new();
@@ -144,7 +145,7 @@ impl Counts {
         out
     }
 
-    /// By header kind, ordered.
+    /// Counts by header kind, ordered.
     #[must_use]
     pub fn headers(&self) -> BTreeMap<HeaderKind, u64> {
         let count = |kind: HeaderKind| {
@@ -160,10 +161,10 @@ impl Counts {
             .collect()
     }
 
-    /// By processor of the buffer, ordered.
+    /// Counts by processor of the buffer, ordered.
     #[must_use]
     pub fn cpus(&self) -> BTreeMap<u16, u64> {
-        // A broken header can name processor 65535, behind which an open range would overflow.
+        // A broken header can name processor 65535, after which an open range would overflow.
         self.by_cpu
             .iter()
             .zip(0..=u16::MAX)
@@ -192,9 +193,9 @@ pub(crate) fn provider_key(identity: Identity) -> Option<(String, u16, u16, u8)>
     })
 }
 
-/// Where the trace ends in raw ticks: the end of the recording if it was written in all files, else the later
-/// of the last event and the ends that were written. What lies behind the cut of a file was recorded and is
-/// not known, so that such a trace ends with its last event, too.
+/// The end of the trace in raw ticks: the end of the recording if all files state it, otherwise the
+/// later of the last event and the stated ends. Events after the cut of a file were recorded but
+/// are unknown, so a cut trace also ends with its last event.
 pub(crate) fn end_of(session: &Session, counts: &Counts) -> i64 {
     let last = counts.times().map_or(session.clock().t0, |(_, last)| last);
     let (ends, is_closed) = session.ends();

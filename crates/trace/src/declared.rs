@@ -1,25 +1,25 @@
-//! The words in which importers declare what they do: events, tables and topics, all of them plain data.
+//! The vocabulary of importer declarations: events, tables and topics, all of them plain data.
 
 use etwkit_decode::kernel::{self, Hook};
 use etwkit_etl::{Guid, Identity};
 
 use crate::table::Table;
 
-/// Some kinds of events.
+/// A set of event kinds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Events {
     /// Kernel events of a group, with one of these types.
     Kernel(u8, &'static [u8]),
     /// Kernel events of a group, with all types from the first to the last one.
     KernelBetween(u8, u8, u8),
-    /// Events of a provider, with one of these ids; all of them if none is given.
+    /// Events of a provider, with one of these IDs; all of them if none is given.
     Provider(Guid, &'static [u16]),
     /// Classic events of a class that is none of the kernel's.
     Class(Guid),
 }
 
 impl Events {
-    /// Whether the events with that identity are among them.
+    /// True if the declaration includes the events with that identity.
     pub(crate) fn includes(self, identity: &Identity) -> bool {
         match (self, identity) {
             (
@@ -35,7 +35,7 @@ impl Events {
         }
     }
 
-    /// Whether kernel events of that group and type are among them.
+    /// True if the declaration includes kernel events of that group and type.
     pub(crate) const fn includes_type(self, group: u8, opcode: u8) -> bool {
         match self {
             Self::Kernel(own, mut types) => {
@@ -58,23 +58,23 @@ impl Events {
 /// Kinds of kernel events: 256 groups of 256 types.
 pub(crate) const KINDS: usize = 1 << 16;
 
-/// Place of a kind of kernel events in a table of all of them.
+/// Index of a kind of kernel events in a table of all kinds.
 pub(crate) const fn kind(group: u8, opcode: u8) -> usize {
     (group as usize) << 8 | opcode as usize
 }
 
-/// Who wants which kinds of kernel events: for each kind a bit for each of those who want any.
+/// Dispatch table for kernel events: for each kind, a bit mask of the importers that handle it.
 pub(crate) struct Wanted([u8; KINDS]);
 
 impl Wanted {
-    /// Takes up to eight lists; the n-th one gets the n-th bit.
+    /// Combines up to eight lists; the n-th list gets the n-th bit.
     #[expect(
         clippy::indexing_slicing,
         reason = "done when this is compiled: what is outside does not compile"
     )]
     pub(crate) const fn of(mut by: &[&[Events]]) -> Self {
-        // Loops over shrinking slices, here and in `includes_type`: iterators cannot run while constants are
-        // evaluated.
+        // Loops over shrinking slices, here and in `includes_type`: iterators cannot run in
+        // constant evaluation.
         let (mut kinds, mut bit) = ([0; KINDS], 1u8);
         while let [first, rest @ ..] = by {
             let mut left = *first;
@@ -96,7 +96,7 @@ impl Wanted {
         Self(kinds)
     }
 
-    /// Who wants a kind: a bit for each.
+    /// Bit mask of the importers that handle a kind.
     #[inline]
     pub(crate) fn by(&self, hook: Hook) -> u8 {
         self.0
@@ -106,12 +106,12 @@ impl Wanted {
     }
 }
 
-/// How much of what happened a table keeps.
+/// The amount of detail in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// A row for each event or operation: summaries leave the table out.
     Row,
-    /// Names, sums, and what is rare: summaries keep the table.
+    /// Names, sums, and rare events: summaries keep the table.
     Sum,
 }
 
@@ -141,18 +141,19 @@ pub(crate) const fn sums(table: &'static Table) -> Filled {
 /// Something that a trace can have recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct Topic {
-    /// Its place among all topics, the most asked for first.
+    /// Its rank among all topics, the most requested first.
     pub(crate) place: u16,
-    /// What it is called.
+    /// Name of the topic.
     pub name: &'static str,
-    /// What it answers.
+    /// The question that it answers.
     pub answers: &'static str,
-    /// What records it: keywords of the kernel logger as xperf and WPR spell them, or a provider.
+    /// The way to record it: keywords of the kernel logger in the spelling of xperf and WPR, or a
+    /// provider.
     pub recorded_by: &'static str,
     /// The events that say that it was recorded.
     pub(crate) events: &'static [Events],
-    /// The tables, computed ones included, that are empty unless this topic, or another that names them, was
-    /// recorded. Columns that it adds to tables of others do not count.
+    /// The tables, computed ones included, that are empty unless this topic, or another that names
+    /// them, was recorded. Columns that it adds to other tables do not count.
     pub(crate) tables: &'static [&'static Table],
 }
 
@@ -165,7 +166,7 @@ pub struct Recorded {
     pub events: u64,
 }
 
-/// How many events of each of these topics there are.
+/// Number of events of each topic.
 pub(crate) fn recorded(
     topics: &[&Topic],
     counts: impl Iterator<Item = (Identity, u64)>,

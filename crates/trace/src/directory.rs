@@ -1,7 +1,7 @@
-//! The first pass: every event that says what others mean.
+//! The first pass: all events that describe other events.
 //!
-//! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
-//! nothing can be attributed before all of it is read.
+//! Many of them are logged at the end of a recording (rundown, image identities, stack keys,
+//! volumes), so nothing can be attributed before all of it is read.
 
 use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::image::{self, Image, NewDll};
@@ -42,7 +42,7 @@ pub(crate) const LEARNS: &[Events] = &[
     ),
 ];
 
-/// Which events described processes.
+/// The events that described processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessSource {
     /// The kernel logger.
@@ -74,19 +74,19 @@ pub struct Directory {
     pub dropped_definitions: u64,
     /// The thread that each processor ran up to its first context switch.
     pub first_threads: FxHashMap<u16, u32>,
-    /// Raw time of the first event of each processor that is no header of a session. In a circular file that
-    /// is long after the start.
+    /// Raw time of the first event of each processor, session headers excluded. In a circular file
+    /// that is long after the start.
     pub first_events: FxHashMap<u16, i64>,
-    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of
-    /// programs may have begun earlier and ended later.
+    /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none.
+    /// User-mode sessions may have started earlier and ended later.
     pub kernel_times: Option<(i64, i64)>,
-    /// Where events of processors are missing, by their start; see [`Directory::find_gaps`].
+    /// Gaps in the events of processors, sorted by start; see [`Directory::find_gaps`].
     pub gaps: Vec<Gap>,
-    /// Which events described processes; `None` if none did.
+    /// The events that described processes; `None` if there were none.
     pub process_source: Option<ProcessSource>,
     /// The part that the trace was cut to.
     pub cut: Option<CutMark>,
-    /// Process and image events whose layout the header's pointer size did not fit.
+    /// Process and image events whose layout did not match the header's pointer size.
     pub layout_fallbacks: u64,
     image_index: ImageIndex,
     buffer_times: BufferTimes,
@@ -94,27 +94,27 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Finds where events of processors are missing, given what the pass that fed the trackers found damaged
-    /// inside buffers.
+    /// Finds the gaps in the events of processors. `damage` is the damage found inside buffers by
+    /// the pass that fed the trackers.
     pub fn find_gaps(&mut self, session: &Session, damage: &Damage) {
         let losses = [session.damage().losses(), damage.losses()].concat();
         self.gaps = gaps::find(session, &self.buffer_times, &losses);
     }
 
-    /// The process instance of a process id at a raw time.
+    /// The process instance of a process ID at a raw time.
     #[must_use]
     pub fn process_at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
         self.processes.at(pid, timestamp)
     }
 
-    /// The process instance that a thread id belongs to at a raw time.
+    /// The process instance that a thread ID belongs to at a raw time.
     #[must_use]
     pub fn process_of_thread(&self, tid: u32, timestamp: i64) -> Option<ProcessKey> {
         self.processes
             .at(self.threads.process_of(tid, timestamp)?, timestamp)
     }
 
-    /// The image that holds an address in a process at a raw time, with its position in [`Self::images`].
+    /// The image at an address of a process at a raw time, with its position in [`Self::images`].
     #[must_use]
     pub fn image_at(
         &self,
@@ -139,7 +139,7 @@ impl Directory {
     }
 }
 
-/// Feeds the trackers; the session's events must come in time order.
+/// Feeds the trackers. Events of the session must come in order of time.
 #[derive(Debug, Default)]
 pub struct DirectoryBuilder {
     processes: ProcessTracker,
@@ -159,12 +159,12 @@ pub struct DirectoryBuilder {
     mentioned: FxHashSet<u32>,
     mentions: Mentions,
     kernel: Seen,
-    /// Events of the provider with the threads that logged them, kept until it is known whether the kernel
-    /// logger said the same.
+    /// Events of the provider with the threads that logged them, kept until it is known if the
+    /// kernel logger reported the same.
     provider: Vec<(i64, Option<u32>, provider::Event)>,
 }
 
-/// Which kinds of kernel events were met.
+/// Kinds of kernel events that were seen.
 #[derive(Debug, Default)]
 struct Seen {
     processes: bool,
@@ -172,16 +172,16 @@ struct Seen {
     images: bool,
 }
 
-/// Definitions of stack keys, and frames in them, that are kept for any trace: 200 MiB each. A small file
-/// that defines more is malicious.
+/// Definitions of stack keys, and frames in them, that are kept for any trace: 200 MiB each. A
+/// small file that defines more is malicious.
 const MAX_DEFINITIONS: u64 = 1 << 24;
 
-/// Bytes of a file for each definition that is kept beyond that. Scenario traces have one definition in 1400
-/// bytes.
+/// Bytes of a file for each definition that is kept beyond that. Scenario traces have one
+/// definition in 1400 bytes.
 const BYTES_FOR_DEFINITION: u64 = 512;
 
 impl DirectoryBuilder {
-    /// A builder for a session whose files have so many bytes.
+    /// Creates a builder for a session with files of `bytes` bytes in total.
     #[must_use]
     pub fn for_size(bytes: u64) -> Self {
         Self {
@@ -195,15 +195,15 @@ impl DirectoryBuilder {
         self.observe_as(Hook::of(event), event);
     }
 
-    /// Takes one event whose kernel event, if it is one, is known already.
+    /// Takes one event. `hook` is its kernel event, if it is one.
     #[inline]
     pub(crate) fn observe_as(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         self.mentions.observe(hook, event);
         self.observe_in_order(hook, event);
     }
 
-    /// Takes one event, but leaves out what [`Mentions`] collects, which [`Self::mentioned_elsewhere`] hands
-    /// in.
+    /// Takes one event, except for the part that [`Mentions`] collects, which comes from
+    /// [`Self::mentioned_elsewhere`].
     #[inline]
     pub(crate) fn observe_in_order(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         if let Some(hook) = hook {
@@ -217,7 +217,7 @@ impl DirectoryBuilder {
         }
     }
 
-    /// Takes what was collected from the same events elsewhere.
+    /// Sets the data that was collected from the same events by another thread.
     pub(crate) fn mentioned_elsewhere(&mut self, mentions: Mentions) {
         self.mentions = mentions;
     }
@@ -317,7 +317,7 @@ impl DirectoryBuilder {
     }
 
     fn add_image(&mut self, op: u8, timestamp: i64, header_pid: Option<u32>, image: &Image) {
-        // Old versions of the event have no process id in the payload.
+        // Old versions of the event have no process ID in the payload.
         let pid = image.pid.or(header_pid).unwrap_or_default();
         self.mentioned.insert(pid);
         self.images.add(op, timestamp, pid, image);
@@ -335,8 +335,8 @@ impl DirectoryBuilder {
             return;
         };
         let most = self.most_definitions.max(MAX_DEFINITIONS);
-        // A dropped definition costs one stack and is counted; memory for all of them could be made to exceed
-        // any machine.
+        // A dropped definition costs one stack and is counted. Keeping all of them could exhaust
+        // the memory of any machine.
         if self.stacks.len() as u64 >= most || self.stack_keys.len() >= most {
             self.dropped_definitions += 1;
             return;
@@ -345,8 +345,8 @@ impl DirectoryBuilder {
         self.frames
             .extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
-        // A stack of the kernel can have user frames inside where it calls back; the outermost frame says
-        // whose stack it is.
+        // A kernel stack can have user frames inside if the kernel calls back. The outermost frame
+        // decides.
         let part = self
             .frames
             .last()
@@ -396,11 +396,11 @@ impl DirectoryBuilder {
         }
     }
 
-    /// Joins what was collected. `pointer_size` is that of the machine.
+    /// Combines the collected data. `pointer_size` is the machine's.
     #[must_use]
     pub fn finish(mut self, pointer_size: usize) -> Directory {
-        // Events of the kernel logger are preferred: the provider describes the same starts and ends again,
-        // and both together would make two instances of each process.
+        // Events of the kernel logger are preferred: the provider reports the same starts and ends,
+        // and both together would create two instances of each process.
         let process_source = self.use_provider_events();
         let mut mentioned: Vec<u32> = self
             .mentioned
@@ -410,8 +410,8 @@ impl DirectoryBuilder {
             .collect();
         mentioned.sort_unstable();
         mentioned.dedup();
-        // Instances are numbered in the order in which they are made. The ids come out of hash sets, and
-        // sorting them gives the same keys in every run.
+        // Instances are numbered in the order in which they are made. The IDs come out of hash
+        // sets, and sorting them gives the same keys in every run.
         for pid in mentioned {
             self.processes.mention(pid);
         }
@@ -423,8 +423,8 @@ impl DirectoryBuilder {
         } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
-        // The owner is looked up at the first event and not at the load, because images that were mapped
-        // before the trace have none.
+        // The owner is looked up at the time of the first event and not at the load, because images
+        // mapped before the trace have no load.
         let owner_of =
             |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
         let image_index = ImageIndex::new(

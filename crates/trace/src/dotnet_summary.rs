@@ -1,4 +1,5 @@
-//! Section `dotnet`: exceptions, collections, compiled methods, modules and runtimes of .NET programs.
+//! Section `dotnet`: exceptions, collections, compiled methods, modules and runtimes of .NET
+//! programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,19 +19,19 @@ use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 /// Rows of the list `top_methods`.
 const TOP_METHODS: usize = 30;
 
-/// Exceptions in the list of them, and bytes of their texts; the others are only counted. A file that holds
-/// nothing else would take several times its size otherwise.
+/// Limits for the list of exceptions: their number, and the bytes of their texts. All others are
+/// only counted. Otherwise a file with nothing else would take several times its size.
 const MAX_EXCEPTIONS: usize = 100_000;
 const MAX_EXCEPTION_TEXT: usize = 64 << 20;
 
-/// What .NET runtimes logged, by process id.
+/// Events of .NET runtimes, by process ID.
 #[derive(Debug, Default)]
 pub struct DotnetSummary {
     exceptions: Exceptions,
     gc: BTreeMap<u32, Gc>,
     jit: BTreeMap<u32, Jit>,
     modules: BTreeMap<u32, BTreeMap<String, Modules>>,
-    /// With the order in which they were met.
+    /// Runtimes by process ID, each with the order of its first occurrence.
     runtimes: BTreeMap<u32, BTreeMap<RuntimeInformation, usize>>,
     methods: MethodTracker,
     runtime_modules: RuntimeModuleTracker,
@@ -40,7 +41,7 @@ pub struct DotnetSummary {
 /// Exceptions in the order of time.
 #[derive(Debug, Default)]
 struct Exceptions {
-    /// Time, process id, thread id, and what was thrown.
+    /// Time, process ID, thread ID, and the exception.
     listed: Vec<(i64, u32, u32, Exception)>,
     text_bytes: usize,
     not_listed: u64,
@@ -90,12 +91,12 @@ struct Modules {
 }
 
 impl DotnetSummary {
-    /// Takes one event; events must come in time order.
+    /// Takes one event; events must come in order of time.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         let Some(origin) = clr::origin(event) else {
             return;
         };
-        // Events of providers always have both ids in the header, so the defaults never show.
+        // Events of providers always have both IDs in the header, so the defaults never show.
         let (pid, tid) = (
             event.process_id().unwrap_or(u32::MAX),
             event.thread_id().unwrap_or(u32::MAX),
@@ -153,6 +154,7 @@ impl DotnetSummary {
         };
         let jitted = u64::from(m.flags & method_flag::JITTED != 0);
         let jit = self.jit.entry(pid).or_default();
+        // A method known only from a rundown or unload existed before the trace.
         let mut begin = i64::MIN;
         match (origin, id) {
             (Origin::Rundown, _) => {
@@ -168,8 +170,8 @@ impl DotnetSummary {
             }
         }
         let unloads = origin == Origin::Runtime && id == id::METHOD_UNLOAD_VERBOSE;
-        // A rundown or unload repeats a method that was loaded in the trace; a method that is not known yet
-        // was compiled before the trace.
+        // A rundown or unload repeats a method that was loaded in the trace. If the method is
+        // unknown, it was compiled before the trace.
         if begin != i64::MIN || !self.methods.is_known(pid, m.start, m.method_id) {
             let method = self.tracked(&m, begin);
             self.methods.add(pid, method);
@@ -210,6 +212,7 @@ impl DotnetSummary {
             .or_default()
             .entry(module.il_path)
             .or_default();
+        // One file can be loaded several times; the first load describes it.
         if known.ids.is_empty() {
             known.flags = module.flags;
         }
@@ -350,6 +353,7 @@ impl Modules {
 
 fn runtimes_value(runtimes: &BTreeMap<RuntimeInformation, usize>) -> Value {
     let mut rows: Vec<_> = runtimes.iter().collect();
+    // The map is sorted by content; the output is in order of first occurrence.
     rows.sort_unstable_by_key(|(_, order)| **order);
     rows.into_iter()
         .map(|(runtime, _)| runtime_value(runtime))
@@ -393,6 +397,8 @@ impl ManagedSamples {
 
     fn value(&self, methods: &MethodTracker) -> Value {
         let mut rows: Vec<_> = self.by_method.iter().collect();
+        // Methods with equal counts are sorted by name, so that the output is the same in every
+        // run.
         rows.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let row = |((process, namespace, name), n): &(&(String, Arc<str>, Arc<str>), &u64)| json!({ "process": process, "namespace": &**namespace, "name": &**name, "samples": n });
         let known: BTreeMap<String, u64> = methods

@@ -1,16 +1,16 @@
-//! What came before the event that it belongs to.
+//! Data that comes before the event that it belongs to.
 
 use std::collections::BTreeMap;
 
-/// Entries that are kept at most, of all keys together: a malicious file can have any number of entries for
-/// one key. Real ones are rare: with equal time stamps a stack can lie in an earlier buffer than its event, a
-/// few times for each processor.
+/// Maximum number of entries, over all keys: a malicious file can have any number of entries for
+/// one key. Real entries are rare: with equal time stamps a stack can be in an earlier buffer than
+/// its event, a few times for each processor.
 pub(crate) const MAX_EARLY: usize = 4096;
 
 /// Entries by raw time and owner of the event to come.
 #[derive(Debug)]
 pub(crate) struct Early<W, V> {
-    // In the order of time, so that those for which it is too late are found without looking at the others.
+    // In order of time, so that outdated entries are found without looking at the others.
     waiting: BTreeMap<(i64, W), Vec<V>>,
     count: usize,
 }
@@ -46,14 +46,14 @@ impl<W: Ord, V> Early<W, V> {
         }
     }
 
-    /// Gives the entries of a key in the order in which they came.
+    /// Takes the entries of a key in the order of arrival.
     pub(crate) fn take(&mut self, key: &(i64, W)) -> Vec<V> {
         let taken = self.waiting.remove(key).unwrap_or_default();
         self.count -= taken.len();
         taken
     }
 
-    /// Forgets the entries of earlier times, whose events cannot come any more; returns how many.
+    /// Drops the entries of earlier times, whose events cannot come any more; returns their number.
     pub(crate) fn forget_before(&mut self, time: i64) -> usize {
         let before = self.count;
         while let Some(first) = self

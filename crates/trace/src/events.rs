@@ -1,5 +1,5 @@
-//! The events that a trace describes itself, with their fields and the first values: the section `events`
-//! of the machine output.
+//! Events that a trace itself describes, with their fields and first values: the section `events`
+//! of the machine-readable output.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use etwkit_etl::{Guid, RawEvent};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-/// How many events of a kind are shown with their values.
+/// Number of events of a kind that are shown with their values.
 const FIRST: usize = 3;
-/// How many kinds of events are listed; a trace with more is malicious.
+/// Maximum number of event kinds listed; a trace with more is malicious.
 const MAX_KINDS: usize = 100_000;
-/// How many layouts of one name are listed.
+/// Maximum number of layouts listed for one name.
 const MAX_LAYOUTS: usize = 1000;
 
-/// Counts the events that a trace describes itself and keeps the first ones of each kind.
+/// Counts the events that a trace itself describes and keeps the first ones of each kind.
 ///
-/// Wants all events in time order, from a decoder that has seen all of them before.
+/// It needs all events in order of time, and a decoder that has already observed all of them.
 #[derive(Debug, Default)]
 pub struct EventsSummary {
-    /// Position of the kind by address of the plan and opcode; none for events that are left out. The plans
-    /// are kept alive, so that no address stands for two.
+    /// Position of the kind by address of the plan and opcode; `None` for events that are omitted.
+    /// The plans are kept alive, so that an address cannot be reused for another one.
     seen: FxHashMap<(usize, u8), (Arc<Plan>, Option<usize>)>,
     keys: BTreeMap<String, usize>,
     /// Keys by first key and fields, for events that describe themselves.
     layouts: FxHashMap<(String, String), String>,
-    /// How many layouts have the same first key.
+    /// Number of layouts with the same first key.
     counts: FxHashMap<String, usize>,
     kinds: Vec<Kind>,
     left_out: u64,
@@ -39,7 +39,7 @@ pub struct EventsSummary {
 /// One kind of event.
 #[derive(Debug)]
 struct Kind {
-    /// Fields as they lie in the payload, without ports and addresses made readable.
+    /// Fields as stored in the payload: ports and addresses are not decoded.
     plain: Schema,
     provider_name: Option<Arc<str>>,
     descriptor: Descriptor,
@@ -48,19 +48,20 @@ struct Kind {
 }
 
 impl EventsSummary {
-    /// Nothing seen yet.
+    /// Creates an empty summary.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next event. One that the trace does not describe is not looked at any further.
+    /// Takes the next event. Events without a description in the trace are ignored.
     pub fn event(&mut self, event: &RawEvent<'_>, decoder: &Decoder, clock: &Clock) {
         let Some(plan) = decoder.own_plan(event) else {
             return;
         };
         let self_described = plan.schema().source == Source::TraceLogging;
-        // Events that describe themselves are keyed by name and fields, in which the opcode plays no part.
+        // Events that describe themselves are keyed by name and fields; the opcode is not part of
+        // the key.
         let opcode = if self_described { 0 } else { event.opcode() };
         let seen = (Arc::as_ptr(plan) as usize, opcode);
         let index = match self.seen.get(&seen) {
@@ -123,8 +124,8 @@ impl EventsSummary {
         Some(self.kinds.len() - 1)
     }
 
-    /// The key of a kind. Events that describe themselves are distinguished by their fields: the second
-    /// layout of a name is `name#2`. `None` if a name has too many layouts.
+    /// The key of a kind. Events that describe themselves are distinguished by their fields: the
+    /// second layout of a name is `name#2`. `None` if a name has too many layouts.
     fn key(&mut self, provider: Guid, descriptor: Descriptor, schema: &Schema) -> Option<String> {
         if schema.source != Source::TraceLogging {
             let Descriptor {
@@ -174,7 +175,7 @@ impl Kind {
         let (values, complete) = renderer.object(&plan, event.payload());
         self.first.push(json!({
             "time_s": clock.seconds(event.timestamp),
-            // Events of providers always have both ids in the header, so the defaults never show.
+            // Events of providers always have both IDs in the header, so the defaults never show.
             "pid": event.process_id().unwrap_or(u32::MAX),
             "tid": event.thread_id().unwrap_or(u32::MAX),
             "values": complete.then_some(Value::Object(values)),
@@ -209,8 +210,8 @@ fn fields_json(fields: &[Field]) -> Value {
     list.collect()
 }
 
-/// A field as it lies in the payload. The section shows numbers and bytes, whatever a manifest says of how
-/// to show them, and whatever names their values have.
+/// A field as stored in the payload. The section shows numbers and bytes, regardless of output
+/// types and value names in a manifest.
 fn plain(field: &Field) -> Field {
     let (ty, length) = match field.ty {
         Type::Port => (Type::UInt16, field.length),

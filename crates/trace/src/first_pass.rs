@@ -1,4 +1,4 @@
-//! What the first pass over a session collects for the second one, whatever that makes of it.
+//! Data that the first pass over a session collects for any kind of second pass.
 
 use etwkit_decode::Decoder;
 use etwkit_decode::kernel::Hook;
@@ -10,7 +10,7 @@ use crate::directory::DirectoryBuilder;
 use crate::dotnet_summary::DotnetSummary;
 use crate::system_config::SystemConfig;
 
-/// Counts, names and descriptions. Wants all events in time order.
+/// Counts, names and descriptions. It needs all events in order of time.
 #[derive(Default)]
 pub(crate) struct FirstPass {
     pub(crate) facts: Tally,
@@ -37,7 +37,8 @@ impl FirstPass {
         }
     }
 
-    /// Takes an event that is none of the kernel's, without counting it and without what it mentions.
+    /// Takes an event that is not a kernel event, without counting it and without collecting its
+    /// mentions.
     #[inline]
     pub(crate) fn observe_other(&mut self, event: &RawEvent<'_>) {
         self.facts.describe(None, event);
@@ -46,7 +47,7 @@ impl FirstPass {
     }
 }
 
-/// What one pass in the order of the file can collect.
+/// Data that one pass in the order of the file can collect.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
@@ -55,7 +56,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Takes an event, and says what kernel event it is.
+    /// Takes an event and returns its hook if it is a kernel event.
     #[inline]
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) -> Option<Hook> {
         self.counts.add(event);

@@ -1,7 +1,7 @@
-//! Where events of a processor are missing: lost while recording, missing in the file, or damaged.
+//! Gaps in the events of a processor: lost while recording, missing in the file, or damaged.
 //!
-//! What a thread did in such a stretch of time is not known, whatever processor it was on before. So that
-//! other modules need not know how a buffer reports its losses, they get stretches of time.
+//! The activity of a thread in a gap is unknown, independent of its previous processor. Gaps are
+//! given as stretches of time, so that other modules need not know how a buffer reports its losses.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ pub struct Gap {
     pub end: i64,
 }
 
-/// When the first and the last event of the kernel logger in each buffer were logged.
+/// Times of the first and the last event of the kernel logger in each buffer.
 #[derive(Debug, Default)]
 pub struct BufferTimes {
     files: Vec<FileTimes>,
@@ -31,24 +31,24 @@ pub struct BufferTimes {
 
 #[derive(Debug, Default)]
 struct FileTimes {
-    /// Whether processors were switched between threads here.
+    /// True if the file contains context switches.
     has_switches: bool,
     buffers: Vec<Seen>,
 }
 
-/// What was seen of a buffer.
+/// The contents of a buffer, as far as they were seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    /// No event. If it is damaged, it may have had some.
+    /// No event. If the buffer is damaged, it may have had some.
     Nothing,
-    /// Only events of other loggers, which know nothing of threads.
+    /// Only events of other loggers, which contain nothing about threads.
     Others,
     /// The times of the first and the last event of the kernel logger.
     Kernel(i64, i64),
 }
 
 impl BufferTimes {
-    /// Takes an event, in any order. `kernel` is what it is if the kernel logger wrote it.
+    /// Takes an event, in any order. `kernel` is its hook if the kernel logger wrote it.
     #[inline]
     pub(crate) fn observe(&mut self, kernel: Option<Hook>, event: &RawEvent<'_>) {
         let file = usize::from(event.file);
@@ -81,12 +81,13 @@ impl BufferTimes {
     }
 }
 
-/// The gaps of all processors in files with context switches, by their start. `losses` are those of the
-/// damage.
+/// The gaps of all processors in files with context switches, sorted by start. `losses` are the
+/// losses from the damage.
 #[must_use]
 pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Vec<Gap> {
     let mut gaps = Vec::new();
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
+        // Without context switches no schedule depends on the gaps.
         if times.has_switches {
             let mut losses: Vec<u64> = losses
                 .iter()
@@ -101,22 +102,23 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
     gaps
 }
 
-/// A file in which gaps are looked for.
+/// A file that is searched for gaps.
 struct File<'s> {
     buffers: &'s [BufferEntry],
     times: &'s FileTimes,
     /// Offsets of buffers that lost events, in order.
     damaged: Vec<u64>,
-    /// Offsets of bytes that are no buffer, in order.
+    /// Offsets of bytes that are not a buffer, in order.
     skipped: Vec<u64>,
-    /// Numbers of all buffers, in order, each with how many are missing in front of it; empty where a merge
-    /// has rewritten them.
+    /// Sequence numbers of all buffers, in order, each with the number of buffers missing before
+    /// it. Empty if a merge has rewritten them.
     numbers: Vec<(i64, u64)>,
-    /// Whether buffers of any processor may be missing behind the last one.
+    /// True if buffers of any processor may be missing after the last one.
     lacks_its_end: bool,
 }
 
-/// A jump in the numbers of buffers that is rather a damaged number than that many lost buffers.
+/// A jump in the sequence numbers of buffers from which on the number counts as damaged, not as
+/// that number of lost buffers.
 pub const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 impl<'s> File<'s> {
@@ -124,21 +126,22 @@ impl<'s> File<'s> {
         let (header, buffers) = (file.header(), file.buffers());
         let is_buffer = |offset: &u64| buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
         let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().copied().partition(is_buffer);
-        // A merge gives new numbers to what is left, and an appended session begins to count anew: jumps mean
-        // nothing in either.
+        // A merge renumbers the remaining buffers, and an appended session starts to count anew:
+        // jumps mean nothing in either.
         let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
         let is_cut = buffers
             .last()
             .is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
-        // A circular file has written more buffers than it holds, although none is missing at its end.
+        // A circular file has written more buffers than it holds, although none is missing at its
+        // end.
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
         let numbers = if is_numbered {
             numbers(buffers)
         } else {
             Vec::new()
         };
-        // Buffers that are missing between others do not lack at the end: numbers show them, or bytes that
-        // are no buffer, at least one in each place.
+        // Buffers missing between others are not missing at the end: numbers show them, or bytes
+        // that are not a buffer, at least one in each place.
         let missing = numbers.last().map_or(0, |(_, missing)| *missing);
         let end = buffers.last().map_or(0, |last| last.offset);
         let between = missing.max(skipped.partition_point(|offset| *offset < end) as u64);
@@ -157,8 +160,8 @@ impl<'s> File<'s> {
 
     fn gaps(&self, gaps: &mut Vec<Gap>) {
         let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
-        // Those of a processor in the order in which they were filled; without numbers that is the order of
-        // the file.
+        // The buffers of a processor in the order in which they were filled; without numbers that
+        // is the order of the file.
         let is_numbered = !self.numbers.is_empty();
         let number = |buffer: &BufferEntry| {
             if is_numbered {
@@ -173,7 +176,7 @@ impl<'s> File<'s> {
         }
     }
 
-    /// Buffers that hold events of the kernel logger or should.
+    /// Buffers that contain, or should contain, events of the kernel logger.
     fn of_kernel_logger(&self) -> impl Iterator<Item = (&'s BufferEntry, Seen)> {
         let seen = |number: usize| {
             self.times
@@ -182,7 +185,8 @@ impl<'s> File<'s> {
                 .copied()
                 .unwrap_or(Seen::Nothing)
         };
-        // The first buffer is the header buffer, whose number is 0 whatever was overwritten behind it.
+        // The first buffer is the header buffer. Its number is always 0, even if buffers after it
+        // were overwritten.
         let numbered = self.buffers.iter().enumerate().skip(1);
         numbered
             .filter(|(_, buffer)| buffer.header.holds_records())
@@ -194,6 +198,7 @@ impl<'s> File<'s> {
         let Some(cpu) = chain.first().map(|(buffer, _)| buffer.header.cpu()) else {
             return;
         };
+        // A gap before the first buffer of a processor starts with the trace.
         let mut begin = i64::MIN;
         let mut is_open = false;
         let mut before: Option<&BufferEntry> = None;
@@ -203,8 +208,8 @@ impl<'s> File<'s> {
                 || self.lies_between(before, buffer);
             if let Seen::Kernel(first, last) = seen {
                 if is_open {
-                    // With damaged time stamps a buffer may begin before the one in front of it ended; a gap
-                    // must not end before it begins.
+                    // With damaged time stamps a buffer may start before the end of the previous
+                    // one. A gap must not end before it starts.
                     gaps.push(Gap {
                         cpu,
                         begin,
@@ -212,8 +217,8 @@ impl<'s> File<'s> {
                     });
                 }
                 begin = begin.max(last);
-                // Events that are lost while a buffer is current can be missing in front of it or behind it.
-                // Where a buffer was lost, too, the gap in front is known, and it is the one.
+                // Events that are lost while a buffer is current can be missing before or after it.
+                // If a buffer was also lost, the gap before is known, and it is the one.
                 is_open = flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) == flag::EVENTS_LOST;
             }
             is_open |= self.damaged.binary_search(&buffer.offset).is_ok();
@@ -229,10 +234,10 @@ impl<'s> File<'s> {
         }
     }
 
-    /// Whether a buffer is missing, or was not recognised, between two buffers of one processor.
+    /// True if a buffer between two buffers of one processor is missing or was not recognized.
     fn lies_between(&self, before: Option<&BufferEntry>, buffer: &BufferEntry) -> bool {
-        // Numbers are those of the session, not of a processor. A missing buffer may have been of any
-        // processor, so that it opens a gap on each whose next buffer comes behind it.
+        // Numbers belong to the session, not to a processor. A missing buffer may belong to any
+        // processor, so it opens a gap on each processor whose next buffer comes after it.
         let first = self.numbers.first().map_or(0, |(number, _)| *number);
         let from = before.map_or(first, |before| before.header.sequence_number);
         let after = before.map_or(0, |before| before.offset);
@@ -254,16 +259,16 @@ impl<'s> File<'s> {
         missing(from) < missing(to)
     }
 
-    /// Whether bytes that are no buffer lie between two places.
+    /// True if bytes that are not a buffer are between two positions.
     fn is_skipped(&self, from: u64, to: u64) -> bool {
         let at = self.skipped.partition_point(|offset| *offset <= from);
         self.skipped.get(at).is_some_and(|offset| *offset < to)
     }
 }
 
-/// Numbers of buffers, in order, each with how many are missing in front of it.
+/// Sequence numbers of buffers, in order, each with the number of buffers missing before it.
 fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
-    // The header buffer has number 0 whatever was overwritten behind it.
+    // The number of the header buffer is always 0, even if buffers after it were overwritten.
     let mut numbers: Vec<i64> = buffers
         .iter()
         .skip(1)
@@ -288,20 +293,20 @@ fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
 /// An end of a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// From here on events of the processor are missing.
+    /// Events of the processor are missing from here on.
     Begin(Gap),
-    /// From here on events of the processor are recorded again.
+    /// Events of the processor are recorded again from here on.
     End(Gap),
 }
 
-/// Reports when gaps begin and end to someone who reads events in the order of time.
+/// Reports the start and end of gaps to a reader of events in order of time.
 #[derive(Debug)]
 pub struct GapWatch<'g> {
     /// Gaps that have not started.
     gaps: &'g [Gap],
     /// Gaps that have started and not ended: end, processor and start, the earliest end first.
     open: BinaryHeap<Reverse<(i64, u16, i64)>>,
-    /// No edge lies at or before it.
+    /// No edge is at or before this time.
     quiet_until: i64,
 }
 
@@ -316,14 +321,14 @@ impl<'g> GapWatch<'g> {
         }
     }
 
-    /// Whether events of a processor are missing now.
+    /// True if events of a processor are missing at the current time.
     #[must_use]
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// The next edge in front of an event of that raw time, if there is one. A gap begins behind all events
-    /// of the time at which it begins.
+    /// The next edge before an event of that raw time, if there is one. A gap starts after all
+    /// events at its start time.
     #[inline]
     pub fn edge(&mut self, time: i64) -> Option<Edge> {
         if time < self.quiet_until {
@@ -337,8 +342,8 @@ impl<'g> GapWatch<'g> {
         let end = self.open.peek().map_or(i64::MAX, |Reverse((end, ..))| *end);
         let begin = self.gaps.first().map(|gap| gap.begin);
         let ends = !self.open.is_empty() && end <= time;
-        // Edges are reported in the order of time. Where one gap ends as another begins, the end comes first,
-        // so that the two never count as open together.
+        // Edges are reported in order of time. If one gap ends as another starts, the end comes
+        // first, so that the two never count as open together.
         if ends && begin.is_none_or(|begin| end <= begin || begin >= time) {
             let Reverse((end, cpu, begin)) = self.open.pop()?;
             return Some(Edge::End(Gap { cpu, begin, end }));
@@ -350,8 +355,8 @@ impl<'g> GapWatch<'g> {
             self.open.push(Reverse((gap.end, gap.cpu, gap.begin)));
             return Some(Edge::Begin(*gap));
         }
-        // Most events lie between edges and cost one comparison. A gap begins behind the events of its own
-        // tick, an end in front of them, hence the difference of one.
+        // Most events are between edges and cost one comparison. A gap starts after the events of
+        // its own tick and ends before the events of its last tick, hence the difference of one.
         self.quiet_until = end.min(begin.map_or(i64::MAX, |begin| begin.saturating_add(1)));
         None
     }

@@ -1,4 +1,4 @@
-//! Whether the files of a trace are whole: what the recorder lost, what the files lack, what is damaged.
+//! The health of the files of a trace: events lost by the recorder, missing buffers, damage.
 
 use etwkit_etl::Session;
 use etwkit_etl::damage::Damage;
@@ -6,8 +6,9 @@ use etwkit_etl::session::{BufferCounts, TraceFile};
 
 use crate::table::Diagnostic;
 
-/// Kinds of diagnostics after which no number of a trace is complete, and the words that follow their count
-/// in a short sentence; where these are empty, the message of the diagnostic is short enough.
+/// Kinds of diagnostics that make all numbers of a trace incomplete, and the words that follow
+/// their count in a short sentence. If the words are empty, the message of the diagnostic is short
+/// enough.
 pub const INCOMPLETE: [(&str, &str); 13] = [
     ("lost_events", "events lost while recording"),
     ("lost_buffers", "buffers lost while recording"),
@@ -83,7 +84,7 @@ pub fn of(session: &Session, damage: &Damage, last: Option<i64>) -> Vec<Diagnost
     rows
 }
 
-/// How many buffers of how many are missing.
+/// The number of missing and expected buffers, as text.
 fn missing_buffers(session: &Session) -> String {
     let counts = || session.files().iter().map(TraceFile::buffer_counts);
     let all = |c: BufferCounts| {
@@ -98,7 +99,8 @@ fn missing_buffers(session: &Session) -> String {
     )
 }
 
-/// `the end of the file is missing: events reach to 0.361 s of 0.400 s`, where that is so.
+/// The text `the end of the file is missing: events reach to 0.361 s of 0.400 s`, if that is the
+/// case.
 #[must_use]
 pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
     let reach = session.clock().seconds(last.filter(|_| session.is_cut())?);
@@ -111,7 +113,7 @@ pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
     ))
 }
 
-/// Seconds that were recorded, by the trace headers; none where no file was closed.
+/// Recorded seconds according to the trace headers; `None` if no file was closed.
 fn recorded_s(session: &Session) -> Option<f64> {
     let start = session.clock().start;
     let end = session

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-/// Texts that were met.
+/// Interned texts.
 #[derive(Debug, Default)]
 pub(crate) struct Interner(FxHashSet<Arc<str>>);
 

@@ -1,8 +1,8 @@
-//! Who issued a disk access.
+//! The thread that issued a disk access.
 //!
-//! From version 3 on (Windows 8) the completion names the thread in its payload. Before, only headers do: the
-//! start of the access is logged by the thread that issues it, and the kernel puts the same thread into the
-//! header of the completion.
+//! From version 3 on (Windows 8) the completion has the thread in its payload. Before, only headers
+//! have it: the start of the access is logged by its issuer, and the kernel puts the same thread
+//! into the header of the completion.
 
 use etwkit_decode::kernel::disk::DiskIo;
 use etwkit_etl::RawEvent;
@@ -11,18 +11,18 @@ use rustc_hash::FxHashMap;
 use crate::directory::Directory;
 use crate::tracker::process::ProcessKey;
 
-/// Accesses whose completion has not come, at most; beyond that all are forgotten. No machine has so many
-/// under way, but a malicious file can claim them.
+/// Maximum number of accesses without completion. If there are more, all are forgotten. No machine
+/// has this many in progress, but a malicious file can claim them.
 const MAX_OPEN: usize = 1 << 18;
 
 /// The thread that issued an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Issuer {
-    /// Thread id.
+    /// Thread ID.
     pub(crate) tid: u32,
-    /// Process id, if a header names it.
+    /// Process ID, if a header names it.
     pid: Option<u32>,
-    /// Raw time at which both held.
+    /// Raw time at which both were valid.
     time: i64,
 }
 
@@ -35,7 +35,7 @@ impl Issuer {
         })
     }
 
-    /// Its process: that of the thread, else that of the id in the header.
+    /// The process of the thread, otherwise the process of the ID in the header.
     pub(crate) fn process(self, directory: &Directory) -> Option<ProcessKey> {
         let by_header = || directory.process_at(self.pid?, self.time);
         directory
@@ -43,20 +43,20 @@ impl Issuer {
             .or_else(by_header)
     }
 
-    /// Raw time at which the ids held.
+    /// Raw time at which the IDs held.
     pub(crate) const fn time(self) -> i64 {
         self.time
     }
 }
 
-/// Remembers who issued the accesses that are under way, by request packet.
+/// Remembers the issuers of the accesses in progress, by request packet.
 #[derive(Debug, Default)]
 pub(crate) struct Issuers {
     open: FxHashMap<u64, Issuer>,
 }
 
 impl Issuers {
-    /// Takes the start of an access. `tid` is the thread in its payload. Returns who issues it.
+    /// Takes the start of an access. `tid` is the thread in its payload. Returns the issuer.
     pub(crate) fn start(
         &mut self,
         irp: u64,
@@ -74,15 +74,15 @@ impl Issuers {
         }
         match issuer {
             Some(issuer) => _ = self.open.insert(irp, issuer),
-            // Addresses of packets are reused: without this the completion would be given to the issuer of an
-            // earlier access.
+            // Addresses of packets are reused: without this the completion would be attributed to
+            // the issuer of an earlier access.
             None => _ = self.open.remove(&irp),
         }
         issuer
     }
 
-    /// Who issued an access that is complete: the thread in its payload, else that of its start, else that of
-    /// its header.
+    /// The issuer of a completed access: the thread in its payload, otherwise in its start event,
+    /// otherwise in its header.
     pub(crate) fn completed(&mut self, io: &DiskIo, event: &RawEvent<'_>) -> Option<Issuer> {
         let started = self.open.remove(&io.irp).filter(|_| io.irp != 0);
         let named = io.tid.map(|tid| Issuer {

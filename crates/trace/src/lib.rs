@@ -1,21 +1,21 @@
-//! Events → identity and summaries.
+//! Identities, tables and summaries from the events of a trace.
 //!
-//! - [`tracker`]: which process, thread, image, file or stack an event means, over time
+//! - [`tracker`]: the process, thread, image, file or stack that an event refers to, over time
 //! - [`directory`]: the first pass, which feeds all trackers
-//! - [`drivers`]: which kind a known driver is
-//! - [`events`]: the events that the trace describes itself
-//! - [`gaps`]: where events of a processor are missing
-//! - [`schedule`]: who ran, waited and was ready
+//! - [`drivers`]: the kinds of known drivers
+//! - [`events`]: events that the trace itself describes
+//! - [`gaps`]: gaps in the events of a processor
+//! - [`schedule`]: running, waiting and ready threads
 //! - [`attribution`]: the process and thread of any event
-//! - [`import`]: events → rows of tables
+//! - [`import`]: conversion of events into rows of tables
 //! - [`mod@derive`]: tables that are computed from others
 //! - [`table`]: the tables of an extract, declared once
-//! - [`tags`]: stack tags, the names of what stacks do
-//! - [`sink`]: where rows go
-//! - [`counts`], [`summary`]: what a trace contains
-//! - [`report`]: the same as typed values, for whoever prints or serialises them
+//! - [`tags`]: stack tags, names for the activity in stacks
+//! - [`sink`]: the receiver of rows
+//! - [`counts`], [`summary`]: the contents of a trace
+//! - [`report`]: the same as typed values, for printing and serializing
 //!
-//! This crate knows no files and no SQL.
+//! This crate does not depend on files or SQL.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! What events mention, whatever their order: process ids in payloads, the first thread and event of each
-//! processor, and when each buffer and the kernel logger recorded.
+//! Facts mentioned by events in any order: process IDs in payloads, the first thread and event of
+//! each processor, and the recording times of each buffer and of the kernel logger.
 
 use etwkit_decode::kernel::disk::{self, DiskIo};
 use etwkit_decode::kernel::fault::{self, HardFault};
@@ -19,8 +19,8 @@ const OF_PROGRAMS: [u8; 4] = [
     group::THREAD_POOL,
 ];
 
-/// Whether the kernel logger wrote an event. Headers of traces are written by every session, and programs log
-/// heap ranges (group 2), service tags (group 5) and what their loader does (group 20).
+/// True if the kernel logger wrote an event. Every session writes trace headers, and programs log
+/// heap ranges (group 2), service tags (group 5) and events of their loader (group 20).
 fn is_of_kernel_logger(hook: Hook) -> bool {
     match hook.group {
         group::EVENT_TRACE => false,
@@ -40,7 +40,7 @@ pub(crate) struct Mentions {
     /// Raw times of the first and the last event of the kernel logger.
     kernel_times: Option<(i64, i64)>,
     buffers: BufferTimes,
-    /// Whether an event named thread 0.
+    /// True if an event named thread 0.
     idle: bool,
 }
 
@@ -75,14 +75,15 @@ impl Mentions {
             group::THREAD if hook.opcode == scheduler::opcode::CONTEXT_SWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
                     self.idle |= new == 0 || old == 0;
-                    // The thread that the first switch takes off has run since recording of the processor
-                    // started.
+                    // The thread that the first switch takes off has run since recording of the
+                    // processor started.
                     self.first_threads.add(event, old);
                 }
             }
             group::TCP if net::tcp_operation(hook.opcode).is_some() => self.payload_pid(event),
             group::UDP if net::udp_operation(hook.opcode).is_some() => self.payload_pid(event),
-            // Only until thread 0 was met once, since each of these events has to be parsed for it.
+            // Only until thread 0 is first seen, because each of these events has to be parsed for
+            // it.
             group::PERFINFO | group::DISK | group::MEMORY if !self.idle => {
                 self.thread_zero(hook, event)
             }
@@ -120,12 +121,12 @@ impl Mentions {
         self.idle = tid == Some(0);
     }
 
-    /// Process ids, in no order. Thread 0 belongs to process 0 without any thread event.
+    /// Process IDs, unordered. Thread 0 belongs to process 0 without any thread event.
     pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
         self.pids.iter().copied().chain(self.idle.then_some(0))
     }
 
-    /// What was mentioned of processors, buffers and the kernel logger.
+    /// The facts about processors, buffers and the kernel logger.
     pub(crate) fn times(self) -> Times {
         Times {
             first_threads: self
@@ -144,19 +145,19 @@ impl Mentions {
     }
 }
 
-/// When what was recorded.
+/// Recording times.
 pub(crate) struct Times {
     /// By processor: the thread that it ran up to its first context switch.
     pub(crate) first_threads: FxHashMap<u16, u32>,
-    /// By processor: raw time of its first event that is no header of a session.
+    /// By processor: raw time of its first event other than a session header.
     pub(crate) first_events: FxHashMap<u16, i64>,
     /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none.
     pub(crate) kernel: Option<(i64, i64)>,
-    /// When each buffer was filled.
+    /// Times of each buffer.
     pub(crate) buffers: BufferTimes,
 }
 
-/// The earliest of something on each processor; of several at one time, the one that came first.
+/// The earliest item of each processor; of several at one time, the first one read.
 #[derive(Debug)]
 struct Firsts<T>(Vec<Option<(i64, T)>>);
 

@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Makes one number of two. Each run uses other random factors, so that nobody can make a file whose numbers
-/// all collide in one place of a table.
+/// Combines two numbers into one. Each run uses other random factors, so that no file can be
+/// crafted whose numbers all collide in one slot of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mixer([u64; 2]);
 
@@ -15,7 +15,8 @@ impl Default for Mixer {
 }
 
 impl Mixer {
-    /// Both halves of the product take part, so that every bit of the result depends on every bit of both.
+    /// Both halves of the product are used, so that every bit of the result depends on every bit of
+    /// both.
     #[inline]
     pub(crate) const fn mix(self, a: u64, b: u64) -> u64 {
         let product = (a ^ self.0[0]) as u128 * (b ^ self.0[1]) as u128;

@@ -1,15 +1,17 @@
-//! Rows on their way to a sink: collected by table, handed on in batches.
+//! Rows on their way to a sink: collected by table, passed on in batches.
 
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, Row};
 
-/// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are encoded.
+/// Rows of a batch. Batches of this size keep the columns of one table in the cache while they are
+/// encoded.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// Bytes of the texts of a batch. A few hundred wide ones would take more memory than all numbers of a trace.
+/// Bytes of the texts of a batch. A few hundred wide ones would take more memory than all numbers
+/// of a trace.
 const BATCH_TEXT: usize = 4 << 20;
 
-/// The rows of one table that are not handed on yet.
+/// The rows of one table that were not passed on yet.
 #[derive(Debug)]
 pub(crate) struct Out<R: Row> {
     columns: R::Columns,
@@ -39,7 +41,7 @@ impl<R: Row> Out<R> {
     }
 }
 
-/// Hands on all rows of one table at once.
+/// Writes all rows of one table at once.
 pub(crate) fn write_all<R: Row>(
     rows: impl IntoIterator<Item = R>,
     sink: &mut dyn Sink,
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
     use crate::table::{Diagnostic, Table};
 
-    /// Rows of the batches that came.
+    /// Numbers of rows of the batches received.
     #[derive(Default)]
     struct Batches(Vec<usize>);
 

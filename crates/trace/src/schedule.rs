@@ -1,12 +1,13 @@
-//! Who ran when, who waited, who was ready: scheduling slices of threads.
+//! Running, waiting and ready times: scheduling slices of threads.
 //!
-//! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
-//! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
-//! preempted (it was ready when it was taken off) did not wait; it was ready from T0 on. Without T0 nothing
-//! is known; without T1 waiting and ready time cannot be separated.
+//! For each switch-in of a thread (T2): T0 is its last switch-out, T1 the first ready event after
+//! that. It *waited* from T0 to T1 and was *ready* from T1 to T2. A preempted thread (one that was
+//! ready when it was switched out) did not wait; it was ready from T0 on. Without T0 nothing is
+//! known; without T1 wait and ready time cannot be separated.
 //!
-//! A thread starts to wait some time before its switch-out is logged, and another processor may make it ready
-//! in between. So the last ready event of a thread that runs counts at T0, unless another one follows T0.
+//! A thread starts to wait some time before its switch-out is logged, and another processor may
+//! ready it in between. So the last ready event of a running thread counts at T0, unless another
+//! one follows T0.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, state};
 use etwkit_etl::Session;
@@ -15,13 +16,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::directory::Directory;
 use crate::gaps::Gap;
 
-/// Whether a thread that was taken off in this state could have run on: it was preempted.
+/// True if a thread that was switched out in this state could have continued to run: it was
+/// preempted.
 #[must_use]
 pub const fn was_preempted(state: u8) -> bool {
     matches!(state, state::READY | state::STANDBY | state::DEFERRED_READY)
 }
 
-/// Whether a thread that was taken off in this state runs again only after something has made it ready.
+/// True if a thread that was switched out in this state runs again only after it was readied.
 #[must_use]
 pub const fn was_waiting(state: u8) -> bool {
     matches!(
@@ -30,8 +32,8 @@ pub const fn was_waiting(state: u8) -> bool {
     )
 }
 
-/// Waiting and ready time of a thread that was taken off at T0, made ready at T1 and switched in at T2, each
-/// as far as it is known.
+/// Wait and ready time of a thread that was switched out at T0, readied at T1 and switched in at
+/// T2, each if known.
 #[must_use]
 pub fn wait_and_ready(
     out: i64,
@@ -59,38 +61,38 @@ pub struct SwitchIn {
     pub time: i64,
     /// T0: its last switch-out.
     pub last_out: Option<i64>,
-    /// T1: when it was made ready, never before T0; without T0 the first time at which it was made ready.
+    /// T1: time of the ready event, never before T0; without T0 the time of the first ready event.
     pub readied: Option<i64>,
     /// Its state at T0.
     pub previous_state: u8,
-    /// Why it waited, as of T0.
+    /// Reason for its wait, as of T0.
     pub wait_reason: u8,
-    /// Whether it waited in user mode, as of T0.
+    /// True if it waited in user mode, as of T0.
     pub waited_in_user_mode: bool,
-    /// Thread that ran on the processor where it was made ready.
+    /// Thread that ran on the processor where it was readied.
     pub readying_tid: Option<u32>,
-    /// Whether a DPC made it ready: then that thread was only interrupted.
+    /// True if a DPC readied it: then that thread was only interrupted.
     pub readied_by_dpc: bool,
-    /// Why its priority was adjusted when it was made ready, as the event says.
+    /// Reason for adjusting its priority when it was readied, from the event.
     pub adjust_reason: Option<u8>,
-    /// Number of the ready event, as given to [`Schedule::ready`].
+    /// Number of the ready event, as passed to [`Schedule::ready`].
     pub ready_event: Option<u64>,
 }
 
 impl SwitchIn {
-    /// Whether it had been taken off while it could have run on.
+    /// True if it had been switched out while it could have continued to run.
     #[must_use]
     pub const fn was_preempted(&self) -> bool {
         was_preempted(self.previous_state)
     }
 
-    /// T1 − T0, 0 for a preempted thread; `None` where it is not known.
+    /// T1 − T0, 0 for a preempted thread; `None` if unknown.
     #[must_use]
     pub fn wait(&self) -> Option<i64> {
         self.wait_and_ready()?.0
     }
 
-    /// T2 − T1, or T2 − T0 for a preempted thread; `None` where it is not known.
+    /// T2 − T1, or T2 − T0 for a preempted thread; `None` if unknown.
     #[must_use]
     pub fn ready(&self) -> Option<i64> {
         self.wait_and_ready()?.1
@@ -124,13 +126,13 @@ pub struct Run {
     pub tid: u32,
     /// Processor.
     pub cpu: u16,
-    /// Since when it is known to have run; `None` where switches are missing although no gap is known.
+    /// Start of the known run time; `None` if switches are missing although no gap is known.
     pub since: Option<i64>,
-    /// Whether `since` is its switch-in. Else it ran when the processor began to be recorded, or behind a
-    /// gap.
+    /// True if `since` is its switch-in. Otherwise it was running when the processor started to be
+    /// recorded, or after a gap.
     pub is_switched_in: bool,
-    /// When it was switched out, or up to when it is known to have run: the last event before a gap, the end
-    /// of the trace.
+    /// Time of its switch-out, or the last time at which it is known to have run: the last event
+    /// before a gap, or the end of the trace.
     pub until: i64,
 }
 
@@ -144,7 +146,8 @@ struct Readied {
     event: Option<u64>,
 }
 
-/// Ready events of a thread that is not known to be off the processors: it runs, or was not seen before.
+/// Ready events of a thread that is not known to be off the processors: it is running, or was not
+/// seen before.
 #[derive(Debug, Clone, Copy)]
 struct Early {
     first: Readied,
@@ -158,7 +161,7 @@ struct Out {
     reason: u8,
     in_user_mode: bool,
     readied: Option<Readied>,
-    /// Whether it was made ready before its switch-out was logged.
+    /// True if it was readied before its switch-out was logged.
     is_early: bool,
 }
 
@@ -181,32 +184,32 @@ impl Out {
 /// From when on each processor is recorded, in raw ticks.
 #[derive(Debug, Clone, Default)]
 pub struct Starts {
-    /// Of all processors; `None` if it is not known.
+    /// Start of all processors; `None` if unknown.
     pub all: Option<i64>,
-    /// Of those that differ.
+    /// Start of the processors that differ.
     pub of: FxHashMap<u16, i64>,
 }
 
-/// Follows processors and threads; events must come in time order.
+/// Follows processors and threads. Events must come in order of time.
 #[derive(Debug, Default)]
 pub struct Schedule {
     starts: Starts,
     /// Processors that had a switch or a gap.
     seen: FxHashSet<u16>,
     running: FxHashMap<u16, (u32, i64)>,
-    /// Ends of gaps behind which no switch came yet.
+    /// Ends of gaps without a switch after them so far.
     resumed: FxHashMap<u16, i64>,
     out: FxHashMap<u32, Out>,
     early: FxHashMap<u32, Early>,
-    /// Gaps that have begun and not ended. Threads may have been on those processors, so that nothing is
-    /// known of waits.
+    /// Number of gaps that have started and not ended. Threads may have been on those processors,
+    /// so no wait is known.
     open_gaps: u32,
-    /// Numbers of ready events that no switch-in will give back.
+    /// Numbers of ready events that no switch-in will return.
     released: Vec<u64>,
 }
 
 impl Schedule {
-    /// Nothing seen yet, on processors that are recorded from some time on.
+    /// An empty schedule. `starts` are the times from which processors are recorded.
     #[must_use]
     pub fn new(starts: Starts) -> Self {
         Self {
@@ -215,18 +218,19 @@ impl Schedule {
         }
     }
 
-    /// Takes a context switch: who ran until now, and who is switched in.
+    /// Takes a context switch. Returns the run of the previous thread, and the switch-in of the
+    /// next.
     pub fn switch(&mut self, time: i64, cpu: u16, event: &ContextSwitch) -> (Run, SwitchIn) {
         let is_first = self.seen.insert(cpu);
         let resumed = self.resumed.remove(&cpu);
         let (since, is_switched_in) = match self.running.insert(cpu, (event.new_tid, time)) {
             Some((tid, since)) if tid == event.old_tid => (Some(since), true),
-            // A thread that is not the one that was switched in: switches are missing in between.
+            // Another thread than the one that was switched in: switches are missing in between.
             Some(_) => (None, false),
             None if is_first => (self.starts.of.get(&cpu).copied().or(self.starts.all), false),
             None => (resumed, false),
         };
-        // Broken time stamps can put a start behind the first switch.
+        // Broken time stamps can put a start after the first switch.
         let since = since.map(|since| since.min(time));
         let run = Run {
             tid: event.old_tid,
@@ -246,6 +250,7 @@ impl Schedule {
             time,
             ..SwitchIn::default()
         };
+        // Thread 0 means the idle threads of all processors, which have no waits.
         if tid == 0 {
             return unknown;
         }
@@ -253,7 +258,7 @@ impl Schedule {
         if let Some(out) = self.out.remove(&tid) {
             return out.switch_in(tid, cpu, time);
         }
-        // What makes a new thread ready again before it runs only moves it about.
+        // A new thread that is readied again before it runs is only moved.
         self.release(early.and_then(|early| early.last));
         unknown.readied(early.map(|early| early.first))
     }
@@ -270,15 +275,15 @@ impl Schedule {
             _ => {
                 self.release(early.map(|early| early.first));
                 self.release(early.and_then(|early| early.last));
-                // The id of a thread that ended is free; who has it next never waited.
+                // The ID of a thread that ended is free; the next thread with this ID never waited.
                 if event.old_state != state::TERMINATED {
                     self.put_out(time, event, None);
                 }
                 return;
             }
         };
-        // A later event replaces the first one: the thread was made ready, ran, and is now made ready out of
-        // the wait that begins here.
+        // A later event replaces the first one: the thread was readied, ran, and is now readied out
+        // of the wait that starts here.
         if last.is_some() {
             self.release(Some(first));
         }
@@ -286,8 +291,8 @@ impl Schedule {
     }
 
     fn put_out(&mut self, time: i64, event: &ContextSwitch, readied: Option<Readied>) {
-        // While a processor is not recorded the thread may be switched in there unseen, and what looks like
-        // one long wait may be several.
+        // While a processor is not recorded the thread may be switched in there unseen, and an
+        // apparent long wait may be several.
         if self.open_gaps > 0 {
             self.release(readied);
             return;
@@ -304,16 +309,16 @@ impl Schedule {
         self.out.insert(event.old_tid, out);
     }
 
-    /// Whether a ready event of a thread may matter. The first one behind the switch-out of a thread that
-    /// waits counts; those of a preempted thread only move it about.
+    /// True if a ready event of a thread may matter. The first one after the switch-out of a
+    /// waiting thread counts; ready events of a preempted thread only move it.
     #[must_use]
     pub fn wants_ready(&self, tid: u32) -> bool {
         let counts = |out: &Out| was_waiting(out.state) && (out.readied.is_none() || out.is_early);
         self.open_gaps == 0 && tid != 0 && self.out.get(&tid).is_none_or(counts)
     }
 
-    /// Takes a ready event, logged on `cpu`. `number` is given back by [`SwitchIn::ready_event`], or by
-    /// [`Schedule::released`].
+    /// Takes a ready event, logged on `cpu`. `number` is returned by [`SwitchIn::ready_event`], or
+    /// by [`Schedule::released`].
     pub fn ready(&mut self, time: i64, cpu: u16, event: &ReadyThread, number: Option<u64>) {
         if !self.wants_ready(event.tid) {
             self.released.extend(number);
@@ -349,12 +354,13 @@ impl Schedule {
             .extend(readied.and_then(|readied| readied.event));
     }
 
-    /// Takes the numbers of ready events that no switch-in will give back.
+    /// Takes the numbers of ready events that no switch-in will return.
     pub fn released(&mut self) -> impl Iterator<Item = u64> + '_ {
         self.released.drain(..)
     }
 
-    /// The threads that are off the processors, as a switch-in at `time` would report them, by thread id.
+    /// The threads that are off the processors, as a switch-in at `time` would report them, by
+    /// thread ID.
     #[must_use]
     pub fn off(&self, time: i64) -> Vec<SwitchIn> {
         let mut rows: Vec<SwitchIn> = self
@@ -366,27 +372,27 @@ impl Schedule {
         rows
     }
 
-    /// The thread that runs on a processor, as far as it is known.
+    /// The running thread of a processor, if it is known.
     #[must_use]
     pub fn running_on(&self, cpu: u16) -> Option<u32> {
         self.running.get(&cpu).map(|(tid, _)| *tid)
     }
 
-    /// Whether a processor had a switch or a gap.
+    /// True if a processor had a switch or a gap.
     #[must_use]
     pub fn has_seen(&self, cpu: u16) -> bool {
         self.seen.contains(&cpu)
     }
 
-    /// Events of a processor are missing from here on: who runs there is not known, nor what any thread waits
-    /// for. Gives who ran there up to the last event.
+    /// Starts a gap of a processor: its running thread is unknown, and so are the waits of all
+    /// threads. Returns the run there up to the last event.
     pub fn begin_gap(&mut self, gap: &Gap) -> Option<Run> {
         self.seen.insert(gap.cpu);
         self.resumed.remove(&gap.cpu);
         self.forget_waits();
         self.open_gaps += 1;
         let (tid, since) = self.running.remove(&gap.cpu)?;
-        // Damaged time stamps can put the start of a gap in front of the switch-in.
+        // Damaged time stamps can put the start of a gap before the switch-in.
         let until = gap.begin.max(since);
         Some(Run {
             tid,
@@ -399,8 +405,10 @@ impl Schedule {
 
     /// Events of a processor are recorded again.
     pub fn end_gap(&mut self, gap: &Gap) {
+        // Threads may have been switched in and out on this processor unseen.
         self.forget_waits();
         self.open_gaps = self.open_gaps.saturating_sub(1);
+        // No recorded events follow a gap that reaches to the end of the trace.
         if gap.end != i64::MAX {
             self.resumed.insert(gap.cpu, gap.end);
         }
@@ -430,21 +438,23 @@ impl Schedule {
             until: end.max(since),
         };
         let mut runs: Vec<Run> = self.running.into_iter().map(run).collect();
+        // A hash map has no order, and the same input has to give the same output.
         runs.sort_unstable_by_key(|run| run.cpu);
         runs
     }
 }
 
-/// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are kept.
+/// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are
+/// kept.
 const KEEPS_LATEST: u32 = 0x2 | 0x400;
 
-/// From when on each processor is recorded: from the first event of the kernel logger, which may have been
-/// started later than the session. Where only the latest events were kept, from the first one of each
-/// processor.
+/// Time from which each processor is recorded: the first event of the kernel logger, which may have
+/// been started later than the session. If only the latest events were kept, the first event of
+/// each processor.
 #[must_use]
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
-    // In such a file the oldest buffers of a busy processor are overwritten first, so processors start at
-    // different times.
+    // In these files the oldest buffers of a busy processor are overwritten first, so processors
+    // start at different times.
     let keeps_latest = session
         .files()
         .iter()
@@ -455,7 +465,7 @@ pub fn starts(session: &Session, directory: &Directory) -> Starts {
         FxHashMap::default()
     };
     let clock = session.clock();
-    // What a trace that was cut holds of the time before says how things stood when its part began.
+    // In a cut trace, the events before the part describe the state at its start.
     let cut = directory
         .cut
         .filter(|cut| cut.start_ns != i64::MIN)

@@ -1,10 +1,10 @@
-//! Where rows go.
+//! The receiver of rows.
 
 use arrow_array::RecordBatch;
 
 use crate::table::Table;
 
-/// What can go wrong behind a [`Sink`]: a full disk, a pipe that closed.
+/// Errors of a [`Sink`]: for example a full disk or a closed pipe.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Takes the rows of tables, in batches. Batches of one table come in the table's order.
@@ -12,7 +12,7 @@ pub trait Sink {
     /// Takes rows of a table.
     ///
     /// # Errors
-    /// Whatever the receiver meets; the import stops then.
+    /// Any error of the receiver; the import then stops.
     fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError>;
 }
 

@@ -21,7 +21,7 @@ pub(crate) const LEARNS: &[Events] = &[
     Events::Kernel(group::PERFINFO, &[sample::opcode::MARK]),
 ];
 
-/// What the configuration events said.
+/// The data of the configuration events.
 #[derive(Debug, Default)]
 pub struct SystemConfig {
     /// Processors, memory, names.

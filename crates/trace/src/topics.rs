@@ -1,5 +1,5 @@
-//! What an extract can hold: its tables, and the topics that fill them. All of it follows from what importers
-//! declare.
+//! The possible contents of an extract: its tables, and the topics that fill them. All of it
+//! follows from the declarations of importers.
 
 use etwkit_etl::Identity;
 
@@ -7,7 +7,7 @@ use crate::declared::{self, Detail, Recorded, Topic};
 use crate::import::IMPORTERS;
 use crate::table::{ABOUT, DERIVED, Row, Table, Trace};
 
-/// How many tables importers fill.
+/// Number of tables that importers fill.
 const COUNT: usize = {
     let (mut count, mut left) = (0, IMPORTERS);
     while let [first, rest @ ..] = left {
@@ -35,7 +35,7 @@ static ALL: [&Table; COUNT] = {
     all
 };
 
-/// All tables that are written while a trace is read, those that name things first.
+/// All tables that are written while a trace is read; tables that name things come first.
 pub static TABLES: &[&Table] = &ALL;
 
 /// The table with that name, computed ones and those about the extract included.
@@ -57,7 +57,7 @@ pub fn row_tables() -> impl Iterator<Item = &'static Table> {
         .map(|filled| filled.table)
 }
 
-/// All topics, the most asked for first.
+/// All topics, the most requested first.
 #[must_use]
 pub fn all() -> Vec<&'static Topic> {
     let mut all: Vec<&Topic> = IMPORTERS
@@ -68,13 +68,13 @@ pub fn all() -> Vec<&'static Topic> {
     all
 }
 
-/// How many events of each topic there are.
+/// Number of events of each topic.
 pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
     declared::recorded(&all(), counts)
 }
 
-/// The topics that fill a table; none for a table that is filled whatever was recorded, or by events that are
-/// no topic.
+/// The topics that fill a table; none for a table that is filled in any case, or by events without
+/// a topic.
 #[must_use]
 pub fn of_table(table: &str) -> Vec<&'static str> {
     let fills = |topic: &&Topic| topic.tables.iter().any(|filled| filled.name == table);

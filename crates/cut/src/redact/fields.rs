@@ -1,4 +1,4 @@
-//! The texts of a payload, field by field: replaced where they lie.
+//! The texts of a payload, field by field, replaced in place.
 
 use etwkit_decode::Plan;
 use etwkit_decode::element::{self, Context};
@@ -7,21 +7,21 @@ use etwkit_etl::bytes::Cursor;
 
 use super::names::Names;
 
-/// What is done with some bytes of a payload.
+/// The treatment of some bytes of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deed {
     Wide,
     Narrow,
     Sid,
     Address,
-    /// What they say is not known.
+    /// Bytes of unknown meaning, which are cleared.
     Clear,
 }
 
-/// Bytes of a payload and what is done with them.
+/// Start and end of some bytes of a payload, and their treatment.
 type RedactedBytes = (usize, usize, Deed);
 
-/// Replaces all texts of a payload. `None` if it is not as the plan says.
+/// Replaces all texts of a payload. Returns `None` if it does not match the plan.
 pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Option<()> {
     let mut walk = Walk {
         places: Vec::new(),
@@ -31,12 +31,12 @@ pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Opti
     for field in &plan.schema().fields {
         walk.field(field, &mut cursor, 0)?;
     }
-    // What newer versions of an event have behind its fields may be anything.
+    // Newer versions of an event may have anything after the known fields.
     walk.places
         .push((cursor.position(), payload.len(), Deed::Clear));
     for (start, end, deed) in walk.places {
-        // Nothing is changed before all fields are found: lengths and counts in the payload must not be
-        // replaced while they are still needed.
+        // Nothing is changed before all fields are located: lengths and counts in the payload must
+        // not be replaced while they are still needed.
         let bytes = payload.get_mut(start..end)?;
         match deed {
             Deed::Wide => names.wide(bytes),
@@ -49,7 +49,7 @@ pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Opti
     Some(())
 }
 
-/// Whether every event of a plan stays as it is: it has only numbers, and none behind them.
+/// True if every event of a plan stays unchanged: it has only numbers, and no bytes after them.
 pub(super) fn is_plain(plan: &Plan, payload: &[u8]) -> bool {
     let is_number = |field: &Field| {
         field.count == Count::One
@@ -82,7 +82,8 @@ impl Walk {
                 break;
             }
             self.element(field, cursor, depth)?;
-            // Elements without bytes would let a claimed count of billions run.
+            // Without this check, a claimed count of billions of empty elements would loop for a
+            // long time.
             if cursor.position() == before && field.count != Count::One {
                 break;
             }
@@ -107,7 +108,7 @@ impl Walk {
         Some(())
     }
 
-    /// An array: of small numbers it may be a text, or bytes of whatever.
+    /// An array. An array of small numbers may be a text, or bytes of any meaning.
     fn array(&mut self, field: &Field, count: usize, cursor: &mut Cursor<'_>) -> Option<()> {
         let Some(size) = field.ty.fixed_size(self.context.pointer_size) else {
             for _ in 0..count {
@@ -152,7 +153,7 @@ impl Walk {
     }
 }
 
-/// Bytes in front of what an element holds.
+/// Number of bytes before the content of an element.
 const fn front(ty: Type, pointer_size: usize, len: usize) -> usize {
     match ty {
         Type::CountedUnicode
@@ -166,7 +167,7 @@ const fn front(ty: Type, pointer_size: usize, len: usize) -> usize {
     }
 }
 
-/// What is done with an element of a field; `None` for numbers, which stay.
+/// The treatment of an element of a field; `None` for numbers, which stay.
 const fn deed(field: &Field) -> Option<Deed> {
     Some(match field.ty {
         Type::UnicodeString

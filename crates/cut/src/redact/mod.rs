@@ -1,9 +1,9 @@
-//! Redaction: texts are replaced, what is not understood is dropped.
+//! Redaction: texts are replaced, and events that are not understood are dropped.
 //!
-//! Each field of an event is one of these: a number, which stays; a text, a user or an address of a network,
-//! which is replaced; bytes of which nothing says what they are, which are cleared. An event that nothing
-//! describes, or that is not as its description says, is dropped. What describes events (manifests, metadata)
-//! stays: it comes from the programs and not from those who use them.
+//! Each field of an event belongs to one of three kinds. Numbers stay. Texts, users and network
+//! addresses are replaced. Bytes of unknown meaning are cleared. An event without a description, or
+//! with a payload that does not match it, is dropped. Descriptions of events (manifests, metadata)
+//! stay: they come from the programs and not from their users.
 
 mod fields;
 mod names;
@@ -18,9 +18,9 @@ use etwkit_etl::{HeaderKind, RawEvent};
 
 use names::Names;
 
-/// What becomes of an event.
+/// The result of redacting one event.
 pub(crate) enum Redacted {
-    /// It holds nothing that has to be replaced.
+    /// It contains nothing that has to be replaced.
     AsItIs,
     /// Its record, as long as it was.
     Record(Vec<u8>),
@@ -36,7 +36,7 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
-    /// Learns what describes events; wants all of them.
+    /// Learns descriptions of events. It has to see all of them.
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) {
         self.decoder.observe(event);
     }
@@ -48,7 +48,7 @@ impl Redactor {
     /// Replaces the texts of a trace header.
     pub(crate) fn header(&mut self, header: &mut TraceHeader) {
         header.session_name = self.names.text(&header.session_name);
-        // The names of time zones are those of places.
+        // Names of time zones contain names of places.
         let zone = &mut header.time_zone;
         zone.standard_name = self.names.text(&zone.standard_name);
         zone.daylight_name = self.names.text(&zone.daylight_name);
@@ -73,8 +73,8 @@ impl Redactor {
         match &plan {
             None if payload.is_empty() && !has_extended => return Redacted::AsItIs,
             None if !payload.is_empty() => return Redacted::NotUnderstood,
-            // Layouts of the kernel are known; that of a provider comes from the trace itself and may call a
-            // text a number.
+            // Kernel layouts are known. The layout of a provider comes from the trace itself and
+            // may declare a text as a number.
             Some(plan) if hook.is_some() && fields::is_plain(plan, payload) => {
                 return Redacted::AsItIs;
             }
@@ -100,7 +100,7 @@ impl Redactor {
         Redacted::Record(record)
     }
 
-    /// Replaces users and packages in the items in front of a payload.
+    /// Replaces users and packages in the items before a payload.
     fn items(&mut self, event: &RawEvent<'_>, head: &mut [u8]) {
         let base = event.record.as_ptr() as usize;
         for item in event.extended() {
@@ -123,14 +123,14 @@ fn has_private_items(event: &RawEvent<'_>) -> bool {
         .any(|item| matches!(item.kind, kind::SID | kind::PSM_KEY))
 }
 
-/// Whether an event holds descriptions of events and nothing else.
+/// True if an event holds only descriptions of events.
 fn describes_events(event: &RawEvent<'_>) -> bool {
     let is_chunk = event.kind.is_manifest() && event.descriptor().id == CHUNK_ID;
     let is_info = event.kind.is_classic() && event.provider() == eventinfo::CLASS;
     is_chunk || is_info || CutMark::of(event).is_some()
 }
 
-/// Whether a text of a payload is still there.
+/// True if a text of the payload is still readable after redaction.
 fn still_holds(old: &[u8], new: &[u8]) -> bool {
     let texts = found_text::of(old);
     !texts.is_empty() && {

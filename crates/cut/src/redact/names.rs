@@ -1,15 +1,15 @@
-//! What stands in for texts: words of the same length, the same one for the same word.
+//! Replacement of texts: words of the same length, and the same replacement for equal words.
 //!
-//! A text is replaced word by word, so that a path stays a path and the parts of it that others share stay
-//! the same. Words are numbered as they come: nobody who guesses a name can check it, as with a hash. Lengths
-//! stay, and with them the layout of every event.
+//! A text is replaced word by word. So a path stays a path, and the parts that paths share stay the
+//! same. Words are numbered in order of appearance: unlike a hash, a replacement cannot be used to
+//! check a guessed name. Lengths stay, and with them the layout of every event.
 
 use rustc_hash::FxHashMap;
 
-/// Words that say what a file is, and nothing about anybody.
+/// Words that describe the kind of a file and reveal nothing about a person.
 const KEPT: [&str; 6] = ["exe", "dll", "sys", "pdb", "etl", "net"];
 
-/// Letters of words that stand in.
+/// Number of letters in replacement words.
 const LETTERS: u64 = 26;
 
 /// Numbers of computers and users.
@@ -32,7 +32,7 @@ impl Names {
         (self.words.len() + self.numbers.len() + self.addresses.len()) as u64
     }
 
-    /// Replaces UTF-16 in place; what stands behind a NUL is cleared.
+    /// Replaces UTF-16 in place. Bytes after a NUL are cleared.
     pub(crate) fn wide(&mut self, text: &mut [u8]) {
         let (pairs, rest) = text.as_chunks_mut::<2>();
         rest.fill(0);
@@ -43,7 +43,7 @@ impl Names {
         }
     }
 
-    /// Replaces 8-bit text in place; what stands behind a NUL is cleared.
+    /// Replaces 8-bit text in place. Bytes after a NUL are cleared.
     pub(crate) fn narrow(&mut self, text: &mut [u8]) {
         let mut units: Vec<u16> = text.iter().map(|byte| u16::from(*byte)).collect();
         self.units(&mut units);
@@ -52,7 +52,7 @@ impl Names {
         }
     }
 
-    /// A text that stands in for another one.
+    /// The replacement of a text.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let mut units: Vec<u16> = text.encode_utf16().collect();
         self.units(&mut units);
@@ -82,7 +82,7 @@ impl Names {
             return;
         }
         let len = lower.len();
-        // Numbers count for each length, so that short words run out as late as possible.
+        // Each length has its own counter, so that short words run out as late as possible.
         let next = self.of_length.entry(len).or_default();
         let number = *self
             .words
@@ -92,7 +92,7 @@ impl Names {
                 *next - 1
             });
         self.spell(number, word);
-        // A word that stands for itself would be no secret.
+        // A word that is replaced by itself would stay readable.
         if *word == *lower
             && let Some(last) = word.last_mut()
         {
@@ -104,7 +104,8 @@ impl Names {
         }
     }
 
-    /// The number in letters, the last one first; of short words several share one where there are too many.
+    /// The number in letters, the last one first. If there are too many short words, several of
+    /// them share one replacement.
     fn spell(&self, mut number: u64, word: &mut [u16]) {
         for unit in word.iter_mut().rev() {
             *unit = u16::from(b'a') + (number % LETTERS) as u16;
@@ -112,7 +113,7 @@ impl Names {
         }
     }
 
-    /// Replaces the numbers of computer and user in a SID: all behind the first one.
+    /// Replaces the numbers of computer and user in a SID: all numbers after the first one.
     pub(crate) fn sid(&mut self, sid: &mut [u8]) {
         const FIRST: usize = 12;
         for number in sid
@@ -128,7 +129,7 @@ impl Names {
         }
     }
 
-    /// Replaces an address of a network: those of no and of this machine stay.
+    /// Replaces a network address. Unspecified and loopback addresses stay.
     pub(crate) fn address(&mut self, address: &mut [u8]) {
         let is_local = match address {
             [127, ..] => true,

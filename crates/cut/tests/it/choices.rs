@@ -12,7 +12,7 @@ use etwkit_trace::report::events::{EventFilter, Events};
 
 use crate::support::{Tables, cut_bytes, made, opened, rows, session};
 
-/// Sum of a column over the rows of a process, and how many they are.
+/// Sum of a column over the rows of a process, and their number.
 fn of_process(tables: &Tables, table: &str, column: &str, key: i32) -> (i64, usize) {
     let of = |batch: &RecordBatch| -> Vec<i64> {
         let keys = batch.column_by_name("process_key").unwrap().clone();
@@ -36,7 +36,7 @@ fn of_process(tables: &Tables, table: &str, column: &str, key: i32) -> (i64, usi
     (all.iter().sum(), all.len())
 }
 
-/// Keys, ids and names of processes.
+/// Keys, IDs and names of processes.
 fn processes(tables: &Tables) -> Vec<(i32, String)> {
     let of = |batch: &RecordBatch| -> Vec<(i32, String)> {
         let column = |name: &str| batch.column_by_name(name).unwrap().clone();

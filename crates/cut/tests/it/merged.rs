@@ -17,7 +17,7 @@ fn files_of_one_recording_become_one() {
         rows(input.session(), Range::ALL).unwrap(),
         rows(&merged, Range::ALL).unwrap(),
     );
-    // What each file says about itself, such as its header, is in the merged trace once.
+    // Events about a file itself, such as its header, are in the merged trace once.
     let of_files = ["logger:", "event_count:", "diagnostic:"];
     let found = differences(&a, &b);
     let found: Vec<&String> = found
@@ -26,7 +26,7 @@ fn files_of_one_recording_become_one() {
         .collect();
     assert!(found.is_empty(), "{found:#?}");
     assert!(cut.total(true) > 30_000, "{cut:?}");
-    // The buffers of each processor are in the order of time, as readers of Windows want them.
+    // The buffers of each processor are in order of time, as Windows readers require.
     let mut last = std::collections::BTreeMap::new();
     for buffer in merged.files()[0].buffers().iter().skip(1) {
         let before = last

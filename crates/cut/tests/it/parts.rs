@@ -1,4 +1,4 @@
-//! A part of a trace is read as that part of the whole is.
+//! A part of a trace reads like the same part of the whole.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use etwkit_trace::import::Range;
 
 use crate::support::{Tables, count, differences, made, opened, part, rows, sum, thirds};
 
-/// Tables about the file itself, and those that number stacks, whose numbers follow the order in which a file
-/// names them.
+/// Tables about the file itself, and tables with stack IDs, which follow the order of stacks in a
+/// file.
 const MAY_DIFFER: &[&str] = &["diagnostic", "logger", "stack", "frame", "method"];
 
-/// Differences in tables whose rows depend on which events a file holds.
+/// Differences in tables whose rows depend on the events in a file.
 fn of_events(found: Vec<String>) -> Vec<String> {
     let is_of_events = |text: &String| {
         !MAY_DIFFER
@@ -90,7 +90,7 @@ fn quantities(name: &str, of_range: &Tables, of_part: &Tables) -> Vec<String> {
 fn sums(name: &str, whole: &Tables, parts: &[Tables]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |what: &str, whole: i64, parts: i64| {
-        // Parts that follow each other leave out a nanosecond of each processor where one ends.
+        // Consecutive parts leave out one nanosecond of each processor at each boundary.
         let spare = if what.ends_with("run_ns") || what.ends_with("ready_ns") {
             1000
         } else {
@@ -130,7 +130,7 @@ fn sums(name: &str, whole: &Tables, parts: &[Tables]) -> Vec<String> {
     wrong
 }
 
-/// Bytes of a made trace with context switches, and where its buffers begin.
+/// Bytes of a synthetic trace with context switches, and the offsets of its buffers.
 fn switches() -> (Vec<u8>, Vec<usize>) {
     let input = made("sched-5.etl");
     let buffers = input.session().files()[0].buffers();
@@ -178,8 +178,8 @@ fn check_all(files: &[PathBuf]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// DNS queries that were open before a part are not carried along (`docs/cut.md`): what else is logged about
-/// them are rows of `generic_event` there.
+/// DNS queries that were open before a part are not carried along (`docs/cut.md`): their other
+/// events become rows of `generic_event` there.
 fn is_documented(text: &str) -> bool {
     text.starts_with("dns-") && text.contains("generic_event")
 }

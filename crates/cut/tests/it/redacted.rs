@@ -1,4 +1,4 @@
-//! Redaction: no word of the texts is left, and the numbers are the same.
+//! Redaction: no word of the texts remains, and the numbers stay the same.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use etwkit_trace::import::Range;
 
 use crate::support::{count, cut_bytes, made, opened, rows, session, sum};
 
-/// Length from which a run of letters is no chance among other bytes.
+/// Minimum length at which a run of letters is not a coincidence in binary data.
 const WIDE: usize = 5;
 const NARROW: usize = 7;
 
@@ -32,7 +32,7 @@ fn words(bytes: &[u8], found: &mut BTreeSet<String>) {
     }
 }
 
-/// The words in all records of a session, decompressed, and those in descriptions of events.
+/// The words in all records of a session, decompressed, and in descriptions of events.
 fn all_words(session: &Session) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut all, mut describing) = (BTreeSet::new(), BTreeSet::new());
     session
@@ -78,7 +78,7 @@ fn check(name: &str, whole: &Session, at_least: usize) {
         .intersection(&after)
         .filter(|word| !describing.contains(*word))
         .collect();
-    // The name that the header of a cut has.
+    // The name in the header of a cut trace.
     let left: Vec<_> = left.into_iter().filter(|word| *word != "etwkit").collect();
     assert!(left.is_empty(), "{name}: {left:?}");
     assert!(cut.texts.unwrap() > 0, "{name}");

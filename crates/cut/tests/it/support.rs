@@ -1,4 +1,4 @@
-//! Cutting in memory, and comparing the rows that come of two traces.
+//! Cutting in memory, and comparing the rows of two traces.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -30,7 +30,7 @@ pub(crate) fn made(name: &str) -> Input {
     opened(&[fixture(name)])
 }
 
-/// Cuts a session: what became of its events, and the bytes of the new trace.
+/// Cuts a session. Returns the outcome for its events, and the bytes of the new trace.
 pub(crate) fn cut_bytes(session: &Session, options: &Options) -> (Cut, Vec<u8>) {
     let go_on = &mut |_| ControlFlow::Continue(());
     let (cut, sink) = cut(session, options, Cursor::new(Vec::new()), go_on).unwrap();
@@ -52,7 +52,7 @@ pub(crate) fn part(session: &Session, range: Range) -> (Cut, Session) {
     (cut, self::session(bytes))
 }
 
-/// All rows of a session; `None` if the range lies outside of it.
+/// All rows of a session; `None` if the range is outside of it.
 pub(crate) fn rows(session: &Session, range: Range) -> Option<Tables> {
     let mut sink: Vec<(&'static etwkit_trace::table::Table, RecordBatch)> = Vec::new();
     let options = ImportOptions {
@@ -115,7 +115,7 @@ pub(crate) fn differences(a: &Tables, b: &Tables) -> Vec<String> {
 
 /// The first row that differs, of batches that may be cut at different rows.
 fn first_difference(a: &[RecordBatch], b: &[RecordBatch]) -> Option<String> {
-    // Numbers of stacks follow the order in which a file names them.
+    // Stack IDs follow the order of stacks in a file.
     let is_compared = |name: &str| {
         !["stack_id", "frame_id", "method_id"]
             .iter()
@@ -153,7 +153,7 @@ fn first_difference(a: &[RecordBatch], b: &[RecordBatch]) -> Option<String> {
     ))
 }
 
-/// Three parts of the time of a session, one behind the other.
+/// Three consecutive parts of the time of a session.
 pub(crate) fn thirds(session: &Session) -> [Range; 3] {
     let (mut first, mut last) = (i64::MAX, i64::MIN);
     session

@@ -2,10 +2,11 @@
 
 use etwkit_etl::bytes::Cursor;
 
-/// `GCHeapStats`: the heaps of a runtime behind a collection.
+/// `GCHeapStats`: the heaps of a runtime after a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeapStats {
-    /// Bytes of generations 0 to 2, of the heap of large objects and, from version 2 on, of pinned ones.
+    /// Bytes of generations 0 to 2, of the heap of large objects and, from version 2 on, of pinned
+    /// ones.
     pub sizes: [Option<u64>; 5],
     /// Bytes that survived the collection, of all generations.
     pub promoted: u64,

@@ -1,4 +1,4 @@
-//! Schemas by the metadata that lies on each event.
+//! Schemas compiled from the metadata that each event carries.
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::bounds::{Budget, MAX_SCHEMA_BYTES, Problems, cost};
 use crate::schema::Schema;
 use crate::{Plan, tracelogging};
 
-/// Different metadata of one hash; more come only from a malicious file.
+/// Maximum number of different metadata with one hash; more occur only in a malicious file.
 const MAX_COLLISIONS: usize = 8;
 
-/// Each distinct metadata is read once; events find theirs by its bytes.
+/// Each distinct metadata is read once; events find their schema by its bytes.
 #[derive(Debug)]
 pub(super) struct Blobs {
     known: FxHashMap<u64, Vec<ProviderMetadata>>,
@@ -31,7 +31,7 @@ struct ProviderMetadata {
 
 #[derive(Debug)]
 enum State {
-    /// Nothing can be read with it.
+    /// It is broken and cannot decode any event.
     Broken,
     /// The name of the provider may still turn up.
     Observed(Schema),
@@ -64,12 +64,12 @@ impl Blobs {
             return;
         }
         let schema = tracelogging::schema(provider, None, metadata);
-        // Plans for both sizes of pointers hold a copy each.
+        // Plans for both pointer sizes hold a copy each.
         let bytes =
             256 + metadata.len() + schema.as_ref().map_or(0, |schema| 2 * cost(&schema.fields));
         if bucket.len() >= MAX_COLLISIONS || self.budget.take(bytes).is_none() {
-            // Without memory for it not even an empty place is kept: a malicious file can have different
-            // metadata on each of its events.
+            // Without memory for it not even an empty place is kept: a malicious file can have
+            // different metadata on each of its events.
             if bucket.is_empty() {
                 self.known.remove(&key);
             }
@@ -91,9 +91,10 @@ impl Blobs {
         });
     }
 
-    /// Compiles what is new.
+    /// Compiles the metadata observed since the last call.
     pub(super) fn compile(&mut self, names: &FxHashMap<Guid, Arc<str>>) {
-        // Not done while observing, since the name of a provider may lie on a later event than its metadata.
+        // Not done while observing, because the name of a provider may be on a later event than its
+        // metadata.
         for known in self.known.values_mut().flatten() {
             let State::Observed(schema) = &mut known.state else {
                 continue;
@@ -107,8 +108,8 @@ impl Blobs {
     #[inline]
     pub(super) fn plan(&self, event: &RawEvent<'_>, metadata: &[u8]) -> Option<&Arc<Plan>> {
         let provider = event.provider();
-        // The hash alone would not do: whoever makes a file can make metadata of the same hash, whose fields
-        // would be read for those of another event.
+        // The hash alone would not be enough: an attacker can create metadata with the same hash,
+        // whose fields would be read as the fields of another event.
         let bucket = self.known.get(&hash(provider, metadata))?;
         match &bucket
             .iter()

@@ -1,4 +1,4 @@
-//! What files that the user names say of events.
+//! Descriptions of events from files that the user names.
 
 use std::sync::Arc;
 
@@ -32,11 +32,11 @@ impl Default for Descriptions {
 }
 
 impl Descriptions {
-    /// Adds the messages of a trace message format file; those of later files win. Returns how many there
-    /// are.
+    /// Adds the messages of a trace message format file. Later files override earlier ones. Returns
+    /// the number of messages.
     ///
     /// # Errors
-    /// [`Wrong`] with the line that makes no sense; nothing is added then.
+    /// [`Wrong`] with the invalid line. In this case nothing is added.
     pub fn add_tmf(&mut self, text: &str) -> Result<usize, Wrong> {
         let messages = wpp::read(text, &mut self.budget)?;
         let count = messages.len();
@@ -59,14 +59,15 @@ impl Descriptions {
         Ok(count)
     }
 
-    /// Adds the events of an instrumentation manifest; those of later files win. Returns how many there are.
+    /// Adds the events of an instrumentation manifest. Later files override earlier ones. Returns
+    /// the number of events.
     ///
     /// # Errors
-    /// [`Wrong`] with the line that makes no sense; nothing is added then.
+    /// [`Wrong`] with the invalid line. In this case nothing is added.
     pub fn add_manifest(&mut self, text: &str) -> Result<usize, Wrong> {
-        // Everything is read before anything is added, so that a file with a mistake leaves nothing behind.
+        // Everything is read before anything is added, so that a file with a mistake adds nothing.
         let manifests = manifest::read(text)?;
-        // Twice, since every schema is compiled for both sizes of pointers.
+        // Counted twice, because every schema is compiled for both pointer sizes.
         let cost = manifests
             .iter()
             .map(|(_, manifest)| 2 * manifest.cost())
@@ -93,14 +94,14 @@ impl Descriptions {
         Ok(count)
     }
 
-    /// Whether there are none.
+    /// True if there are no descriptions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.described.is_empty()
     }
 
     pub(super) fn find(&self, key: Key) -> Option<&Described> {
-        // Nearly always there are no such files, and this is asked for every event.
+        // Nearly always there are no such files, and this is called for every event.
         if self.described.is_empty() {
             None
         } else {

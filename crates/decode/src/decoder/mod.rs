@@ -1,4 +1,4 @@
-//! Which schema an event has.
+//! Lookup of the schema of an event.
 
 mod blobs;
 mod given;
@@ -25,9 +25,10 @@ use serde_json::{Map, Value};
 
 /// Finds the plan of any event.
 ///
-/// Descriptions of events lie anywhere in a trace, often behind the events. So a trace is read twice: in the
-/// first pass each event goes to [`Decoder::observe`], then [`Decoder::finish_observing`] compiles what was
-/// found, and in the second pass [`Decoder::plan`] answers with one look into a table.
+/// Descriptions of events can be anywhere in a trace, often after the events. So a trace is read
+/// twice: in the first pass each event goes to [`Decoder::observe`], then
+/// [`Decoder::finish_observing`] compiles the descriptions, and in the second pass
+/// [`Decoder::plan`] answers with one lookup.
 ///
 /// Both passes may read the events in any order.
 #[derive(Debug, Default)]
@@ -39,23 +40,23 @@ pub struct Decoder {
     keywords: FxHashMap<Guid, ValueMap>,
     problems: Problems,
     tables: Tables,
-    /// What the user knows of events.
+    /// Descriptions from files that the user named.
     given: Arc<Descriptions>,
     spans: Spans,
 }
 
-/// What the first pass collects.
+/// Data collected by the first pass.
 #[derive(Debug, Default)]
 struct Observed {
     manifests: eventsource::Collector,
     records: Records,
 }
 
-/// A kind of event that something describes; the GUID is that of the provider, of the class or of the
-/// message.
+/// A kind of event that a description can refer to. The GUID identifies the provider, the class or
+/// the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Key {
-    /// Provider, id, version.
+    /// Provider, ID, version.
     Manifest(Guid, u16, u8),
     /// Class, opcode, version.
     Classic(Guid, u8, u16),
@@ -90,7 +91,7 @@ struct Described {
     text: Option<Text>,
 }
 
-/// What the text of an event is made of.
+/// The source of an event's text.
 #[derive(Debug)]
 enum Text {
     /// A format with the numbers of fields.
@@ -120,8 +121,8 @@ impl Described {
 }
 
 fn plans(schema: Schema) -> [Arc<Plan>; 2] {
-    // Both at once: one trace has events of 32-bit and of 64-bit programs, and the header of each event says
-    // which it is.
+    // Both at once: one trace has events of 32-bit and of 64-bit programs, and the header of each
+    // event contains the pointer size.
     [
         Arc::new(Plan::new(schema.clone(), 4)),
         Arc::new(Plan::new(schema, 8)),
@@ -134,13 +135,13 @@ fn by_pointer_size(plans: &[Arc<Plan>; 2], pointer_size: usize) -> &Arc<Plan> {
 }
 
 impl Decoder {
-    /// Knows only what is built in.
+    /// A decoder with only the built-in tables.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Knows what files say of events, too.
+    /// A decoder that also uses descriptions from files.
     #[must_use]
     pub fn with(given: Arc<Descriptions>) -> Self {
         Self {
@@ -149,12 +150,12 @@ impl Decoder {
         }
     }
 
-    /// From now on knows what files say of events.
+    /// Sets the descriptions from files, for all later events.
     pub fn give(&mut self, given: Arc<Descriptions>) {
         self.given = given;
     }
 
-    /// Learns from an event; to be called for every event of the trace.
+    /// Learns descriptions from an event. Must be called for every event of the trace.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         if event.kind.is_manifest() {
             self.observe_manifest(event);
@@ -172,7 +173,8 @@ impl Decoder {
                 _ => {}
             }
         }
-        // The name that was seen first stays: traits lie on each event of a provider and say the same.
+        // The name that was seen first stays: traits are on each event of a provider and all
+        // contain the same name.
         if let Some(traits) = traits {
             let provider = event.provider();
             if !self.names.contains_key(&provider)
@@ -182,8 +184,8 @@ impl Decoder {
                 self.names.insert(provider, traits.name.into());
             }
         }
-        // An event that describes itself is no chunk of a manifest, whatever its id is: providers of
-        // TraceLogging choose ids freely, most of them 0.
+        // An event that describes itself is not a chunk of a manifest, regardless of its ID:
+        // providers of TraceLogging choose IDs freely, most of them 0.
         if let Some(metadata) = metadata {
             self.blobs
                 .observe(event.provider(), metadata, &mut self.problems);
@@ -192,8 +194,8 @@ impl Decoder {
         }
     }
 
-    /// Compiles what was observed. Events that are observed later are not known to [`Decoder::plan`] until
-    /// this is called again.
+    /// Compiles the observed descriptions. Descriptions observed later are unknown to
+    /// [`Decoder::plan`] until this is called again.
     pub fn finish_observing(&mut self) {
         let observed = std::mem::take(&mut self.observed);
         let manifests = observed.manifests.finish(&mut self.problems);
@@ -205,7 +207,8 @@ impl Decoder {
                     .or_insert_with(|| Arc::clone(name));
             }
         }
-        // Both are kept in one map, in which later entries win: manifests of the providers come last.
+        // Both are kept in one map, in which later entries win: manifests of the providers come
+        // last.
         self.add_records(observed.records);
         self.add_manifests(manifests);
         self.blobs.compile(&self.names);
@@ -223,7 +226,7 @@ impl Decoder {
         self.described.extend(described);
     }
 
-    /// Manifests of the providers themselves win over what the merge step wrote.
+    /// Manifests from the providers themselves override the records of the merge step.
     fn add_manifests(&mut self, manifests: Vec<(Guid, Manifest)>) {
         for (provider, manifest) in manifests {
             self.keywords.insert(provider, manifest.keywords);
@@ -235,17 +238,18 @@ impl Decoder {
         }
     }
 
-    /// The plan of an event, from whatever describes it; `None` if nothing does, then its payload is raw
+    /// The plan of an event, from any description; `None` if there is none, and the payload is raw
     /// bytes.
     ///
-    /// In this order: its own metadata; files that the user named; the manifest of its provider in the trace,
-    /// else EventInfo; the built-in tables. A description that asks for more bytes than the payload has gives
-    /// way to a later one that fits, since layouts differ from one version of Windows to the next.
+    /// Searched in this order: its own metadata; files that the user named; the manifest of its
+    /// provider in the trace, otherwise EventInfo; the built-in tables. A description that needs
+    /// more bytes than the payload has is skipped if a later one matches, because layouts differ
+    /// from one version of Windows to the next.
     #[inline]
     #[must_use]
     pub fn plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
-        // An event with metadata of its own has no other description: its id says nothing, so that a manifest
-        // or table with that number would describe another event.
+        // An event with metadata of its own has no other description: its ID is arbitrary, so a
+        // manifest or table with that number would describe another event.
         if let Some(metadata) = metadata(event) {
             return self.blobs.plan(event, metadata).cloned();
         }
@@ -267,8 +271,8 @@ impl Decoder {
             }
         }
         let built_in = self.built_in_plan(event);
-        // Where nothing fits the payload is cut short. The nearest description then shows at least the fields
-        // that are there.
+        // If no layout matches, the payload is cut short. The nearest description then shows at
+        // least the fields that are present.
         let fits = built_in
             .as_ref()
             .is_some_and(|plan| plan.locate(payload, &mut self.spans));
@@ -279,7 +283,7 @@ impl Decoder {
         }
     }
 
-    /// The plan that the built-in tables have for an event, whatever else describes it.
+    /// The plan of the built-in tables for an event. Other descriptions are ignored.
     #[must_use]
     pub fn built_in_plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
         self.tables
@@ -290,11 +294,12 @@ impl Decoder {
         Some(self.described.get(&Key::of(event.identity())?)?.plan(event))
     }
 
-    /// The plan of an event of the modern kind that the trace itself describes: by its own metadata, the
-    /// manifest of its provider, or EventInfo made from a manifest. Chunks of manifests have none.
+    /// The plan of a manifest event that the trace itself describes: by the event's own metadata,
+    /// the manifest of its provider, or EventInfo generated from a manifest. Chunks of manifests
+    /// have none.
     ///
-    /// One kind of event always gives the same plan for the same pointer size, so that the address of a plan
-    /// can stand for it.
+    /// One kind of event always gives the same plan for the same pointer size, so the address of a
+    /// plan can be used as its key.
     #[inline]
     #[must_use]
     pub fn own_plan(&self, event: &RawEvent<'_>) -> Option<&Arc<Plan>> {
@@ -311,8 +316,8 @@ impl Decoder {
         }
     }
 
-    /// The text of an event with its values put in, if what describes it has one. `plan` and `fields` are
-    /// those of the event.
+    /// The text of an event with its values inserted, if its description has one. `plan` and
+    /// `fields` must belong to the event.
     #[must_use]
     pub fn text(
         &mut self,
@@ -321,7 +326,7 @@ impl Decoder {
         fields: &Map<String, Value>,
     ) -> Option<String> {
         let key = Key::of(event.identity())?;
-        // The plan says which description counts.
+        // The plan determines which description applies.
         let mut described = [self.given.find(key), self.described.get(&key)]
             .into_iter()
             .flatten();
@@ -332,8 +337,8 @@ impl Decoder {
         }
     }
 
-    /// Name of a provider as the trace has it (from its events, from its manifest, from EventInfo), else as
-    /// files of the user or the built-in tables have it.
+    /// Name of a provider: from the trace (its events, its manifest, EventInfo), otherwise from
+    /// files of the user or the built-in tables.
     #[must_use]
     pub fn provider_name(&self, provider: Guid) -> Option<Arc<str>> {
         let known = || {
@@ -344,14 +349,14 @@ impl Decoder {
         self.own_provider_name(provider).or_else(known)
     }
 
-    /// Name of a provider as far as the trace itself has it.
+    /// Name of a provider, if the trace itself contains it.
     #[must_use]
     pub fn own_provider_name(&self, provider: Guid) -> Option<Arc<str>> {
         self.names.get(&provider).cloned()
     }
 
-    /// What all events of a kind are called, by whatever describes them; `None` for those that describe
-    /// themselves, and where only their number is known.
+    /// The name of a kind of event, from any description. `None` for events that describe
+    /// themselves, and if only their number is known.
     #[must_use]
     pub fn kind_name(&mut self, identity: Identity) -> Option<String> {
         let key = Key::of(identity);
@@ -378,7 +383,7 @@ impl Decoder {
         &self.problems
     }
 
-    /// How many kinds of events the trace describes, by source.
+    /// Number of event kinds that the trace describes, by source.
     #[must_use]
     pub fn described_events(&self) -> Vec<(Source, usize)> {
         let mut counts = vec![(Source::TraceLogging, self.blobs.len())];
@@ -400,7 +405,8 @@ fn metadata<'a>(event: &RawEvent<'a>) -> Option<&'a [u8]> {
     event.extended().find(kind::EVENT_SCHEMA_TL)
 }
 
-/// Which table a record of EventInfo belongs to; `None` if its events need no schema from it.
+/// The key of the events that a record of EventInfo describes; `None` if they need no schema from
+/// it.
 fn key_of(head: &eventinfo::Head) -> Option<Key> {
     match head.decoding {
         Decoding::Manifest => Some(Key::Manifest(head.provider, head.id, head.version)),

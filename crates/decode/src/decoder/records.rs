@@ -11,9 +11,9 @@ use crate::bounds::{Budget, MAX_SCHEMA_BYTES, Problems, cost};
 use crate::schema::ValueMap;
 use crate::{eventinfo, message};
 
-/// Bytes of the GUID in front of a map.
+/// Bytes of the GUID before a map.
 const GUID_LEN: usize = 16;
-/// What an entry of a map costs beside its text.
+/// Memory cost of a map entry in addition to its text.
 const ENTRY_COST: usize = 32;
 
 /// The records of a trace, the latest one for each kind of event and each map.
@@ -26,7 +26,7 @@ pub(super) struct Records {
     budget: Budget,
 }
 
-/// Bytes of memory that a map and its name occupy, roughly.
+/// Approximate memory of a map and its name, in bytes.
 fn cost_of_map(name: &str, map: &ValueMap) -> usize {
     let entries: usize = map
         .entries
@@ -63,8 +63,8 @@ impl Records {
             problems.event_infos += 1;
             return;
         };
-        // Events that describe themselves need no fields from a record, but it may be the only place with the
-        // name of their provider.
+        // Events that describe themselves need no fields from a record, but it may be the only
+        // place with the name of their provider.
         let Some(key) = key_of(&head) else {
             if !self.named.contains_key(&head.provider) && self.budget.take(info.len()).is_some() {
                 self.named.insert(head.provider, info.into());
@@ -72,8 +72,8 @@ impl Records {
             return;
         };
         let known = self.infos.get(&key);
-        // Events may be observed in the order of the file, so that the time decides which record is the
-        // latest.
+        // Events may be observed in the order of the file, so the time determines the latest
+        // record.
         if known.is_some_and(|(time, _)| *time > event.timestamp) {
             return;
         }
@@ -98,8 +98,8 @@ impl Records {
         if known.is_some_and(|(time, _)| *time > event.timestamp) {
             return;
         }
-        // A session that is enabled again and again writes the same maps each time; what a map replaces no
-        // longer counts.
+        // A session that is enabled again and again writes the same maps each time. A replaced map
+        // no longer counts.
         let freed = known.map_or(0, |(_, map)| cost_of_map(&key.1, map));
         if self.budget.take(cost_of_map(&key.1, &map)).is_none() {
             problems.over_limit += 1;
@@ -109,15 +109,15 @@ impl Records {
         self.maps.insert(key, (event.timestamp, Arc::new(map)));
     }
 
-    /// Reads all records. `name` gives the name of the provider of a record.
+    /// Reads all records. `name` returns the name of a record's provider.
     pub(super) fn finish(
         self,
         problems: &mut Problems,
         mut name: impl FnMut(Guid, &[u8]) -> Option<Arc<str>>,
     ) -> Vec<(Key, Described)> {
         let mut infos: Vec<_> = self.infos.into_iter().collect();
-        // The map has no order. Which records fit into the memory for schemas must not change from run to
-        // run.
+        // The map has no order. The set of records that fit into the memory for schemas must not
+        // change from run to run.
         infos.sort_by_key(|(key, _)| *key);
         let mut budget = Budget::new(MAX_SCHEMA_BYTES);
         let mut all = Vec::with_capacity(infos.len());

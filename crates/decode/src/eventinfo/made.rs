@@ -1,4 +1,4 @@
-//! `TRACE_EVENT_INFO` records made for tests.
+//! Construction of `TRACE_EVENT_INFO` records for tests.
 
 /// One property; `kind` and `out` are start and number of the members of a struct.
 #[derive(Clone, Default)]

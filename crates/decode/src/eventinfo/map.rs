@@ -12,23 +12,24 @@ const BITMAP: u32 = 0x02 | 0x10;
 const PATTERN: u32 = 0x04;
 /// `MAP_VALUETYPE` of entries whose value is a string.
 const VALUE_IS_STRING: u32 = 1;
-/// Bytes in front of the entries.
+/// Bytes before the entries.
 const HEAD_LEN: usize = 16;
 /// Bytes of an entry: offset of its name, value.
 const ENTRY_LEN: usize = 8;
 
-/// Reads the map behind the GUID of its provider: its name and entries. `None` if it is broken or no map of
-/// numbers.
+/// Reads the map after the GUID of its provider: its name and entries. `None` if it is broken or
+/// not a map of numbers.
 ///
-/// Offsets count from the start of `bytes`. Entries whose name lies outside are left out.
+/// Offsets count from the start of `bytes`. Entries whose name is outside are omitted.
 #[must_use]
 pub fn value_map(bytes: &[u8]) -> Option<(String, ValueMap)> {
     let (flags, count) = (u32_at(bytes, 4)?, u32_at(bytes, 8)? as usize);
-    // Neither kind names values of an integer, which is what maps of fields are looked up with here.
+    // Neither kind names values of an integer, the key by which maps of fields are looked up here.
     if flags & PATTERN != 0 || u32_at(bytes, 12)? == VALUE_IS_STRING {
         return None;
     }
-    // The whole table has to be there before anything is taken from it: the claimed count reserves no memory.
+    // The whole table has to be present before anything is read from it: the claimed count reserves
+    // no memory.
     let table = bytes.get(HEAD_LEN..HEAD_LEN.checked_add(count.checked_mul(ENTRY_LEN)?)?)?;
     // The entries may share names, but not without end.
     let mut budget = Budget::new(bytes.len().saturating_mul(4));

@@ -1,5 +1,5 @@
-//! Descriptions of events that the merge step wrote into the trace: `TRACE_EVENT_INFO` and `EVENT_MAP_INFO`
-//! of the Windows SDK (`tdh.h`), in records of the class [`CLASS`].
+//! Descriptions of events that the merge step wrote into the trace: `TRACE_EVENT_INFO` and
+//! `EVENT_MAP_INFO` of the Windows SDK (`tdh.h`), in records of the class [`CLASS`].
 
 mod map;
 mod properties;
@@ -24,14 +24,14 @@ pub const OPCODE_MAP: u8 = 33;
 /// Bytes of the fixed part of `TRACE_EVENT_INFO`.
 const HEAD_LEN: usize = 112;
 
-/// What describes the event (`DECODING_SOURCE`).
+/// The source of the event's description (`DECODING_SOURCE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Decoding {
     /// A manifest.
     Manifest,
     /// A class of the WMI repository.
     Mof,
-    /// WPP: the fields are known only to the program that logged them.
+    /// WPP: only the program that logged the event knows its fields.
     Wpp,
     /// The event itself.
     TraceLogging,
@@ -44,13 +44,13 @@ pub struct Head {
     pub provider: Guid,
     /// Class of a classic event, GUID of a WPP message.
     pub class: Guid,
-    /// Event id.
+    /// Event ID.
     pub id: u16,
     /// Version of the layout.
     pub version: u8,
     /// Opcode.
     pub opcode: u8,
-    /// What describes the event.
+    /// The source of the event's description.
     pub decoding: Decoding,
 }
 
@@ -91,8 +91,8 @@ pub fn message(info: &[u8]) -> Option<String> {
 
 /// Reads the whole record; `None` if it is broken. `map` finds the value map of that name.
 ///
-/// Property lists that a hostile file makes refer to themselves end at [`crate::bounds::MAX_FIELDS`], names
-/// that many properties share at a multiple of the size of the record.
+/// Property lists that refer to themselves in a hostile file end at [`crate::bounds::MAX_FIELDS`].
+/// Names shared by many properties are limited to a multiple of the record's size.
 #[must_use]
 pub fn schema(
     info: &[u8],
@@ -102,7 +102,7 @@ pub fn schema(
     let head = head(info)?;
     let name = event_name(info, head)?;
     let properties = properties::read(info, map)?;
-    // Classic events carry the GUID of their class in the header, not that of their provider.
+    // Classic events carry the GUID of their class in the header, not the GUID of their provider.
     let provider = if head.decoding == Decoding::Mof {
         head.class
     } else {
@@ -118,7 +118,7 @@ pub fn schema(
     })
 }
 
-/// `Task/Opcode`, without the opcode where that is 0 (information); `EventID(n)` without a task.
+/// `Task/Opcode`, without the opcode if it is 0 (information); `EventID(n)` without a task.
 fn event_name(info: &[u8], head: Head) -> Option<String> {
     let mut budget = Budget::new(info.len());
     let mut name_at = |at| u32_at(info, at).and_then(|offset| string(info, offset, &mut budget));
@@ -130,7 +130,7 @@ fn event_name(info: &[u8], head: Head) -> Option<String> {
             }
             _ => task,
         },
-        // In manifests the place of the event name holds that of the activity id.
+        // Manifests have the activity ID in the place of the event name.
         (None, Some(own)) if head.decoding == Decoding::TraceLogging => own,
         (None, _) => schema::numbered(head.id),
     })
@@ -141,10 +141,10 @@ fn string(bytes: &[u8], offset: u32, budget: &mut Budget) -> Option<String> {
     text(bytes, offset, budget).filter(|text| !text.is_empty())
 }
 
-/// The string at an offset without the blanks at its end, empty if there is none; `None` if it lies outside
-/// or the budget is used up.
+/// The string at an offset without trailing blanks, empty if there is none; `None` if it is out of
+/// bounds or the budget is used up.
 fn text(bytes: &[u8], offset: u32, budget: &mut Budget) -> Option<String> {
-    // Offset 0 is how a record says that it has no such text: the record itself begins there.
+    // Offset 0 means that the record has no such text: the record itself starts there.
     if offset == 0 {
         return Some(String::new());
     }

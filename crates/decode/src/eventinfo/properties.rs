@@ -14,7 +14,7 @@ const PROPERTY_LEN: usize = 24;
 
 /// `PROPERTY_FLAGS`.
 mod flag {
-    /// The property consists of other ones.
+    /// The property consists of other properties.
     pub(super) const STRUCT: u32 = 0x01;
     /// The length is the index of the property that holds it.
     pub(super) const PARAM_LENGTH: u32 = 0x02;
@@ -22,7 +22,7 @@ mod flag {
     pub(super) const PARAM_COUNT: u32 = 0x04;
     /// An array even if it has one element.
     pub(super) const PARAM_FIXED_COUNT: u32 = 0x20;
-    /// The place of the map name holds something else.
+    /// The place of the map name holds another value.
     pub(super) const CUSTOM_SCHEMA: u32 = 0x80;
 }
 
@@ -45,7 +45,7 @@ pub(super) fn read(info: &[u8], map: &dyn Fn(&str) -> Option<Arc<ValueMap>>) -> 
         .filter_map(Raw::read)
         .collect();
     let (slot_of, slots) = slots(&raw)?;
-    // Names may be shared, but no honest record has so many that they outgrow it by far.
+    // Names may be shared, but no honest record has so many that they become far larger than it.
     let budget = Budget::new(info.len().saturating_mul(8));
     let mut reader = Reader {
         info,
@@ -55,8 +55,8 @@ pub(super) fn read(info: &[u8], map: &dyn Fn(&str) -> Option<Arc<ValueMap>>) -> 
         budget,
         left: MAX_FIELDS,
     };
-    // Only the first ones are properties of the event; those behind are members that structs refer to by
-    // their index.
+    // Only the first ones are properties of the event. The ones after them are members that structs
+    // refer to by their index.
     let fields = reader.range(0, top, 0)?;
     Some(Properties { fields, slots })
 }
@@ -93,9 +93,10 @@ impl Raw {
     }
 }
 
-/// Gives a slot to each property that another one refers to; `None` if one refers to nothing.
+/// Assigns a slot to each property that another one refers to; `None` if a reference is invalid.
 fn slots(raw: &[Raw]) -> Option<(Vec<Option<u16>>, u16)> {
-    // Only values that something refers to are kept while a payload is read; for most events there are none.
+    // Only values that something refers to are kept while a payload is read; for most events there
+    // are none.
     let mut slot_of = vec![None; raw.len()];
     let mut slots = 0;
     for property in raw {
@@ -118,7 +119,7 @@ struct Reader<'a> {
     slot_of: Vec<Option<u16>>,
     map: &'a dyn Fn(&str) -> Option<Arc<ValueMap>>,
     budget: Budget,
-    /// Fields that may still come.
+    /// Number of fields that may still follow.
     left: usize,
 }
 
@@ -133,8 +134,8 @@ impl Reader<'_> {
     }
 
     fn property(&mut self, index: usize, depth: usize) -> Option<Field> {
-        // Structs refer to their members by index, so that one may contain itself, or a chain of them have
-        // more fields than the record has bytes. Counting fields ends both.
+        // Structs refer to their members by index, so a struct may contain itself, or a chain of
+        // them may have more fields than the record has bytes. Counting fields ends both.
         self.left = self.left.checked_sub(1)?;
         let raw = *self.raw.get(index)?;
         let name = text(self.info, raw.name, &mut self.budget)?;

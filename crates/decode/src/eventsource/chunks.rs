@@ -6,7 +6,7 @@ use etwkit_etl::bytes::{u8_at, u16_at};
 use etwkit_etl::{Guid, RawEvent};
 use rustc_hash::FxHashMap;
 
-/// Event id of chunks.
+/// Event ID of chunks.
 pub const CHUNK_ID: u16 = 0xFFFE;
 /// Opcode of the event.
 pub const CHUNK_OPCODE: u8 = 0xFE;
@@ -14,24 +14,24 @@ pub const CHUNK_OPCODE: u8 = 0xFE;
 const MAGIC: u8 = 0x5B;
 /// Format of the manifest: XML.
 const FORMAT_XML: u8 = 1;
-/// Bytes in front of the XML.
+/// Bytes before the XML.
 const HEAD_LEN: usize = 8;
 
 /// Bytes of one manifest; more are refused. The largest ones of .NET have about 200 KB.
 const MAX_MANIFEST: usize = 16 << 20;
-/// Bytes of all manifests that wait for chunks.
+/// Maximum bytes of all manifests that wait for chunks.
 const MAX_PENDING: usize = 64 << 20;
-/// What a chunk that waits costs beside its bytes.
+/// Memory cost of a waiting chunk in addition to its bytes.
 const OVERHEAD: usize = 128;
 
-/// One chunk.
+/// A chunk of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk<'a> {
     /// 1: XML.
     pub format: u8,
-    /// How many chunks the manifest has.
+    /// Number of chunks of the manifest.
     pub total: u16,
-    /// Which one this is, from 0.
+    /// Number of this chunk, from 0.
     pub number: u16,
     /// Its part of the manifest, UTF-8.
     pub bytes: &'a [u8],
@@ -42,7 +42,8 @@ impl<'a> Chunk<'a> {
     #[must_use]
     pub fn of(event: &RawEvent<'a>) -> Option<Self> {
         let descriptor = event.descriptor();
-        // The id alone is not enough: 0xFFFE is an ordinary id for providers that are no EventSource.
+        // The ID alone is not enough: 0xFFFE is an ordinary ID for providers other than
+        // EventSource.
         if descriptor.id != CHUNK_ID || descriptor.opcode != CHUNK_OPCODE {
             return None;
         }
@@ -59,7 +60,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Who writes a manifest: one thread writes all its chunks.
+/// The writer of a manifest: one thread writes all its chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Writer {
     pub(super) provider: Guid,
@@ -67,7 +68,7 @@ pub(super) struct Writer {
     pub(super) thread: Option<u32>,
 }
 
-/// Why a chunk is of no use.
+/// The reason for which a chunk cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     /// It contradicts itself.
@@ -81,7 +82,7 @@ pub(super) enum Refused {
 struct Pending {
     total: u16,
     chunks: BTreeMap<u16, Box<[u8]>>,
-    /// What it costs.
+    /// Its memory cost.
     bytes: usize,
     written: i64,
 }
@@ -93,7 +94,8 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    /// Adds a chunk; the whole manifest and the time of its last chunk if it is complete now.
+    /// Adds a chunk. Returns the whole manifest and the time of its last chunk if it is complete
+    /// now.
     pub(super) fn add(
         &mut self,
         writer: Writer,
@@ -111,16 +113,16 @@ impl Assembler {
             return Err(Refused::TooMuch);
         }
         let pending = self.pending.entry(writer).or_default();
-        // What this manifest costs is taken out of the sum and put back when it still waits: adding a chunk
-        // may also drop others of it.
+        // The cost of this manifest is subtracted from the sum, and added again if it still waits:
+        // adding a chunk may also drop others of it.
         self.bytes -= pending.bytes;
         pending.add(chunk, cost, time);
         if pending.bytes > MAX_MANIFEST {
             self.pending.remove(&writer);
             return Err(Refused::TooMuch);
         }
-        // Counted and not compared by number: chunks may be observed in the order of the file, in which the
-        // last one need not come last.
+        // Counted and not compared by number: chunks may be observed in the order of the file,
+        // where the last one need not be last.
         if pending.chunks.len() < usize::from(pending.total) {
             self.bytes += pending.bytes;
             return Ok(None);
@@ -141,8 +143,9 @@ impl Assembler {
 }
 
 impl Pending {
-    /// A chunk that is there already but differs belongs to the next manifest of that thread, whose former
-    /// one lost its end: that one's chunks from here on are dropped.
+    /// Adds a chunk to its manifest. If another chunk with this number exists, it belongs to the
+    /// next manifest of that thread, and the end of the previous one was lost: the previous chunks
+    /// from here on are dropped.
     fn add(&mut self, chunk: Chunk<'_>, cost: usize, time: i64) {
         if self.total != chunk.total {
             *self = Self {
@@ -170,7 +173,7 @@ impl Pending {
     }
 }
 
-/// Without the zeros that fill the last chunk.
+/// Removes the zeros that fill the last chunk.
 fn trimmed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes
         .iter()

@@ -1,7 +1,8 @@
 //! Manifests that EventSource providers write into the trace, cut into chunks.
 //!
-//! Each chunk is an event with the id [`CHUNK_ID`]; the layout is that of `ManifestEnvelope` in the sources
-//! of .NET. A provider writes its manifest whenever a session enables it, in every process that has it.
+//! Each chunk is an event with the ID [`CHUNK_ID`]. Its layout is `ManifestEnvelope` in the sources
+//! of .NET. A provider writes its manifest each time a session enables it, in every process that
+//! has it.
 
 mod chunks;
 
@@ -15,8 +16,8 @@ use crate::manifest::{self, Manifest};
 
 pub use chunks::{CHUNK_ID, CHUNK_OPCODE, Chunk};
 
-/// Reads the XML of a manifest; `None` if it is none. Events belong to `provider`, whatever GUID the XML
-/// names: it is the one in the headers.
+/// Reads the XML of a manifest; `None` if the text is not one. Events belong to `provider`, the
+/// GUID in their headers, and not to the GUID in the XML.
 #[must_use]
 pub fn parse(provider: Guid, text: &str) -> Option<Manifest> {
     manifest::of_provider(provider, text)
@@ -30,9 +31,9 @@ struct Complete {
     written: i64,
 }
 
-/// Puts manifests together while the trace is read for the first time.
+/// Assembles manifests during the first pass.
 ///
-/// Events may come in any order: which manifest is the latest one is a matter of their time stamps.
+/// Events may come in any order: the time stamps determine which manifest is the latest.
 #[derive(Debug)]
 pub struct Collector {
     assembler: chunks::Assembler,
@@ -52,7 +53,7 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Takes an event with the id [`CHUNK_ID`]; others that happen to have it are left alone.
+    /// Takes an event with the ID [`CHUNK_ID`]; others that happen to have it are left alone.
     pub fn observe(&mut self, event: &RawEvent<'_>, problems: &mut Problems) {
         let Some(chunk) = Chunk::of(event) else {
             return;
@@ -71,8 +72,8 @@ impl Collector {
     }
 
     fn add(&mut self, provider: Guid, bytes: &[u8], written: i64, problems: &mut Problems) {
-        // Every process that has the provider writes the same manifest, and again for each session that
-        // enables it.
+        // Every process that has the provider writes the same manifest, and again for each session
+        // that enables it.
         let mut hasher = FxHasher::default();
         hasher.write(bytes);
         let key = (provider, hasher.finish(), bytes.len());
@@ -97,7 +98,7 @@ impl Collector {
                 Some(Complete { manifest, written })
             }
         };
-        // What could not be read is remembered, too, so that it is counted once.
+        // A manifest that could not be read is also remembered, so that it is counted once.
         self.complete.insert(key, complete);
     }
 
@@ -111,7 +112,8 @@ impl Collector {
                 complete.map(|complete| (complete.written, key, complete.manifest))
             })
             .collect();
-        // The rest of the key decides ties, so that the result does not depend on the order of a hash table.
+        // The rest of the key breaks ties, so that the result does not depend on the order of a
+        // hash table.
         all.sort_by_key(|(written, key, _)| (*written, *key));
         all.into_iter()
             .map(|(_, key, manifest)| (key.0, manifest))

@@ -1,5 +1,6 @@
-//! Messages of ALPC, by which programs call services: group 26. The events name neither process nor thread:
-//! it is the one that runs. No trace at hand has any: the layouts are those that Windows documents.
+//! ALPC messages, the calls of programs to services: group 26. The events name neither process nor
+//! thread: they belong to the running thread. No available trace has these events: the layouts
+//! follow the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -9,11 +10,11 @@ pub mod opcode {
         ALPC {
             /// A thread sends a message.
             SEND = 33, "ALPC-Send-Message";
-            /// A thread gets a message.
+            /// A thread receives a message.
             RECEIVE = 34, "ALPC-Receive-Message";
-            /// A thread begins to wait for the answer to a message.
+            /// A thread starts to wait for the answer to a message.
             WAIT_FOR_REPLY = 35, "ALPC-Wait-For-Reply";
-            /// A thread begins to wait for messages.
+            /// A thread starts to wait for messages.
             WAIT_FOR_MESSAGE = 36, "ALPC-Wait-For-New-Message";
             /// The wait of a thread ends.
             UNWAIT = 37, "ALPC-Unwait";
@@ -21,16 +22,16 @@ pub mod opcode {
     }
 }
 
-/// What a thread does with messages.
+/// An action of a thread on messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     /// It sends the message with this number.
     Send(u32),
-    /// It gets the message with this number.
+    /// It receives the message with this number.
     Receive(u32),
-    /// It begins to wait for the answer to the message with this number.
+    /// It starts to wait for the answer to the message with this number.
     WaitForReply(u32),
-    /// It begins to wait for messages at the port with this name, which may be empty.
+    /// It starts to wait for messages at the port with this name, which may be empty.
     WaitForMessage(&'a [u8]),
     /// Its wait ends with this status.
     Unwait(u32),

@@ -37,19 +37,19 @@ pub mod opcode {
 /// `SystemConfig_CPU`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpu {
-    /// Speed.
+    /// Clock speed in MHz.
     pub mhz: u32,
-    /// Logical processors.
+    /// Number of logical processors.
     pub count: u32,
     /// Memory in MB.
     pub memory_mb: u32,
-    /// Bytes of a page.
+    /// Page size in bytes.
     pub page_size: u32,
     /// Granularity of virtual addresses.
     pub allocation_granularity: u32,
     /// Name of the computer.
     pub computer_name: String,
-    /// Its domain.
+    /// Domain of the computer.
     pub domain_name: String,
 }
 
@@ -70,14 +70,15 @@ impl Cpu {
     }
 }
 
-/// Bit mask of the logical processors that share their core with another one, from `SystemConfig_CPU`.
+/// Bit mask of the logical processors that share their core with another one, from
+/// `SystemConfig_CPU`.
 #[must_use]
 pub fn hyper_threads(payload: &[u8], version: u8, pointer_size: usize) -> Option<u64> {
     // From version 2 on the name of the domain has two characters more.
     pointer_at(payload, if version >= 2 { 800 } else { 796 }, pointer_size)
 }
 
-/// Processors of a NUMA node that lie in one group (`GROUP_AFFINITY`).
+/// Processors of a NUMA node in one group (`GROUP_AFFINITY`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumaNode {
     /// Bit mask of their numbers.
@@ -121,19 +122,19 @@ pub fn processor_numbers(payload: &[u8]) -> Vec<(u16, u8)> {
 pub struct PhysicalDisk {
     /// Disk number.
     pub number: u32,
-    /// Bytes of a sector.
+    /// Bytes per sector.
     pub bytes_per_sector: u32,
-    /// Sectors of a track.
+    /// Sectors per track.
     pub sectors_per_track: u32,
-    /// Tracks of a cylinder.
+    /// Tracks per cylinder.
     pub tracks_per_cylinder: u32,
-    /// Cylinders.
+    /// Number of cylinders.
     pub cylinders: u64,
     /// Manufacturer and model.
     pub manufacturer: String,
-    /// Partitions.
+    /// Number of partitions.
     pub partitions: u32,
-    /// Whether writes are cached.
+    /// True if writes are cached.
     pub write_cache: bool,
     /// Letter of the boot drive.
     pub boot_drive: String,
@@ -179,13 +180,13 @@ pub struct LogicalDisk {
     pub letter: String,
     /// Partition number.
     pub partition: u32,
-    /// Sectors of a cluster.
+    /// Sectors per cluster.
     pub sectors_per_cluster: u32,
-    /// Bytes of a sector.
+    /// Bytes per sector.
     pub bytes_per_sector: u32,
-    /// Free clusters.
+    /// Number of free clusters.
     pub free_clusters: i64,
-    /// All clusters.
+    /// Total number of clusters.
     pub total_clusters: i64,
     /// File system.
     pub file_system: String,
@@ -272,7 +273,7 @@ pub struct Service {
     pub tag: Option<u32>,
     /// Name.
     pub name: String,
-    /// Name for people.
+    /// Display name.
     pub display_name: String,
     /// File name of the process.
     pub process: String,
@@ -340,7 +341,7 @@ impl Platform {
 pub struct Processor {
     /// Processor index.
     pub index: u32,
-    /// Speed.
+    /// Clock speed in MHz.
     pub mhz: u32,
     /// Name.
     pub name: String,
@@ -360,7 +361,7 @@ impl Processor {
             index,
             mhz,
             name: utf16_fixed_text(c.take(128)?).trim().to_owned(),
-            // Traces of Windows 10 and 11 have the identifier in front of the vendor.
+            // Traces of Windows 10 and 11 have the identifier before the vendor.
             identifier: utf16_fixed_text(c.take(256)?),
             vendor: utf16_fixed_text(c.take(32)?),
         })

@@ -1,4 +1,5 @@
-//! Performance counters of the processor: which ones events carry, samples of them, and branch records.
+//! Performance counters of the processor: which ones events carry, samples of them, and branch
+//! records.
 
 use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, u16_at, u32_at, utf16_text};
 
@@ -10,7 +11,7 @@ pub mod opcode {
             SAMPLE = 47, "PmcCounterProf";
             /// Names of the counters whose values events carry.
             CONFIG = 48, "PmcCtrConfig";
-            /// Counters of a processor were changed by somebody else.
+            /// Another program changed the counters of a processor.
             CORRUPTION = 49, "PmcCorruption";
         }
         BRANCH {
@@ -23,18 +24,19 @@ pub mod opcode {
 /// Counters that an event can carry: their number has three bits in the header.
 pub const MAX_COUNTERS: usize = 7;
 
-/// Names of the counters of `PmcCounterConfig`, in the order of the values; at most [`MAX_COUNTERS`].
+/// Names of the counters of `PmcCounterConfig`, in the order of the values; at most
+/// [`MAX_COUNTERS`].
 #[must_use]
 pub fn names(payload: &[u8]) -> Vec<String> {
     let mut c = Cursor::new(payload);
     let count = c.u32().unwrap_or_default() as usize;
-    // Without the look at what is left, a count above the names that are there would add empty ones.
+    // Without the check for the end, a count above the number of names would add empty ones.
     (0..count.min(MAX_COUNTERS))
         .map_while(|_| (!c.is_empty()).then(|| utf16_text(c.utf16())))
         .collect()
 }
 
-/// Processor of a `PmcCounterCorruption`: differences that reach over this event mean nothing.
+/// Processor of a `PmcCounterCorruption`: counter differences across this event mean nothing.
 #[must_use]
 pub fn corrupted_processor(payload: &[u8]) -> Option<u32> {
     u32_at(payload, 0)
@@ -92,7 +94,7 @@ pub const fn source_name(source: u32) -> Option<&'static str> {
     })
 }
 
-/// Name that an interval event carries from version 3 on, behind its three numbers.
+/// Name that an interval event carries from version 3 on, after its three numbers.
 #[must_use]
 pub fn interval_source_name(payload: &[u8], version: u8) -> Option<String> {
     let rest = payload.get(12..).filter(|_| version >= 3)?;
@@ -104,13 +106,13 @@ pub fn interval_source_name(payload: &[u8], version: u8) -> Option<String> {
 pub struct BranchOwner {
     /// Raw time stamp of that event.
     pub timestamp: i64,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
     /// Thread that ran.
     pub tid: u32,
-    /// Kinds of branches that were left out: 1 of the kernel, 2 of user code, 4 conditional, 8 and 0x10
-    /// direct and indirect calls, 0x20 returns, 0x40 and 0x80 indirect and direct jumps, 0x100 far ones;
-    /// 0x200 says that only calls without their return are kept.
+    /// Kinds of branches that were filtered out: 1 kernel, 2 user code, 4 conditional, 8 and 0x10
+    /// direct and indirect calls, 0x20 returns, 0x40 and 0x80 indirect and direct jumps, 0x100 far
+    /// ones. 0x200 keeps only calls without their return.
     pub filters: u32,
 }
 
@@ -127,15 +129,15 @@ impl BranchOwner {
     }
 }
 
-/// Branches of a record that are read at most; processors remember 32.
+/// Maximum number of branches read from a record; processors record 32.
 const MAX_BRANCHES: usize = 64;
 
-/// From where and to where the processor jumped, the latest jump first. A record that does not end with a
-/// whole entry has another layout: then there are none. Entries that the processor had not filled yet are
-/// left out.
+/// Source and target address of each branch, the latest first. A record that does not end with a
+/// whole entry has another layout; then there are none. Entries that the processor had not filled
+/// yet are omitted.
 #[must_use]
 pub fn branches(payload: &[u8], pointer_size: usize) -> Vec<(u64, u64)> {
-    // Entries begin at a multiple of the size of a pointer behind the owner, which has 20 bytes.
+    // Entries start at a multiple of the pointer size after the owner, which has 20 bytes.
     let at = if pointer_size == 8 { 24 } else { 20 };
     let entries = payload
         .get(at..)

@@ -37,7 +37,8 @@ pub struct DiskIo {
     pub file_key: u64,
     /// Request packet.
     pub irp: u64,
-    /// Initiation to completion in ticks of the performance counter, whatever clock stamps the events.
+    /// Initiation to completion in ticks of the performance counter, independent of the session's
+    /// clock.
     pub response_ticks: u64,
     /// Thread that issued the request (version 3 and later; before, only headers name it).
     pub tid: Option<u32>,
@@ -73,7 +74,8 @@ impl DiskIo {
     }
 }
 
-/// The start of a read, write or flush: request packet and, from version 3 on, the thread that issues it.
+/// The start of a read, write or flush: request packet and, from version 3 on, the thread that
+/// issues it.
 #[must_use]
 pub fn parse_init(payload: &[u8], version: u8, pointer_size: usize) -> Option<(u64, Option<u32>)> {
     let mut c = Cursor::new(payload);

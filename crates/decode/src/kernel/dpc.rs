@@ -22,7 +22,7 @@ pub mod opcode {
     }
 }
 
-/// What a type is called in the extract; `None` for types that are neither.
+/// The name of a type in the extract; `None` for types that are neither DPC nor interrupt.
 #[must_use]
 pub const fn name(op: u8) -> Option<&'static str> {
     Some(match op {
@@ -37,7 +37,7 @@ pub const fn name(op: u8) -> Option<&'static str> {
 /// A DPC or interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DpcIsr {
-    /// Raw time at which it began.
+    /// Raw time of its start.
     pub initial_time: i64,
     /// Address of its routine.
     pub routine: u64,
@@ -46,7 +46,7 @@ pub struct DpcIsr {
 }
 
 impl DpcIsr {
-    /// Reads a payload of a type that [`name`] knows.
+    /// Reads a payload of a type for which [`name`] returns a name.
     #[must_use]
     pub fn parse(payload: &[u8], op: u8, version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);

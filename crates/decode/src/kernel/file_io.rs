@@ -1,7 +1,7 @@
 //! Operations on files: group 4, types 64 to 86, versions 2 and 3.
 //!
-//! Version 2 has the thread behind the request packet as a pointer, version 3 behind the file as a 32-bit
-//! number.
+//! Version 2 has the thread after the request packet as a pointer, version 3 after the file as a
+//! 32-bit number.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -13,7 +13,7 @@ pub mod opcode {
             CREATE = 64, "Create";
             /// The last handle of an open file is closed.
             CLEANUP = 65, "Cleanup";
-            /// The last reference to an open file goes away.
+            /// The last reference to an open file is released.
             CLOSE = 66, "Close";
             /// Read.
             READ = 67, "Read";
@@ -27,9 +27,9 @@ pub mod opcode {
             RENAME = 71, "Rename";
             /// A directory is listed.
             DIR_ENUM = 72, "DirEnum";
-            /// Written data go to the disk.
+            /// Written data is flushed to the disk.
             FLUSH = 73, "Flush";
-            /// Attributes are asked for.
+            /// Attributes are queried.
             QUERY_INFO = 74, "QueryInfo";
             /// File-system control.
             FS_CONTROL = 75, "FSControl";
@@ -43,23 +43,23 @@ pub mod opcode {
             DELETE_PATH = 79, "DeletePath";
             /// A path is renamed.
             RENAME_PATH = 80, "RenamePath";
-            /// A hard link is made to a path.
+            /// A hard link is created at a path.
             SET_LINK_PATH = 81, "SetLinkPath";
-            /// A hard link is made.
+            /// A hard link is created.
             SET_LINK = 82, "Setlink";
             /// The security descriptor is set.
             SET_SECURITY = 83, "SetSecurity";
-            /// The security descriptor is asked for.
+            /// The security descriptor is queried.
             QUERY_SECURITY = 84, "QuerySecurity";
             /// Extended attributes are set.
             SET_EA = 85, "SetEA";
-            /// Extended attributes are asked for.
+            /// Extended attributes are queried.
             QUERY_EA = 86, "QueryEA";
         }
     }
 }
 
-/// What an operation is called in the extract; `None` for types that are no operation.
+/// The name of an operation in the extract; `None` for types that are not an operation.
 #[must_use]
 pub const fn name(op: u8) -> Option<&'static str> {
     Some(match op {
@@ -85,14 +85,14 @@ pub const fn name(op: u8) -> Option<&'static str> {
     })
 }
 
-/// How a file is opened.
+/// Arguments of opening a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Create {
-    /// `FILE_*` options, and in the highest byte what becomes of a file that is there or not.
+    /// `FILE_*` options, and in the highest byte the disposition for existing and missing files.
     pub options_and_disposition: u32,
     /// Attributes of a file that is created.
     pub attributes: u32,
-    /// What others may do meanwhile.
+    /// Access that others may have at the same time.
     pub share_access: u32,
 }
 
@@ -103,7 +103,7 @@ impl Create {
         self.options_and_disposition & 0x00FF_FFFF
     }
 
-    /// What becomes of a file that is there or not (`FILE_SUPERSEDE`, …).
+    /// The disposition for existing and missing files (`FILE_SUPERSEDE`, …).
     #[must_use]
     pub const fn disposition(&self) -> u8 {
         self.options_and_disposition.to_le_bytes()[3]
@@ -115,33 +115,33 @@ impl Create {
 pub struct Operation<'a> {
     /// Request packet: the end of the operation names it again.
     pub irp: u64,
-    /// Thread that asks for it.
+    /// Thread that requests it.
     pub tid: u32,
     /// The open file.
     pub file_object: u64,
-    /// Key of the file, as in file-name events; 0 where a file is opened, since it has none yet.
+    /// Key of the file, as in file-name events; 0 for an open, because it has no key yet.
     pub file_key: u64,
     /// Position and bytes of reads and writes.
     pub transfer: Option<(u64, u32)>,
     /// Flags of the request packet of reads and writes.
     pub io_flags: Option<u32>,
-    /// What is asked for or set; of file-system controls the control code.
+    /// The class of information to query or set; for file-system controls the control code.
     pub info_class: Option<u32>,
-    /// How a file is opened.
+    /// The arguments of opening a file.
     pub create: Option<Create>,
-    /// The path as UTF-16, where a file is opened.
+    /// The path as UTF-16, for an open.
     pub open_path: Option<&'a [u8]>,
 }
 
 impl<'a> Operation<'a> {
-    /// Reads a payload of a type that [`name`] knows.
+    /// Reads a payload of a type for which [`name`] returns a name.
     #[must_use]
     pub fn parse(payload: &'a [u8], op: u8, version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let is_transfer = matches!(op, opcode::READ | opcode::WRITE);
         let opens = matches!(op, opcode::CREATE | opcode::CREATE_NEW);
-        // Of the operations that neither open nor transfer, these have no pointer of extra information behind
-        // the key.
+        // Of the operations that neither open nor transfer, these have no pointer of extra
+        // information after the key.
         let has_extra_info = !matches!(
             op,
             opcode::CLEANUP | opcode::CLOSE | opcode::FLUSH | opcode::DIR_ENUM | opcode::DIR_NOTIFY
@@ -185,7 +185,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Whether the class of what is asked for stands at the end of the fixed part (`FileIo_Info`).
+/// True if the information class is at the end of the fixed part (`FileIo_Info`).
 const fn has_info_class(op: u8) -> bool {
     use opcode::{
         DELETE, DELETE_PATH, FS_CONTROL, QUERY_INFO, RENAME, RENAME_PATH, SET_INFO, SET_LINK,
@@ -210,7 +210,7 @@ const fn has_info_class(op: u8) -> bool {
 pub struct OperationEnd {
     /// Request packet.
     pub irp: u64,
-    /// Bytes read or written, or what else the file system says.
+    /// Bytes read or written, or another value returned by the file system.
     pub information: u64,
     /// NTSTATUS.
     pub status: u32,

@@ -1,4 +1,4 @@
-//! File names (group 4): which path stands behind a file key, and when.
+//! File names (group 4): the path of each file key over time.
 
 use etwkit_etl::bytes::{Cursor, pointer_at, utf16_text};
 
@@ -26,7 +26,7 @@ pub const NAMES: &[u8] = &[
     opcode::RUNDOWN,
 ];
 
-/// Whether a type of group 4 names a file.
+/// True if a type of group 4 names a file.
 #[must_use]
 pub const fn is_name(opcode: u8) -> bool {
     matches!(

@@ -1,4 +1,5 @@
-//! What a kernel session recorded: the group masks of its extension events (group 0, types 5 and 32).
+//! The kernel events that a session enabled: the group masks of its extension events (group 0,
+//! types 5 and 32).
 
 use etwkit_etl::bytes::Cursor;
 
@@ -14,8 +15,8 @@ pub mod opcode {
     }
 }
 
-/// Eight words of flags. The first one holds the `EVENT_TRACE_FLAG_…` bits of `StartTrace`, the others what
-/// xperf knows as groups.
+/// Eight words of flags. The first one holds the `EVENT_TRACE_FLAG_…` bits of `StartTrace`, the
+/// other words hold the groups of xperf.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupMask(pub [u32; 8]);
 
@@ -31,7 +32,7 @@ impl GroupMask {
         Some(Self(words))
     }
 
-    /// Adds what another mask has.
+    /// Adds the flags of another mask.
     pub fn add(&mut self, other: Self) {
         self.0
             .iter_mut()
@@ -39,7 +40,7 @@ impl GroupMask {
             .for_each(|(word, more)| *word |= more);
     }
 
-    /// Whether nothing is on.
+    /// True if no flag is set.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == [0; 8]
@@ -48,8 +49,7 @@ impl GroupMask {
     /// Keywords as `xperf -on` takes them, with `+` between; bits that have none as `word:0x…`.
     #[must_use]
     pub fn keywords(self) -> String {
-        // Bits are taken away as keywords are found, so that what is left at the end are those that no
-        // keyword stands for.
+        // Bits are cleared as keywords are found, so the bits left at the end have no keyword.
         let mut left = self.0;
         let mut parts: Vec<String> = Vec::new();
         for (name, word, bits) in KEYWORDS {

@@ -1,5 +1,5 @@
-//! Heaps of programs: group 16, which the program itself logs, so that events name process and thread. No
-//! trace at hand has any: the layouts are those that Windows documents.
+//! Process heaps: group 16. Programs log these events themselves, so the headers name process and
+//! thread. No available trace has these events: the layouts follow the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -7,11 +7,11 @@ use etwkit_etl::bytes::Cursor;
 pub mod opcode {
     types! {
         HEAP {
-            /// A heap is made.
+            /// A heap is created.
             CREATE = 32, "Create";
             /// A block is allocated.
             ALLOCATE = 33, "Alloc";
-            /// A block gets another size.
+            /// A block is resized.
             REALLOCATE = 34, "ReAlloc";
             /// A heap ends, with all of its blocks.
             DESTROY = 35, "Destroy";
@@ -21,32 +21,32 @@ pub mod opcode {
     }
 }
 
-/// What happened to a heap.
+/// A change of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It was made.
+    /// It was created.
     Create,
     /// A block was allocated.
     Allocate {
-        /// Bytes that were asked for.
+        /// Requested bytes.
         size: u64,
-        /// Where the block lies.
+        /// Address of the block.
         address: u64,
     },
-    /// A block got another size.
+    /// A block was resized.
     Reallocate {
-        /// Where it lies now.
+        /// New address.
         address: u64,
-        /// Where it lay.
+        /// Old address.
         old_address: u64,
-        /// Bytes that were asked for.
+        /// Requested bytes.
         size: u64,
-        /// Bytes that it had.
+        /// Old size in bytes.
         old_size: u64,
     },
     /// A block was freed.
     Free {
-        /// Where it lay.
+        /// Address of the freed block.
         address: u64,
     },
     /// The heap ended.
@@ -54,7 +54,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Reads the handle of the heap and what happened to it; `None` for other types.
+    /// Reads the handle of the heap and the change; `None` for other types.
     #[must_use]
     pub fn parse(payload: &[u8], op: u8, pointer_size: usize) -> Option<(u64, Self)> {
         let mut c = Cursor::new(payload);
@@ -84,7 +84,7 @@ impl Change {
         Some((heap, change))
     }
 
-    /// What it is called in the extract.
+    /// Name of the change in the extract.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

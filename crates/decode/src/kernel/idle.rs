@@ -6,9 +6,9 @@ use etwkit_etl::bytes::u32_at;
 pub mod opcode {
     types! {
         POWER {
-            /// The processor goes to sleep.
+            /// The processor enters an idle state.
             ENTER = 57, "IdleStateEnter";
-            /// It woke up.
+            /// The processor leaves an idle state.
             EXIT = 58, "IdleStateExit";
         }
     }

@@ -18,7 +18,7 @@ pub mod opcode {
             DC_END = 4, "DCEnd";
             /// Base address of the kernel itself.
             KERNEL_BASE = 33, "KernelBase";
-            /// Address of the hypercall page, which lies in no image.
+            /// Address of the hypercall page, which is outside of all images.
             HYPERCALL_PAGE = 34, "HypercallPage";
             /// The loader of a program has mapped a module.
             NEW_DLL = 176, "NewDllLoad";
@@ -26,7 +26,7 @@ pub mod opcode {
     }
 }
 
-/// The first of the types by which the loader of a program says what it does; programs log them.
+/// The first of the types by which the loader of a program reports its work; programs log them.
 pub const FIRST_OF_LOADER: u8 = 128;
 
 /// Types that describe an image.
@@ -37,7 +37,7 @@ pub const LIFETIME: &[u8] = &[
     opcode::DC_END,
 ];
 
-/// Whether a type describes an image.
+/// True if a type describes an image.
 #[must_use]
 pub const fn is_lifetime(op: u8) -> bool {
     matches!(
@@ -53,7 +53,8 @@ pub struct Image {
     pub base: u64,
     /// Size in bytes.
     pub size: u64,
-    /// Process it is mapped into; 0 for the kernel. `None` in version 0, where the header has it.
+    /// Process it is mapped into; 0 for the kernel. `None` in version 0, where the header contains
+    /// it.
     pub pid: Option<u32>,
     /// Checksum of the PE header.
     pub checksum: u32,
@@ -64,7 +65,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Reads a payload; the pointer size is that of the event's header.
+    /// Reads a payload. `pointer_size` comes from the event's header.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Read<Self>> {
         first_consistent(&[pointer_size, 12 - pointer_size], |pointer_size| {
@@ -95,14 +96,14 @@ fn read(payload: &[u8], version: u8, pointer_size: usize) -> Option<(Image, bool
         c.take(16)?; // reserved
     }
     image.path = utf16_text(c.utf16());
-    // With the wrong width of pointers the path begins inside of a number, and its first character shows
+    // With the wrong pointer size the path starts inside of a number, and its first character shows
     // that. An empty path is possible, an image without bytes is not.
     let first = image.path.chars().next();
     let printable = first.is_none_or(|c| (' '..='~').contains(&c));
     Some((image.clone(), c.is_empty() && image.size != 0 && printable))
 }
 
-/// Why the loader of a program mapped a module (`Image_NewDllLoad`).
+/// The reason for which the loader of a program mapped a module (`Image_NewDllLoad`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewDll {
     /// Base address.

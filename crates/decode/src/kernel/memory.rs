@@ -1,8 +1,9 @@
 //! Use of memory: counts of pages of the machine and of each process.
 //!
-//! The kernel logger writes them as types 112 (flag MEMINFO, every half second) and 125 (flag MEMINFO_WS) of
-//! the memory class; the provider Microsoft-Windows-Kernel-Memory has the same as events 1 and 2. No trace at
-//! hand has either: the layouts are those that Windows documents.
+//! The kernel logger writes them as types 112 (flag MEMINFO, every half second) and 125 (flag
+//! MEMINFO_WS) of the memory class; the provider Microsoft-Windows-Kernel-Memory writes the same
+//! data as events 1 and 2. No available trace has either: the layouts follow the documentation of
+//! Windows.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::Cursor;
@@ -22,7 +23,7 @@ pub mod opcode {
     }
 }
 
-/// Ids of [`KERNEL_MEMORY`].
+/// IDs of [`KERNEL_MEMORY`].
 pub mod id {
     /// Pages of the machine.
     pub const MACHINE: u16 = 1;
@@ -33,35 +34,35 @@ pub mod id {
 /// Standby lists, by priority.
 const PRIORITIES: usize = 8;
 
-/// Most lists that an event may claim.
+/// Maximum number of lists that an event may claim.
 const MAX_PRIORITIES: usize = 64;
 
 /// Pages of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Machine {
-    /// Zeroed.
+    /// Zeroed pages.
     pub zero: u64,
-    /// Free.
+    /// Free pages.
     pub free: u64,
-    /// Changed, to be written.
+    /// Modified pages, to be written.
     pub modified: u64,
-    /// Changed, and not to be written for now.
+    /// Modified pages, not to be written for now.
     pub modified_no_write: u64,
-    /// Bad.
+    /// Bad pages.
     pub bad: u64,
-    /// On standby, over all priorities.
+    /// Pages on standby, over all priorities.
     pub standby: u64,
-    /// How often pages on standby were given to others, since boot.
+    /// Number of standby pages repurposed since boot.
     pub repurposed: u64,
-    /// Changed ones that go to a page file.
+    /// Modified pages that will be written to a page file.
     pub modified_page_file: Option<u64>,
     /// Paged pool, committed.
     pub paged_pool: Option<u64>,
     /// Nonpaged pool.
     pub nonpaged_pool: Option<u64>,
-    /// Locked by drivers.
+    /// Pages locked by drivers.
     pub mdl: Option<u64>,
-    /// Committed.
+    /// Committed memory.
     pub commit: Option<u64>,
 }
 
@@ -72,7 +73,7 @@ impl Machine {
         Self::read(&mut Cursor::new(payload), pointer_size, PRIORITIES)
     }
 
-    /// Reads the payload of event 1 of the provider, which gives the number of lists first.
+    /// Reads the payload of event 1 of the provider, which starts with the number of lists.
     #[must_use]
     pub fn parse_provider(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -107,29 +108,29 @@ impl Machine {
 /// Pages of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Process {
-    /// Process id; other numbers stand for parts of the system.
+    /// Process ID; other numbers mean parts of the system.
     pub pid: u32,
-    /// In memory.
+    /// Working set: bytes in memory.
     pub working_set: u64,
-    /// Committed.
+    /// Committed memory.
     pub commit: u64,
     /// Addresses in use.
     pub virtual_size: u64,
-    /// In memory, and not shared.
+    /// Private working set: bytes in memory that are not shared.
     pub private_working_set: u64,
     /// Size of its store of compressed pages.
     pub store: Option<u64>,
     /// Pages in that store.
     pub stored: Option<u64>,
-    /// Committed and charged elsewhere.
+    /// Committed memory that is charged elsewhere.
     pub commit_debt: Option<u64>,
-    /// Shared and committed.
+    /// Committed memory that is shared.
     pub shared_commit: Option<u64>,
 }
 
 impl Process {
-    /// Reads all entries of a payload. The number of entries and the length of the payload say which of the
-    /// two layouts they have; with any other length there are none.
+    /// Reads all entries of a payload. The number of entries and the length of the payload
+    /// determine which of the two layouts it has. With any other length the result is empty.
     #[must_use]
     pub fn parse_all(payload: &[u8], pointer_size: usize) -> Vec<Self> {
         let mut c = Cursor::new(payload);
@@ -142,8 +143,8 @@ impl Process {
         };
         let rest = c.rest();
         let (short, long) = (4 + 4 * pointer_size, 4 + 8 * pointer_size);
-        // The version does not say which layout it is. A length between both would be guesswork: pids and
-        // pages of all entries but the first would be read from the wrong places.
+        // The version does not determine the layout. With a length between both, PIDs and pages of
+        // all entries but the first would be read from the wrong places.
         let length = match rest.len().checked_div(count) {
             Some(length) if length == short || length == long => length,
             _ => return Vec::new(),

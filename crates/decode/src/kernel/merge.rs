@@ -1,4 +1,4 @@
-//! What the merge step of a recording adds: identities of images, volumes, system paths.
+//! Events that the merge step of a recording adds: identities of images, volumes, system paths.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, guid_at, u32_at, u64_at, utf16_fixed_text, utf16_text};
@@ -137,7 +137,7 @@ impl FileVersion {
     }
 }
 
-/// `NetworkInterface`: a documented structure of Windows (`MIB_IF_ROW2`) as it lies in memory.
+/// `NetworkInterface`: a documented structure of Windows (`MIB_IF_ROW2`) in its memory layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkInterface {
     /// Index of the interface.
@@ -154,9 +154,9 @@ pub struct NetworkInterface {
     pub mtu: u32,
     /// Kind by its IANA number.
     pub kind: u32,
-    /// Whether it is operational.
+    /// True if it is operational.
     pub is_up: bool,
-    /// Speeds in bits per second, sending and receiving; all bits set where it is not known.
+    /// Speeds in bits per second, sending and receiving; all bits set if unknown.
     pub speeds: (u64, u64),
 }
 
@@ -183,7 +183,7 @@ impl NetworkInterface {
     }
 }
 
-/// Two texts, one behind the other (`SystemPaths`, `VolumeMapping`).
+/// Two consecutive texts (`SystemPaths`, `VolumeMapping`).
 #[must_use]
 pub fn parse_two_texts(payload: &[u8]) -> (String, String) {
     let mut c = Cursor::new(payload);

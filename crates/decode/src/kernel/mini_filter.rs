@@ -1,5 +1,5 @@
-//! Callbacks of minifilter drivers: group 4, types 96 to 101. No trace at hand has any: the layouts are those
-//! that Windows documents.
+//! Callbacks of minifilter drivers: group 4, types 96 to 101. No available trace has these events:
+//! the layouts follow the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -7,58 +7,58 @@ use etwkit_etl::bytes::Cursor;
 pub mod opcode {
     types! {
         FILE {
-            /// A callback in front of an operation begins.
+            /// A pre-operation callback starts.
             PRE_START = 96, "PreOpInit";
-            /// A callback behind an operation begins.
+            /// A post-operation callback starts.
             POST_START = 97, "PostOpInit";
-            /// A callback in front of an operation ended.
+            /// A pre-operation callback ended.
             PRE_END = 98, "PreOpCompletion";
-            /// A callback behind an operation ended.
+            /// A post-operation callback ended.
             POST_END = 99, "PostOpCompletion";
-            /// A callback in front of an operation made it fail.
+            /// A pre-operation callback made the operation fail.
             PRE_FAILURE = 100, "PreOpFailure";
-            /// A callback behind an operation made it fail.
+            /// A post-operation callback made the operation fail.
             POST_FAILURE = 101, "PostOpFailure";
         }
     }
 }
 
-/// What happened to a callback.
+/// The step of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It begins.
+    /// It starts.
     Start,
-    /// It ended; it began at this raw time.
+    /// It ended; it started at this raw time.
     End(i64),
     /// It made the operation fail with this status.
     Failure(u32),
 }
 
-/// Which call of which callback an event is about.
+/// The identity of a callback invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// Whether it runs behind the operation, and not in front of it.
+    /// True for post-operation callbacks, false for pre-operation callbacks.
     pub is_post: bool,
     /// Address of its routine.
     pub routine: u64,
     /// Request packet of the operation.
     pub irp: u64,
-    /// Address of what the filter manager holds about the operation.
+    /// Address of the filter manager's data about the operation.
     pub callback_data: u64,
 }
 
 /// An event of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Callback {
-    /// Which call.
+    /// The invocation.
     pub call: Call,
-    /// What happened.
+    /// The step.
     pub step: Step,
     /// Open file.
     pub file_object: u64,
     /// Key of the file; 0 before it is open.
     pub file_key: u64,
-    /// What is to be done with the file.
+    /// The operation on the file.
     pub major_function: u32,
 }
 
@@ -101,8 +101,8 @@ impl Callback {
     }
 }
 
-/// Operations by number, those of files first. The filter manager counts what is no request packet down from
-/// 255.
+/// Operations by number, file operations first. For operations without a request packet, the filter
+/// manager counts down from 255.
 const OPERATIONS: [(u8, &str); 43] = [
     (0, "create"),
     (1, "create_named_pipe"),
@@ -149,7 +149,7 @@ const OPERATIONS: [(u8, &str); 43] = [
     (255, "acquire_for_section_synchronization"),
 ];
 
-/// What a major function is called: that of a request packet, or one of the filter manager's own.
+/// The name of a major function: a request packet's, or one of the filter manager's own.
 #[must_use]
 pub fn operation(major_function: u32) -> Option<&'static str> {
     // One byte in the structures of the filter manager, which events may carry with its sign.

@@ -1,7 +1,7 @@
 //! Typed views of the kernel events that trackers read: payload in, struct out.
 //!
-//! The tables of this crate decode every kernel event by name; these views read the few that each trace has
-//! by the thousand, at fixed offsets and without names.
+//! The tables of this crate decode every kernel event by name. These views read the few event kinds
+//! that each trace contains by the thousand, at fixed offsets and without names.
 
 #[macro_use]
 mod types;
@@ -42,7 +42,7 @@ mod names;
 
 use etwkit_etl::{Guid, Identity, RawEvent};
 
-/// Groups of kernel events (the high byte of a hook id).
+/// Groups of kernel events (the high byte of a hook ID).
 pub mod group {
     /// Trace header and its extensions.
     pub const EVENT_TRACE: u8 = 0x00;
@@ -90,8 +90,8 @@ pub mod group {
     pub const THREAD_POOL: u8 = 0x1C;
 }
 
-/// A kernel event, whatever header carries it: kernel events that were relogged or replayed have a classic
-/// header with the GUID of their class.
+/// A kernel event in any header: kernel events that were relogged or replayed have a classic header
+/// with the GUID of their class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hook {
     /// One of [`group`].
@@ -103,8 +103,8 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// The kernel event that this is, or `None`. Image loads are in [`group::IMAGE`] here, where the other
-    /// image events are.
+    /// The kernel event, or `None`. Image loads are in [`group::IMAGE`] here, together with the
+    /// other image events.
     #[inline]
     #[must_use]
     pub fn of(event: &RawEvent<'_>) -> Option<Self> {
@@ -138,8 +138,8 @@ pub fn hook_of(identity: &Identity) -> Option<(u8, u8)> {
 }
 
 const fn with_image_load(group: u8, opcode: u8) -> (u8, u8) {
-    // The kernel logs loads with the group of processes, but unloads and the rundown with the group of
-    // images.
+    // The kernel logs loads with the group of processes, but unloads and the rundown with the group
+    // of images.
     if group == group::PROCESS && opcode == image::opcode::LOAD {
         (group::IMAGE, opcode)
     } else {
@@ -226,22 +226,24 @@ const CLASSES: [(Guid, u8); 17] = [
     ),
 ];
 
-/// A layout that was read with another pointer size or SID form than the header promises: 64-bit kernel
-/// events that a 32-bit program replayed (the sawbuck traces).
+/// A payload with another pointer size or SID form than its header promises: 64-bit kernel events
+/// that a 32-bit program replayed (the sawbuck traces).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read<T> {
     /// The event.
     pub event: T,
-    /// Whether the regular layout did not fit.
+    /// True if the regular layout did not match.
     pub fallback: bool,
 }
 
-/// Reads with the first layout whose result ends where the payload ends; with none, the first layout holds.
+/// Reads with the first layout whose result ends exactly at the end of the payload. If there is
+/// none, the first layout applies.
 fn first_consistent<T, L: Copy>(
     layouts: &[L],
     read: impl Fn(L) -> Option<(T, bool)>,
 ) -> Option<Read<T>> {
-    // Where no layout fits exactly, that of the header holds: a payload that is cut short fits none of them.
+    // If no layout matches exactly, the layout of the header applies: a payload that is cut short
+    // matches none of them.
     let mut regular = None;
     for (index, layout) in layouts.iter().enumerate() {
         match read(*layout) {

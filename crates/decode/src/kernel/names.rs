@@ -1,4 +1,4 @@
-//! Holds the types that views name against the text tables, which name all types.
+//! Compares the types in the views with the text tables, which name all types.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Tables;
 
-/// The types of each module. One that is left out here is never used, which the compiler warns of.
+/// The types of each module. The compiler warns about an omitted one, because it is never used.
 const ALL: &[&[(u8, u8, &str)]] = &[
     alpc::opcode::ALL,
     config::opcode::ALL,

@@ -10,7 +10,7 @@ use super::{Hook, group};
 /// Microsoft-Windows-Kernel-Network.
 pub const KERNEL_NETWORK: Guid = Guid::literal("7dd42a49-5329-4832-8dfd-43d979153a88");
 
-/// What happened.
+/// A network operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// TCP data was sent.
@@ -79,7 +79,7 @@ pub mod tcp {
         }
     }
 
-    /// Types that [`tcp_operation`](super::tcp_operation) knows.
+    /// Types for which [`tcp_operation`](super::tcp_operation) returns an operation.
     pub const TRANSFERS: &[u8] = &[
         SEND,
         RECEIVE,
@@ -111,7 +111,7 @@ pub mod udp {
         }
     }
 
-    /// Types that [`udp_operation`](super::udp_operation) knows.
+    /// Types for which [`udp_operation`](super::udp_operation) returns an operation.
     pub const TRANSFERS: &[u8] = &[SEND, RECEIVE, SEND_V6, RECEIVE_V6];
 }
 
@@ -139,7 +139,7 @@ pub const fn udp_operation(opcode: u8) -> Option<Operation> {
     }
 }
 
-/// The operation of a kernel event of one of both groups.
+/// The operation of a kernel event of one of the two groups.
 #[must_use]
 pub const fn kernel_operation(group: u8, opcode: u8) -> Option<Operation> {
     match group {
@@ -149,19 +149,19 @@ pub const fn kernel_operation(group: u8, opcode: u8) -> Option<Operation> {
     }
 }
 
-/// Whether a type of one of both groups is of IPv6.
+/// True if a type of either group is for IPv6.
 #[must_use]
 pub const fn is_v6(opcode: u8) -> bool {
     opcode >= tcp::SEND_V6
 }
 
-/// Whether an id of [`KERNEL_NETWORK`] is of IPv6. Those of UDP stand 32 behind the types of the kernel.
+/// True if an ID of [`KERNEL_NETWORK`] is for IPv6. IDs of UDP are the kernel types plus 32.
 #[must_use]
 pub const fn is_provider_v6(id: u16) -> bool {
     matches!(id, 26..=41 | 58..=73)
 }
 
-/// The operation of an event id of [`KERNEL_NETWORK`], which has TCP and UDP in one number space.
+/// The operation of an event ID of [`KERNEL_NETWORK`], which has TCP and UDP in one number space.
 #[must_use]
 pub const fn provider_operation(id: u16) -> Option<Operation> {
     match id {
@@ -177,14 +177,14 @@ pub const fn provider_operation(id: u16) -> Option<Operation> {
 pub struct Ends {
     /// The machine that was recorded.
     pub local: SocketAddr,
-    /// The other one.
+    /// The remote end.
     pub remote: SocketAddr,
 }
 
-/// Reads the ends of a transfer of the provider, or of version 1 and later of the kernel logger. Behind
-/// process and size come `daddr`, `saddr`, `dport`, `sport`. For TCP they have the orientation of the
-/// connection in both directions: `daddr` is the remote end. For UDP they have that of the packet: `daddr` is
-/// who gets it, which for a receive is the local end.
+/// Reads the ends of a transfer of the provider, or of version 1 and later of the kernel logger.
+/// Process and size are followed by `daddr`, `saddr`, `dport`, `sport`. For TCP they have the
+/// orientation of the connection in both directions: `daddr` is the remote end. For UDP they have
+/// the orientation of the packet: `daddr` is the receiver, which for a receive is the local end.
 #[must_use]
 pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
     let mut c = Cursor::new(payload);
@@ -197,6 +197,7 @@ pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
         })
     };
     let (destination, source) = (address()?, address()?);
+    // Ports are in network byte order.
     let mut port = || Some(c.u16()?.swap_bytes());
     let (destination_port, source_port) = (port()?, port()?);
     let destination = SocketAddr::new(destination, destination_port);
@@ -213,11 +214,11 @@ pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
     })
 }
 
-/// Process id and bytes of any of these events. Version 0 of the kernel logger's TCP events has the addresses
-/// in front, that of its UDP events no process.
+/// Process ID and bytes of any of these events. In version 0 of the kernel logger, TCP events start
+/// with the addresses, and UDP events have no process.
 #[must_use]
 pub fn process_and_size(event: &RawEvent<'_>) -> Option<(u32, u32)> {
-    // Events of the provider are no hooks: they have the layout of the later versions.
+    // Events of the provider are not hooks: they have the layout of the later versions.
     let payload = event.payload();
     match Hook::of(event) {
         Some(Hook {

@@ -20,19 +20,20 @@ pub mod opcode {
             HANDLE_START = 38, "HandleDCStart";
             /// A handle that is open when the session ends.
             HANDLE_END = 39, "HandleDCEnd";
-            /// An object comes to life.
+            /// An object is created.
             CREATE_OBJECT = 48, "CreateObject";
-            /// An object goes away.
+            /// An object is deleted.
             DELETE_OBJECT = 49, "DeleteObject";
             /// References to an object are taken.
             REFERENCE = 50, "ReferenceObject";
-            /// References to an object are given back.
+            /// References to an object are released.
             DEREFERENCE = 51, "DereferenceObject";
         }
     }
 }
 
-/// The bit that marks handles of the kernel, which are in the table of the process System whoever uses them.
+/// The bit that marks kernel handles. They are in the table of the process System, independent of
+/// the process that uses them.
 pub const KERNEL_HANDLE: u32 = 1 << 31;
 
 /// A handle that is created or closed.
@@ -44,13 +45,13 @@ pub struct Handle {
     pub handle: u32,
     /// Number of the type of the object.
     pub kind: u16,
-    /// Name of the object, where it is reported: mostly when a handle is closed.
+    /// Name of the object, if it is reported: mostly when a handle is closed.
     pub name: Option<String>,
 }
 
 impl Handle {
-    /// Reads a payload of [`opcode::CREATE_HANDLE`] or [`opcode::CLOSE_HANDLE`]. A name stands directly
-    /// behind the type; without one two bytes fill the payload up.
+    /// Reads a payload of [`opcode::CREATE_HANDLE`] or [`opcode::CLOSE_HANDLE`]. A name follows
+    /// directly after the type. Without a name, two bytes of padding follow.
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -74,11 +75,11 @@ impl Handle {
 pub struct Duplicate {
     /// Address of the object.
     pub object: u64,
-    /// The handle that was there.
+    /// The handle that was copied.
     pub source: u32,
     /// The new one.
     pub target: u32,
-    /// Process that gets the new one.
+    /// Process that gets the new handle.
     pub target_pid: u32,
     /// Number of the type of the object.
     pub kind: u16,
@@ -129,8 +130,8 @@ impl Rundown {
     }
 }
 
-/// Number and name of a type, from a payload of [`opcode::TYPE_START`] or [`opcode::TYPE_END`]. Numbers
-/// differ between systems.
+/// Number and name of a type, from a payload of [`opcode::TYPE_START`] or [`opcode::TYPE_END`].
+/// Numbers differ between systems.
 #[must_use]
 pub fn type_name(payload: &[u8]) -> Option<(u16, String)> {
     let mut c = Cursor::new(payload);
@@ -138,21 +139,21 @@ pub fn type_name(payload: &[u8]) -> Option<(u16, String)> {
     Some((kind, name(c.utf16())?))
 }
 
-/// Address and type of an object that comes to life or goes away.
+/// Address and type of an object that is created or deleted.
 #[must_use]
 pub fn object(payload: &[u8], pointer_size: usize) -> Option<(u64, u16)> {
     let mut c = Cursor::new(payload);
     Some((c.pointer(pointer_size)?, c.u16()?))
 }
 
-/// References that are taken or given back.
+/// References that are taken or released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct References {
     /// Address of the object.
     pub object: u64,
-    /// Four characters that say who holds them, such as `Dflt`.
+    /// Pool tag of the holder: four characters such as `Dflt`.
     pub tag: [u8; 4],
-    /// How many.
+    /// Number of references.
     pub count: u32,
 }
 

@@ -1,6 +1,6 @@
-//! Memory of the kernel that drivers and the kernel itself allocate (pool): group 14. Its events name neither
-//! process nor thread: it is the one that runs. No trace at hand has any: the layout is the one that Windows
-//! documents.
+//! Kernel pool, the memory that drivers and the kernel itself allocate: group 14. Its events name
+//! neither process nor thread: they belong to the running thread. No available trace has these
+//! events: the layout follows the documentation of Windows.
 
 use std::fmt::Write as _;
 
@@ -27,18 +27,18 @@ pub mod opcode {
 pub struct Block {
     /// Type of pool, a number of the enumeration `POOL_TYPE`.
     pub kind: u32,
-    /// Four characters by which the caller says what the block is for.
+    /// Pool tag: four characters by which the caller identifies the purpose of the block.
     pub tag: [u8; 4],
-    /// Its size.
+    /// Size of the block in bytes.
     pub bytes: u64,
-    /// Where it lies.
+    /// Address of the block.
     pub address: u64,
-    /// The terminal session in whose memory it lies; `None` for memory that all sessions share.
+    /// The terminal session that owns the memory; `None` for memory that all sessions share.
     pub session: Option<u32>,
 }
 
 impl Block {
-    /// Reads a payload and whether the block is allocated; `None` for other types.
+    /// Reads a payload. The flag is true if the block is allocated. `None` for other types.
     #[must_use]
     pub fn parse(payload: &[u8], op: u8, pointer_size: usize) -> Option<(Self, bool)> {
         let (is_allocated, has_session) = match op {
@@ -65,8 +65,8 @@ impl Block {
     }
 }
 
-/// The text of a tag, without blanks and zeros behind it. Bytes that are no visible characters of ASCII, and
-/// the backslash, become `\x1b`, so that different tags have different texts.
+/// The text of a tag, without trailing blanks and zeros. Bytes that are not visible ASCII
+/// characters, and the backslash, become `\x1b`, so that different tags have different texts.
 #[must_use]
 pub fn tag_text(tag: [u8; 4]) -> String {
     let len = tag
@@ -84,11 +84,11 @@ pub fn tag_text(tag: [u8; 4]) -> String {
     text
 }
 
-/// Whether memory of a type of pool may be written to disk (`paged`) or never is (`nonpaged`); `None` for
-/// numbers that the enumeration does not have.
+/// `paged` if memory of a pool type may be written to disk, `nonpaged` if not; `None` for numbers
+/// outside of the enumeration.
 #[must_use]
 pub const fn paging(kind: u32) -> Option<&'static str> {
-    // The types of a session are those of the first eight, behind 32; those without execution behind 512.
+    // The types of a session are the first eight plus 32; non-executable types have 512 added.
     match kind {
         0 | 2 | 4 | 6 | 32 | 34 | 36 | 38 | 512 | 516 | 544 => Some("nonpaged"),
         1 | 5 | 33 | 37 => Some("paged"),

@@ -1,5 +1,5 @@
-//! Power settings: what is in force in the system (Microsoft-Windows-Kernel-Power) and in the profiles of the
-//! processor driver (Microsoft-Windows-Kernel-Processor-Power).
+//! Power settings: the values in force in the system (Microsoft-Windows-Kernel-Power) and the
+//! values in the profiles of the processor driver (Microsoft-Windows-Kernel-Processor-Power).
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::Cursor;
@@ -9,7 +9,7 @@ use super::processor_power::PROCESSOR_POWER;
 /// Microsoft-Windows-Kernel-Power.
 pub const KERNEL_POWER: Guid = Guid::literal("331c3b3a-2005-44c2-ac5e-77220c37d6b4");
 
-/// Ids of these events.
+/// IDs of these events.
 pub mod id {
     use super::super::processor_power;
 
@@ -17,11 +17,11 @@ pub mod id {
     pub const RUNDOWN: u16 = 111;
     /// A setting changes, of [`super::KERNEL_POWER`].
     pub const CHANGE: u16 = 112;
-    /// Another profile is in force, of the processor driver.
+    /// The profile of the processor driver changes.
     pub const PROFILE: u16 = processor_power::id::PROFILE;
     /// A setting of a profile changes.
     pub const PROFILE_CHANGE: u16 = processor_power::id::PROFILE_CHANGE;
-    /// A setting of a profile as it is.
+    /// The current value of a setting of a profile.
     pub const PROFILE_RUNDOWN: u16 = processor_power::id::PROFILE_RUNDOWN;
 }
 
@@ -32,7 +32,7 @@ pub struct OfProfile<'a> {
     pub profile: u8,
     /// Name of the setting.
     pub name: &'a [u8],
-    /// 0 while the machine has power from outside, 1 on battery.
+    /// 0 on external power, 1 on battery.
     pub power_source: u32,
     /// Efficiency class of the cores that it is for.
     pub class: u8,
@@ -45,25 +45,26 @@ pub struct Setting<'a> {
     pub guid: Guid,
     /// Its value.
     pub data: &'a [u8],
-    /// Whether something overrides the scheme of the user; not in old versions.
+    /// True if something overrides the scheme of the user; `None` in old versions.
     pub is_override: Option<bool>,
-    /// Of which profile; `None` for what is in force.
+    /// The profile; `None` for the value in force.
     pub of_profile: Option<OfProfile<'a>>,
 }
 
 /// An event about settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A setting as it is when a recording begins or ends.
+    /// A setting at the start or end of a recording.
     Rundown(Setting<'a>),
     /// A setting changed.
     Change(Setting<'a>),
-    /// Another profile of the processor driver is in force: the one before, the new one.
+    /// The profile of the processor driver changes: the previous one, the new one.
     Profile(u8, u8),
 }
 
 impl<'a> Event<'a> {
-    /// Reads the payload of an event of one of the two providers; `None` for other ids and short payloads.
+    /// Reads the payload of an event of one of the two providers; `None` for other IDs and short
+    /// payloads.
     #[must_use]
     pub fn parse(provider: Guid, id: u16, version: u8, payload: &'a [u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);

@@ -11,13 +11,13 @@ pub mod opcode {
         PROCESS {
             /// The process starts.
             START = 1, "Start";
-            /// Its last thread is gone.
+            /// Its last thread has ended.
             END = 2, "End";
             /// It runs when the session starts.
             DC_START = 3, "DCStart";
             /// It runs when the session stops.
             DC_END = 4, "DCEnd";
-            /// It begins to end: its threads are stopped, its handles closed.
+            /// It starts to end: its threads are stopped, its handles closed.
             TERMINATE = 11, "Terminate";
             /// It has ended but something still refers to it.
             DEFUNCT = 39, "Defunct";
@@ -34,7 +34,7 @@ pub const LIFETIME: &[u8] = &[
     opcode::DEFUNCT,
 ];
 
-/// Whether a type describes a process.
+/// True if a type describes a process.
 #[must_use]
 pub const fn is_lifetime(op: u8) -> bool {
     matches!(
@@ -47,24 +47,25 @@ pub const fn is_lifetime(op: u8) -> bool {
 pub mod flag {
     /// 32-bit code on a 64-bit system.
     pub const WOW64: u32 = 2;
-    /// Other processes may not open it as they like.
+    /// Other processes cannot open it with full access.
     pub const PROTECTED: u32 = 4;
 }
 
-/// Process id of a process that begins to end (`Process_Terminate`).
+/// Process ID of a process that starts to end (`Process_Terminate`).
 #[must_use]
 pub fn terminated(payload: &[u8]) -> Option<u32> {
     u32_at(payload, 0)
 }
 
-/// One process event. Texts are empty where the version or the process has none.
+/// One process event. Texts are empty if the version or the process has none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
-    /// Address of the kernel object (version 2 and later, else 0): unique while the object lives.
+    /// Address of the kernel object (version 2 and later, otherwise 0): unique while the object
+    /// exists.
     pub unique_key: u64,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
-    /// Process id of the parent; `None` where the layout has none.
+    /// Process ID of the parent; `None` where the layout has none.
     pub parent_pid: Option<u32>,
     /// Terminal session, -1 for none; `None` in version 0.
     pub session_id: Option<i32>,
@@ -72,7 +73,7 @@ pub struct Process {
     pub exit_status: u32,
     /// Bits of [`flag`], from version 4 on.
     pub flags: Option<u32>,
-    /// Security id of the user.
+    /// Security ID of the user.
     pub sid: Option<String>,
     /// File name of the image.
     pub name: String,
@@ -80,24 +81,26 @@ pub struct Process {
     pub command_line: String,
     /// Full name of the app package.
     pub package: String,
-    /// Application id within the package.
+    /// Application ID within the package.
     pub app_id: String,
 }
 
-/// Where the SID lies and how wide pointers are.
+/// The position of the SID, and the pointer size.
 #[derive(Clone, Copy)]
 struct Layout {
     pointer_size: usize,
-    /// A zero word in front of the SID is the first of a `TOKEN_USER`, not a sign for no SID.
+    /// A zero word before the SID is the first one of a `TOKEN_USER`, and does not mean that there
+    /// is no SID.
     sid_behind_zero: bool,
 }
 
 impl Process {
-    /// Reads a payload; the pointer size is that of the event's header.
+    /// Reads a payload. `pointer_size` comes from the event's header.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Read<Self>> {
-        // Payloads of one width were seen under headers of the other, so that 8 is tried where 4 does not
-        // fit, and the other way round. Whether a layout fits is known by its end: it must use all bytes.
+        // Payloads of one pointer size were seen under headers of the other, so 8 is tried if 4
+        // does not match, and vice versa. The end of a payload shows if a layout matches: it must
+        // use all bytes.
         let other = 12 - pointer_size;
         let layouts = [
             (pointer_size, false),
@@ -118,11 +121,11 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
     let mut c = Cursor::new(payload);
     let mut process = Process::default();
     if version == 0 {
-        // Ids have 32 bits, whatever the width of the field.
+        // IDs have 32 bits, whichever size the field has.
         process.pid = c.pointer(pointer)? as u32;
         process.parent_pid = Some(c.pointer(pointer)? as u32);
     } else {
-        // Version 1 has the page directory base here, which says nothing about identity.
+        // Version 1 has the page directory base here, which does not identify the process.
         let key = c.pointer(pointer)?;
         process.unique_key = if version >= 2 { key } else { 0 };
         process.pid = c.u32()?;
@@ -136,7 +139,7 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
             process.flags = Some(c.u32()?);
         }
     }
-    // What is known of a process counts also if the rest makes no sense.
+    // The fields read so far also count if the rest makes no sense.
     let Some(sid) = read_sid(&mut c, layout) else {
         return Some((process, false));
     };
@@ -155,8 +158,8 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
     Some((process, c.is_empty() && ends_with_nul(payload, version)))
 }
 
-/// Whether a payload ends as those of its version do: with the terminator of its last text, or from version 5
-/// on with an exit time, whose last byte may be any.
+/// True if a payload ends like the payloads of its version: with the terminator of its last text,
+/// or from version 5 on with an exit time, whose last byte may be any.
 fn ends_with_nul(payload: &[u8], version: u8) -> bool {
     version >= 5 || payload.last() == Some(&0)
 }
@@ -170,7 +173,8 @@ fn read_sid(c: &mut Cursor<'_>, layout: Layout) -> Option<Option<String>> {
     c.take(2 * layout.pointer_size)?; // TOKEN_USER: a pointer and attributes
     let count = usize::from(*c.rest().get(1)?);
     let sid = c.take(8 + 4 * count)?;
-    // All SIDs have revision 1. Another one says that these bytes are none, and the next layout is tried.
+    // All SIDs have revision 1. If these bytes have another one, they are not a SID, and the next
+    // layout is tried.
     (sid.first() == Some(&1)).then(|| sid_text(sid))
 }
 

@@ -6,41 +6,41 @@ use etwkit_etl::bytes::Cursor;
 /// Microsoft-Windows-Kernel-Processor-Power.
 pub const PROCESSOR_POWER: Guid = Guid::literal("0f67e49f-fe51-4e9f-b490-6f2948cc6027");
 
-/// Ids of [`PROCESSOR_POWER`].
+/// IDs of [`PROCESSOR_POWER`].
 pub mod id {
-    /// Windows asks for a speed.
+    /// Windows requests a speed.
     pub const REQUESTED: u16 = 10;
     /// A processor is parked.
     pub const PARK: u16 = 14;
-    /// A processor is not parked any more.
+    /// A processor is no longer parked.
     pub const UNPARK: u16 = 15;
-    /// Windows asks for a speed, in another layout of the driver.
+    /// Windows requests a speed, in another layout of the driver.
     pub const REQUESTED_OTHER: u16 = 18;
     /// Idle states and nominal speed of a processor.
     pub const SUMMARY: u16 = 55;
-    /// How a processor runs.
+    /// Performance state of a processor.
     pub const RUNDOWN: u16 = 64;
     /// Index of a processor.
     pub const INDEX: u16 = 68;
-    /// Another profile is in force.
+    /// The profile changes.
     pub const PROFILE: u16 = 104;
     /// A setting of a profile changes.
     pub const PROFILE_CHANGE: u16 = 105;
-    /// A setting of a profile as it is.
+    /// The current value of a setting of a profile.
     pub const PROFILE_RUNDOWN: u16 = 106;
     /// A measured speed.
     pub const DELIVERED: u16 = 111;
     /// Classes of a processor.
     pub const CLASSES: u16 = 118;
-    /// A processor is parked as long as the others are enough, or not any more.
+    /// A processor is parked as long as the other processors suffice, or no longer.
     pub const SOFT_PARK: u16 = 138;
     /// A measured speed in MHz.
     pub const DELIVERED_MHZ: u16 = 148;
-    /// A processor is kept parked, or not any more.
+    /// A processor is forced to stay parked, or no longer.
     pub const FORCED_PARK: u16 = 204;
 }
 
-/// Ids that [`Event::parse`] knows.
+/// IDs that [`Event::parse`] supports.
 pub const IDS: &[u16] = &[
     id::REQUESTED,
     id::PARK,
@@ -74,20 +74,20 @@ impl Number {
     }
 }
 
-/// What the rundown says about a processor.
+/// Rundown data of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rundown {
-    /// Which one.
+    /// The processor.
     pub number: Number,
-    /// Whether it is parked.
+    /// True if it is parked.
     pub is_parked: Option<bool>,
-    /// Whether it is only avoided while the other processors are enough.
+    /// True if it is avoided while the other processors are sufficient.
     pub is_soft_parked: Option<bool>,
     /// Speed without boost.
     pub nominal_mhz: Option<u32>,
     /// Kind of core, 0 the most efficient one.
     pub efficiency_class: Option<u8>,
-    /// How much the scheduler prefers it.
+    /// Scheduling class: preference of the scheduler for it.
     pub scheduling_class: Option<u8>,
     /// Speed relative to the other cores in percent.
     pub relative_performance: Option<u32>,
@@ -100,7 +100,7 @@ pub struct Rundown {
 pub enum Parking {
     /// It is parked.
     Parked,
-    /// It is parked as long as the others are enough.
+    /// It is parked as long as the other processors suffice.
     Soft,
     /// It is kept parked.
     Forced,
@@ -109,35 +109,35 @@ pub enum Parking {
 /// A measured speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered {
-    /// Which processor.
+    /// The processor.
     pub number: Number,
     /// Percent of the nominal speed.
     pub percent: u32,
     /// Length of the time before the event that it is the mean of.
     pub duration_us: Option<u64>,
-    /// Speed, where it is reported.
+    /// Speed, if it is reported.
     pub mhz: Option<u32>,
 }
 
 /// An event of the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// What the processor is and how it runs, when the recording begins or ends.
+    /// Properties and state of the processor when the recording starts or ends.
     Rundown(Rundown),
     /// Index of a processor.
     Index(Number, u32),
-    /// Windows asks for a speed in MHz.
+    /// Windows requests a speed in MHz.
     Requested(Number, u32),
-    /// The processor says how fast it was.
+    /// The performance that the processor delivered.
     Delivered(Delivered),
     /// It is parked in some way.
     Park(Number, Parking),
-    /// It is not parked in that way any more; without one in no way.
+    /// It is no longer parked in that way; `None` means not parked at all.
     Unpark(Number, Option<Parking>),
 }
 
 impl Event {
-    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    /// Reads the payload of event `id`; `None` for other IDs and short payloads.
     #[must_use]
     pub fn parse(id: u16, version: u8, payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -190,9 +190,11 @@ impl Event {
             id::INDEX => {
                 let number = Number::read(&mut c)?;
                 c.take(8)?; // ids of the firmware
+                // Version 0 has no index.
                 Self::Index(number, c.u32().filter(|_| version >= 1)?)
             }
             id::DELIVERED => Self::Delivered(delivered(&mut c, version)?),
+            // This event has the layout of version 2 of the other one.
             id::DELIVERED_MHZ => Self::Delivered(delivered(&mut c, 2)?),
             id::CLASSES => {
                 let number = Number::read(&mut c)?;
@@ -209,7 +211,7 @@ impl Event {
     }
 }
 
-/// A number that is not known as 0.
+/// A number; 0 means unknown and becomes `None`.
 fn some(number: u32) -> Option<u32> {
     Some(number).filter(|number| *number != 0)
 }
@@ -226,10 +228,10 @@ fn delivered(c: &mut Cursor<'_>, version: u8) -> Option<Delivered> {
     })
 }
 
-/// Versions 0 to 9 of event 64. Each adds fields behind those of the one before; version 4 replaced one.
+/// Versions 0 to 9 of event 64. Each one appends fields; version 4 replaced one.
 fn rundown(c: &mut Cursor<'_>, version: u8) -> Option<Rundown> {
-    // What is passed over has to be there as well: an event that ends early has another layout than its
-    // version says, and its numbers would be those of other fields.
+    // Skipped fields have to be present as well: an event that ends early has another layout than
+    // its version states, and its numbers would be read from the wrong fields.
     let mut r = Rundown {
         number: Number::read(c)?,
         is_parked: Some(c.u32()? != 0),

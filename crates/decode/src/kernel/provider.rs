@@ -1,5 +1,5 @@
-//! The provider Microsoft-Windows-Kernel-Process: the same facts as the kernel logger's process, thread and
-//! image events, for sessions that had no kernel logger.
+//! The provider Microsoft-Windows-Kernel-Process: the same facts as the kernel logger's process,
+//! thread and image events, for sessions without a kernel logger.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, utf16_text};
@@ -12,7 +12,7 @@ use super::{image, process, thread};
 /// Microsoft-Windows-Kernel-Process.
 pub const KERNEL_PROCESS: Guid = Guid::literal("22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716");
 
-/// Ids of [`KERNEL_PROCESS`].
+/// IDs of [`KERNEL_PROCESS`].
 pub mod id {
     /// A process starts.
     pub const PROCESS_START: u16 = 1;
@@ -26,12 +26,12 @@ pub mod id {
     pub const IMAGE_LOAD: u16 = 5;
     /// An image is unloaded.
     pub const IMAGE_UNLOAD: u16 = 6;
-    /// A process that is there when the session starts.
+    /// A process that exists at the start of the session.
     pub const PROCESS_RUNDOWN: u16 = 15;
 
-    /// Those that describe processes.
+    /// IDs of events that describe processes.
     pub const PROCESSES: &[u16] = &[PROCESS_START, PROCESS_STOP, PROCESS_RUNDOWN];
-    /// Those that describe images.
+    /// IDs of events that describe images.
     pub const IMAGES: &[u16] = &[IMAGE_LOAD, IMAGE_UNLOAD];
 }
 
@@ -47,13 +47,14 @@ pub enum Event {
 }
 
 impl Event {
-    /// Reads the payload of event `id`; `None` for other ids and short payloads.
+    /// Reads the payload of event `id`; `None` for other IDs and short payloads.
     #[must_use]
     pub fn parse(id: u16, version: u8, payload: &[u8], pointer_size: usize) -> Option<Self> {
         let ids = || Thread::parse(payload, 1);
         Some(match id {
             id::PROCESS_START => Self::Process(process::opcode::START, start(payload, version)?),
-            // The rundown event came later and starts with the third layout of the start event.
+            // The rundown event was added later, and its first version has the third layout of the
+            // start event.
             id::PROCESS_RUNDOWN => Self::Process(
                 process::opcode::DC_START,
                 start(payload, version.saturating_add(2))?,
@@ -92,12 +93,12 @@ fn start(payload: &[u8], layout: u8) -> Option<Process> {
     }
     if sequence_numbers {
         c.take(8)?; // elevation
-        // The label is a SID. Only its length counts here, since the name lies behind it.
+        // The label is a SID. Only its length matters here, because the name follows it.
         let sub_authorities = usize::from(*c.rest().get(1)?);
         c.take(8 + 4 * sub_authorities)?; // mandatory label
     }
-    // The kernel logger has file names, this provider whole paths: a process has one name, whoever reports
-    // it.
+    // The kernel logger has file names, this provider whole paths. A process has one name,
+    // whichever of them reports it.
     p.name = last_part(&utf16_text(c.utf16()));
     if layout >= 2 {
         c.take(8)?; // checksum, time stamp

@@ -1,4 +1,4 @@
-//! The registry (group 9): operations of programs, and which key a control block stands for.
+//! The registry (group 9): operations of programs, and the key of each control block.
 
 use etwkit_etl::bytes::{Cursor, utf16_text};
 
@@ -12,7 +12,7 @@ pub mod opcode {
             OPEN = 11, "Open";
             /// A key is deleted.
             DELETE = 12, "Delete";
-            /// What a key consists of is read.
+            /// The contents of a key are read.
             QUERY = 13, "Query";
             /// A value is set.
             SET_VALUE = 14, "SetValue";
@@ -28,16 +28,16 @@ pub mod opcode {
             QUERY_MULTIPLE_VALUES = 19, "QueryMultipleValue";
             /// A time stamp or flags of a key are set.
             SET_INFORMATION = 20, "SetInformation";
-            /// What a key is written to disk with.
+            /// A key is flushed to disk.
             FLUSH = 21, "Flush";
-            /// A key gets a control block. In version 1 a control block that is there when the session
-            /// starts.
+            /// A key gets a control block. In version 1: a control block that exists when the
+            /// session starts.
             BLOCK_CREATE = 22, "KCBCreate";
-            /// A control block goes away.
+            /// A control block is deleted.
             BLOCK_DELETE = 23, "KCBDelete";
-            /// A control block that is there when the session starts.
+            /// A control block that exists at the start of the session.
             BLOCK_START = 24, "KCBRundownBegin";
-            /// A control block that is there when the session ends.
+            /// A control block that exists at the end of the session.
             BLOCK_END = 25, "KCBRundownEnd";
             /// A key is redirected for a program without rights.
             VIRTUALIZE = 26, "Virtualize";
@@ -71,7 +71,7 @@ pub const OPERATIONS: &[u8] = &[
     opcode::QUERY_SECURITY,
 ];
 
-/// Types that say which key a control block stands for.
+/// Types that give the key of a control block.
 pub const BLOCKS: &[u8] = &[
     opcode::BLOCK_CREATE,
     opcode::BLOCK_DELETE,
@@ -79,7 +79,7 @@ pub const BLOCKS: &[u8] = &[
     opcode::BLOCK_END,
 ];
 
-/// What an operation is called, from its type; `None` for events that are none.
+/// The name of an operation, by its type; `None` for other events.
 #[must_use]
 pub const fn name(op: u8) -> Option<&'static str> {
     Some(match op {
@@ -103,14 +103,14 @@ pub const fn name(op: u8) -> Option<&'static str> {
     })
 }
 
-/// Whether a type says which key a control block stands for.
+/// True if a type gives the key of a control block.
 #[must_use]
 pub const fn is_block(op: u8) -> bool {
     matches!(op, opcode::BLOCK_CREATE..=opcode::BLOCK_END)
 }
 
-/// Whether the text of an operation is the name of a value; that of all others is a key below the one of the
-/// control block.
+/// True if the text of an operation is the name of a value. The text of all others is a key below
+/// the key of the control block.
 #[must_use]
 pub const fn names_value(op: u8) -> bool {
     matches!(
@@ -120,22 +120,22 @@ pub const fn names_value(op: u8) -> bool {
     )
 }
 
-/// When an operation began, in ticks of the session's clock.
+/// Start of an operation, in ticks of the session's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
-    /// So many before its event. Versions 0 and 1; the documented structure names no unit, and the times next
-    /// to it are ticks.
+    /// Duration up to its event. Versions 0 and 1. The documented structure names no unit, and the
+    /// times next to it are ticks.
     Elapsed(i64),
-    /// At this time.
+    /// Absolute start time.
     At(i64),
 }
 
 /// An operation, or a control block with its key: both have the same layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
-    /// When it began; its event is its end.
+    /// Start of the operation; its event is its end.
     pub begin: Begin,
-    /// What it returned, an NTSTATUS.
+    /// The NTSTATUS that it returned.
     pub status: u32,
     /// Index of an enumeration, class of information of queries and settings; version 0 has none.
     pub index: Option<u32>,
@@ -162,7 +162,8 @@ impl Operation {
                 name: utf16_text(c.utf16()),
             });
         }
-        // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in any case.
+        // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in
+        // any case.
         let (status, block) = (c.pointer(pointer_size)? as u32, c.pointer(pointer_size)?);
         let begin = Begin::Elapsed(c.u64()? as i64);
         let index = if version == 1 { Some(c.u32()?) } else { None };

@@ -27,7 +27,7 @@ pub const INTERVALS: &[u8] = &[
     opcode::INTERVAL_END,
 ];
 
-/// Whether a type reports an interval.
+/// True if a type reports an interval.
 #[must_use]
 pub const fn is_interval(op: u8) -> bool {
     matches!(
@@ -43,7 +43,7 @@ pub struct Sample {
     pub ip: u64,
     /// Thread; 0 is idle.
     pub tid: u32,
-    /// Intervals that the sample stands for, usually 1.
+    /// Number of intervals that the sample covers, usually 1.
     pub count: u16,
     /// Bit 0 in a DPC, bit 1 in an interrupt, bits 3 to 7 priority.
     pub flags: u8,
@@ -63,7 +63,7 @@ impl Sample {
         })
     }
 
-    /// Whether a DPC or interrupt ran instead of the thread.
+    /// True if a DPC or interrupt ran instead of the thread.
     #[inline]
     #[must_use]
     pub const fn is_dpc_isr(&self) -> bool {
@@ -77,7 +77,7 @@ impl Sample {
         self.flags >> 3
     }
 
-    /// Whether the processor had nothing to do.
+    /// True if the processor was idle.
     #[inline]
     #[must_use]
     pub const fn is_idle(&self) -> bool {
@@ -88,11 +88,11 @@ impl Sample {
 /// `SampledProfileInterval`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
-    /// What is counted; 0 is time.
+    /// The counted event; 0 is time.
     pub source: u32,
-    /// Interval in force: for time in units of 100 ns, else in counts.
+    /// Interval in force: for time in units of 100 ns, otherwise in counts.
     pub new: u32,
-    /// Interval before; 0 where it is not known.
+    /// Interval before; 0 where it is unknown.
     pub old: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Scheduler events (group 5): context switches and threads made ready.
+//! Scheduler events (group 5): context switches and readied threads.
 
 use etwkit_etl::bytes::{Cursor, u32_at};
 
@@ -6,9 +6,9 @@ use etwkit_etl::bytes::{Cursor, u32_at};
 pub mod opcode {
     types! {
         THREAD {
-            /// A processor goes from one thread to another.
+            /// A processor switches from one thread to another.
             CONTEXT_SWITCH = 36, "CSwitch";
-            /// A thread is made ready to run.
+            /// A thread becomes ready to run.
             READY_THREAD = 50, "ReadyThread";
             /// The priority that a thread runs with changes.
             SET_PRIORITY = 48, "SetPriority";
@@ -36,31 +36,32 @@ pub mod state {
     pub const DEFERRED_READY: u8 = 7;
     /// It waits for a gate, in old Windows versions.
     pub const GATE_WAIT: u8 = 8;
-    /// Its wait is over, but its process has to be brought into memory before it becomes ready.
+    /// Its wait is over, but its process must be brought into memory before it becomes ready.
     pub const WAITING_FOR_PROCESS: u8 = 9;
 }
 
 /// `CSwitch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextSwitch {
-    /// Thread that comes; 0 is idle.
+    /// Thread that is switched in; 0 is idle.
     pub new_tid: u32,
-    /// Thread that goes; 0 is idle.
+    /// Thread that is switched out; 0 is idle.
     pub old_tid: u32,
-    /// Priority of the thread that comes.
+    /// Priority of the thread that is switched in.
     pub new_priority: i8,
-    /// Priority of the thread that goes.
+    /// Priority of the thread that is switched out.
     pub old_priority: i8,
-    /// Idle state that the processor leaves; meant only where idle goes (version 2 and later).
+    /// Idle state that the processor leaves; valid only if idle is switched out (version 2 and
+    /// later).
     pub previous_c_state: u8,
-    /// `KWAIT_REASON` of the thread that goes.
+    /// `KWAIT_REASON` of the thread that is switched out.
     pub old_wait_reason: u8,
-    /// Whether it waits in user mode: the wait mode of version 1 and 2, whose place the lowest of several
-    /// bits has from version 3 on.
+    /// True if it waits in user mode: the wait mode of versions 1 and 2. From version 3 on its
+    /// place holds the lowest of several bits.
     pub old_wait_user_mode: bool,
     /// One of [`state`].
     pub old_state: u8,
-    /// Processor that the thread that goes would rather run on, by its number in the group.
+    /// Ideal processor of the thread that is switched out, by its number in the group.
     pub old_ideal_cpu: u8,
 }
 
@@ -92,11 +93,11 @@ impl ContextSwitch {
 /// `ReadyThread`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyThread {
-    /// Thread that is made ready.
+    /// Thread that becomes ready.
     pub tid: u32,
-    /// Why its priority is adjusted: 0 it is not, 1 its wait is over, 2 it is boosted.
+    /// Reason for adjusting its priority: 0 no adjustment, 1 its wait is over, 2 it is boosted.
     pub adjust_reason: u8,
-    /// Bit 0: by a DPC, so that the thread on the processor is not the cause.
+    /// Bit 0: readied by a DPC, so the thread on the processor is not the cause.
     pub flags: u8,
 }
 
@@ -112,7 +113,7 @@ impl ReadyThread {
         })
     }
 
-    /// Whether a DPC made it ready.
+    /// True if a DPC readied it.
     #[must_use]
     pub const fn from_dpc(&self) -> bool {
         self.flags & 1 != 0

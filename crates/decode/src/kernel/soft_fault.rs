@@ -1,5 +1,6 @@
-//! Page faults as the processor raises them: group 2, types 10 to 15. They name neither process nor thread:
-//! it is the one that runs. No trace at hand has any: the layout is the one that Windows documents.
+//! Page faults raised by the processor: group 2, types 10 to 15. They name neither process nor
+//! thread: they belong to the running thread. No available trace has these events: the layout
+//! follows the documentation of Windows.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -9,9 +10,9 @@ pub mod opcode {
         MEMORY {
             /// The page was in memory, on its way out.
             TRANSITION = 10, "TransitionFault";
-            /// A page of zeros was given.
+            /// A page of zeros was supplied.
             DEMAND_ZERO = 11, "DemandZeroFault";
-            /// A shared page was copied, since it is written to.
+            /// A shared page was copied because it is written to.
             COPY_ON_WRITE = 12, "CopyOnWrite";
             /// A guard page was touched.
             GUARD_PAGE = 13, "GuardPageFault";
@@ -23,7 +24,7 @@ pub mod opcode {
     }
 }
 
-/// What a type is called in the extract; `None` for types that are no such fault.
+/// The name of a type in the extract; `None` for other types.
 #[must_use]
 pub const fn name(op: u8) -> Option<&'static str> {
     Some(match op {

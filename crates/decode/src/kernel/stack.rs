@@ -8,7 +8,7 @@ pub mod opcode {
         STACK {
             /// The frames themselves.
             STACK = 32, "Stack";
-            /// A key comes to life, with its frames.
+            /// A key is created, with its frames.
             KEY_CREATE = 34, "KeyCreate";
             /// A key dies, with its frames.
             KEY_DELETE = 35, "KeyDelete";
@@ -27,14 +27,14 @@ pub mod opcode {
 pub struct Owner {
     /// Raw time stamp of that event.
     pub timestamp: i64,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
     /// Thread that ran when it was logged.
     pub tid: u32,
 }
 
 impl Owner {
-    /// Bytes in front of frames or key.
+    /// Bytes before frames or key.
     pub const LEN: usize = 16;
 
     /// Reads the start of a stack or reference.
@@ -56,8 +56,8 @@ pub fn key(payload: &[u8], at: usize, pointer_size: usize) -> Option<u64> {
     pointer_at(payload, at, pointer_size)
 }
 
-/// Frames of a stack at most: Windows records 192 with both halves, and cached stacks in the traces at hand
-/// have up to 140.
+/// Maximum number of frames of a stack: Windows records 192 with both halves, and cached stacks in
+/// the available traces have up to 140.
 const MAX_FRAMES: usize = 1024;
 
 /// The addresses from `at` to the end, innermost first.
@@ -71,7 +71,7 @@ pub fn frames(payload: &[u8], at: usize, pointer_size: usize) -> impl Iterator<I
         .filter_map(move |c| pointer_at(c, 0, pointer_size))
 }
 
-/// Whether an address is one of the kernel.
+/// True if an address is a kernel address.
 #[inline]
 #[must_use]
 pub const fn is_kernel_address(address: u64, pointer_size: usize) -> bool {

@@ -1,5 +1,5 @@
-//! System calls (group 15, types 51 and 52). The events name neither process nor thread: it is the one that
-//! runs on the processor.
+//! System calls (group 15, types 51 and 52). The events name neither process nor thread: they
+//! belong to the thread that runs on the processor.
 
 use etwkit_etl::bytes::{pointer_at, u32_at};
 
@@ -22,8 +22,8 @@ pub fn address(payload: &[u8], pointer_size: usize) -> Option<u64> {
     pointer_at(payload, 0, pointer_size)
 }
 
-/// What the function returned, from the payload of [`opcode::EXIT`]: an NTSTATUS, of functions of the window
-/// manager any number.
+/// The return value of the function, from the payload of [`opcode::EXIT`]: an NTSTATUS, or any
+/// number for functions of the window manager.
 #[inline]
 #[must_use]
 pub fn status(payload: &[u8]) -> Option<u32> {

@@ -16,7 +16,7 @@ pub mod opcode {
             DC_END = 4, "DCEnd";
             /// A thread works for another service from now on; programs log it.
             SERVICE_TAG = 69, "SubProcessTagChanged";
-            /// Other processors are allowed (`ThreadAffinity`).
+            /// The affinity of a thread changes (`ThreadAffinity`).
             AFFINITY = 53, "ThreadAffinity";
         }
     }
@@ -25,7 +25,7 @@ pub mod opcode {
 /// Types that describe a thread.
 pub const LIFETIME: &[u8] = &[opcode::START, opcode::END, opcode::DC_START, opcode::DC_END];
 
-/// Whether a type describes a thread.
+/// True if a type describes a thread.
 #[must_use]
 pub const fn is_lifetime(op: u8) -> bool {
     matches!(
@@ -34,17 +34,17 @@ pub const fn is_lifetime(op: u8) -> bool {
     )
 }
 
-/// The identity in a thread event. The ids of the header are those of the creator.
+/// The identity in a thread event. The IDs of the header are the creator's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thread {
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
-    /// Thread id.
+    /// Thread ID.
     pub tid: u32,
 }
 
 impl Thread {
-    /// Reads a payload; version 0 has the two ids in the other order.
+    /// Reads a payload; version 0 has the two IDs in the other order.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let (first, second) = (u32_at(payload, 0)?, u32_at(payload, 4)?);
@@ -62,28 +62,28 @@ impl Thread {
     }
 }
 
-/// What else events of types 1 to 4 say about a thread.
+/// The other fields of events of types 1 to 4.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Processors that it may run on: a bit for each processor of its group, which these events do not name.
-    /// From version 3 on.
+    /// Processors that it may run on: a bit for each processor of its group, which these events do
+    /// not name. From version 3 on.
     pub affinity: Option<u64>,
     /// First instruction of the program's own code (`Win32StartAddr`).
     pub start_address: Option<u64>,
     /// Base priority, from version 3 on.
     pub base_priority: Option<u8>,
-    /// The name that the program gave it, empty for none. Windows 10 writes it behind version 3, too (seen on
-    /// builds 18362 to 26100).
+    /// The name that the program gave it; empty if it has none. Windows 10 also appends it to
+    /// version 3 (seen on builds 18362 to 26100).
     pub name: String,
 }
 
 impl Traits {
-    /// Reads a payload (`Thread_TypeGroup1`); `None` where its version has none of these fields or it is cut
-    /// short.
+    /// Reads a payload (`Thread_TypeGroup1`); `None` if its version has none of these fields or it
+    /// is cut short.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
-        // Both ids, four limits of stacks, then an address or the affinity, the start address, the TEB and
-        // the service tag.
+        // Both IDs, four limits of stacks, then an address or the affinity, the start address, the
+        // TEB and the service tag.
         let fifth = 8 + 4 * pointer_size;
         let start_address =
             pointer_at(payload, fifth + pointer_size, pointer_size).filter(|_| version > 0)?;
@@ -94,7 +94,8 @@ impl Traits {
             });
         }
         let priorities = fifth + 3 * pointer_size + 4;
-        // Version 3 without a name ends behind three priorities and the flags, and then the name is empty.
+        // Version 3 without a name ends after three priorities and the flags, and then the name is
+        // empty.
         let name = payload
             .get(priorities + 4..)
             .map(|rest| utf16_text(Cursor::new(rest).utf16()));
@@ -107,10 +108,10 @@ impl Traits {
     }
 }
 
-/// A thread may run on other processors from now on.
+/// The new affinity of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Affinity {
-    /// Thread id.
+    /// Thread ID.
     pub tid: u32,
     /// Processor group.
     pub group: u16,
@@ -131,7 +132,7 @@ impl Affinity {
     }
 }
 
-/// New and old thread id of a context switch.
+/// New and old thread ID of a context switch.
 #[inline]
 #[must_use]
 pub fn switch(payload: &[u8]) -> Option<(u32, u32)> {

@@ -1,7 +1,7 @@
-//! How types of kernel events are declared: once, as constants that everything else names.
+//! Declaration of the types of kernel events: once, as constants that all other code uses.
 
-/// Declares the types of kernel events by their groups, with the names that the text tables have for them.
-/// What is declared here and what the tables say are held against each other by a test.
+/// Declares the types of kernel events by their groups, with their names in the text tables. A test
+/// compares these declarations with the tables.
 macro_rules! types {
     ($(
         $group:ident {

@@ -1,5 +1,5 @@
-//! Virtual memory of processes (group 2, types 98 and 99), and files that are mapped into it (group 4, types
-//! 37 to 40).
+//! Virtual memory of processes (group 2, types 98 and 99), and files that are mapped into it (group
+//! 4, types 37 to 40).
 
 use etwkit_etl::bytes::Cursor;
 
@@ -9,7 +9,7 @@ pub mod opcode {
         MEMORY {
             /// Addresses are reserved or committed; in the group of memory.
             ALLOC = 98, "VirtualAlloc";
-            /// Ranges of heaps that are there; programs log these and those below.
+            /// Existing ranges of heaps; programs log these and the following ones.
             HEAP_RANGE_RUNDOWN = 100, "HRRundown";
             /// The last of the types of ranges of heaps.
             HEAP_RANGE_DESTROY = 104, "HRDestroy";
@@ -17,7 +17,7 @@ pub mod opcode {
             FREE = 99, "VirtualFree";
         }
         FILE {
-            /// A file is mapped; in the group of files, as the others below.
+            /// A file is mapped. This event and the following ones are in the file group.
             MAP = 37, "MapFile";
             /// A file is unmapped.
             UNMAP = 38, "UnmapFile";
@@ -29,7 +29,7 @@ pub mod opcode {
     }
 }
 
-/// Whether a type is about ranges of heaps, which programs log.
+/// True if a type is about ranges of heaps, which programs log.
 #[must_use]
 pub const fn is_heap_range(op: u8) -> bool {
     matches!(op, opcode::HEAP_RANGE_RUNDOWN..=opcode::HEAP_RANGE_DESTROY)
@@ -37,13 +37,13 @@ pub const fn is_heap_range(op: u8) -> bool {
 
 /// Flags of `VirtualAlloc` and `VirtualFree`.
 pub mod flag {
-    /// Memory is made available.
+    /// Memory is committed.
     pub const COMMIT: u32 = 0x1000;
     /// Addresses are set aside.
     pub const RESERVE: u32 = 0x2000;
-    /// Memory is given back, its addresses stay set aside.
+    /// Memory is decommitted; its addresses stay reserved.
     pub const DECOMMIT: u32 = 0x4000;
-    /// Memory and addresses are given back.
+    /// Memory and addresses are released.
     pub const RELEASE: u32 = 0x8000;
 }
 
@@ -55,11 +55,11 @@ pub const PAGE: u64 = 0x1000;
 pub struct Allocation {
     /// First address.
     pub base: u64,
-    /// Bytes; of a release those of the whole region.
+    /// Bytes; for a release the size of the whole region.
     pub size: u64,
     /// Process whose memory it is.
     pub pid: u32,
-    /// Of [`flag`].
+    /// Bits of [`flag`].
     pub flags: u32,
 }
 
@@ -77,8 +77,8 @@ impl Allocation {
         })
     }
 
-    /// What is done, as the extract names it; `None` if the flags say nothing. What is reserved and
-    /// committed at once is committed.
+    /// The name of the operation in the extract; `None` if the flags do not contain one. Memory
+    /// that is reserved and committed at once counts as committed.
     #[must_use]
     pub const fn kind(&self, op: u8) -> Option<&'static str> {
         if op == opcode::ALLOC {
@@ -103,8 +103,8 @@ impl Allocation {
         if self.size == 0 {
             return (start, start);
         }
-        // Rounding up in the last page would overflow. That page belongs to no program, so that ranges which
-        // claim to reach into it end in front of it.
+        // Rounding up in the last page would overflow. That page belongs to no program, so ranges
+        // that claim to reach into it end before it.
         let end = self.base.saturating_add(self.size);
         if end > last_page {
             (start, last_page)

@@ -11,12 +11,13 @@ use crate::bounds::{Budget, MAX_FIELDS, cost};
 use crate::schema::{self, Count, Field, Length, MAX_DEPTH, Schema, Source, Type, ValueMap};
 use crate::{intype, message};
 
-/// Memory for the schemas of one manifest, the templates and texts that events share counted each time.
+/// Maximum memory for the schemas of one manifest. Templates and texts that events share count once
+/// for each event.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Opcodes that every manifest has.
 const OPCODE_INFO: &str = "win:Info";
-/// What an event refers to that has no task or no opcode.
+/// The reference of an event without a task or opcode.
 const NONE: &str = "win:None";
 
 /// Resolves all names; `None` if the manifest grows too large thereby.
@@ -90,7 +91,7 @@ impl<'a> Builder<'a> {
         Some(maps)
     }
 
-    /// A text, or the string that `$(string.id)` stands for.
+    /// A text, or the string that `$(string.id)` refers to.
     fn text<'t>(&self, reference: &'t str) -> &'t str
     where
         'a: 't,
@@ -102,7 +103,7 @@ impl<'a> Builder<'a> {
         found.map_or(reference, String::as_str).trim_end()
     }
 
-    /// An event, or what is wrong with it; `None` if memory for the manifest is used up.
+    /// An event, or its fault; `None` if the memory for the manifest is used up.
     fn event(
         &mut self,
         element: &EventElement,
@@ -118,8 +119,8 @@ impl<'a> Builder<'a> {
         };
         let event = &element.attributes;
         let number = |name: &str| event.get(name).map_or(Some(0), |text| integer(text));
-        // Whatever is wrong with an event concerns it alone: a manifest out of a trace is used as far as it
-        // makes sense, and one that the user named is refused by its caller with the first broken event.
+        // A fault of an event concerns it alone. A manifest from a trace is used as far as it makes
+        // sense; a manifest that the user named is refused by its caller at the first broken event.
         let id = event
             .get("value")
             .and_then(|id| integer(id))
@@ -176,8 +177,8 @@ impl<'a> Builder<'a> {
         let Some(task) = named("task") else {
             return schema::numbered(id);
         };
-        // Opcode 0 is information under whatever name, and is left out of names as EventInfo does: one event
-        // has one name, whoever describes it.
+        // Opcode 0 is information under any name, and is omitted from event names, as in EventInfo.
+        // So an event has one name, whichever description it comes from.
         let opcode = named("opcode").filter(|opcode| {
             *opcode != OPCODE_INFO
                 && self
@@ -204,9 +205,9 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Name of a field that others refer to, to its slot. `None` if there are too many.
+/// Slots of the fields that others refer to, by name. `None` if there are too many.
 fn slots(items: &[Item]) -> Option<HashMap<&str, u16>> {
-    // A length may be a number or the name of a field: what does not read as a number is a name.
+    // A length may be a number or the name of a field: text that is not a number is a name.
     let mut slots = HashMap::new();
     let mut lists = vec![items];
     while let Some(items) = lists.pop() {
@@ -232,7 +233,7 @@ struct FieldReader<'a> {
     slots: HashMap<&'a str, u16>,
     /// Names so far: only they can be referred to.
     seen: HashSet<&'a str>,
-    /// Fields that may still come.
+    /// Number of fields that may still follow.
     left: usize,
 }
 
@@ -283,7 +284,7 @@ impl<'a> FieldReader<'a> {
     }
 
     fn reference(&self, name: &str) -> Option<u16> {
-        // A length behind its text could not be used: payloads are read from front to back.
+        // A length after its text could not be used: payloads are read from front to back.
         self.seen
             .contains(name)
             .then(|| self.slots.get(name).copied())

@@ -1,7 +1,7 @@
 //! Instrumentation manifests: the XML that describes the events of a provider.
 //!
-//! The providers of .NET write theirs into the trace ([`crate::eventsource`]); those of others are files,
-//! which the user names.
+//! .NET providers write their manifests into the trace ([`crate::eventsource`]). Manifests of
+//! others are files, which the user names.
 
 mod build;
 mod xml;
@@ -17,11 +17,11 @@ use crate::describe::Wrong;
 use crate::message;
 use crate::schema::{Schema, Source, ValueMap};
 
-/// What such a file looks like, for errors.
+/// A description of the file format, for errors.
 pub(crate) const HINT: &str = "an instrumentation manifest (.man) as `mc` and `wevtutil im` take it: \
      <instrumentationManifest> with a <provider>";
 
-/// What a manifest says of a provider.
+/// The content of a manifest for one provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// Name of the provider.
@@ -37,7 +37,7 @@ pub struct Manifest {
 /// An event of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestEvent {
-    /// Event id.
+    /// Event ID.
     pub id: u16,
     /// Version of the layout.
     pub version: u8,
@@ -52,9 +52,9 @@ pub struct ManifestEvent {
 pub struct BrokenEvent {
     /// Byte of the text.
     pub at: usize,
-    /// What should stand there.
+    /// The expected content.
     pub expected: &'static str,
-    /// What stands there.
+    /// The content found there.
     pub found: String,
 }
 
@@ -78,10 +78,10 @@ impl Manifest {
     }
 }
 
-/// Reads the XML that a provider wrote into a trace; `None` if it is no manifest. Events belong to `guid`,
-/// whatever GUID the XML names.
+/// Reads the XML that a provider wrote into a trace; `None` if it is not a manifest. Events belong
+/// to `guid`, and not to the GUID in the XML.
 ///
-/// Entities other than the five of XML itself are refused, so that nothing can expand.
+/// Entities other than the five of XML itself are refused, so that expansion is impossible.
 pub(crate) fn of_provider(guid: Guid, text: &str) -> Option<Manifest> {
     let document = xml::read(text).ok()?;
     build::manifest(
@@ -95,7 +95,7 @@ pub(crate) fn of_provider(guid: Guid, text: &str) -> Option<Manifest> {
 /// Reads a file with the manifests of one or more providers.
 ///
 /// # Errors
-/// [`Wrong`] with the line that makes no sense: a file that the user names is taken as a whole or not at all.
+/// [`Wrong`] with the invalid line: a file that the user names is used completely or not at all.
 pub fn read(text: &str) -> Result<Vec<(Guid, Manifest)>, Wrong> {
     let wrong =
         |at: usize, expected: &str, found: &str| Wrong::in_text(text, at, expected, found, HINT);

@@ -89,7 +89,8 @@ fn providers_of_one_file_keep_their_names_apart() {
     );
 }
 
-/// Arrays of a fixed count take their bytes, whatever they consist of, and what lies behind them is found.
+/// Arrays of a fixed count take their bytes, whatever their elements are, and the fields after them
+/// are found.
 #[test]
 fn arrays_of_a_fixed_count_end_where_the_next_field_begins() {
     let template = r#"<data name="a" inType="win:UInt8"/>

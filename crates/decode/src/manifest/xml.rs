@@ -1,5 +1,5 @@
-//! The elements of an instrumentation manifest. Names are not resolved yet, since templates, maps and strings
-//! come behind the events that refer to them.
+//! The elements of an instrumentation manifest. Names are not resolved yet, because templates, maps
+//! and strings come after the events that refer to them.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use crate::schema::MAX_DEPTH;
 
-/// The manifest is no XML, or no manifest.
+/// The text is not XML, or not a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Broken {
     /// Byte of the text.
@@ -42,11 +42,11 @@ pub(crate) struct Document {
     pub(super) providers: Vec<Provider>,
     /// Texts of the first language that has them.
     pub(super) strings: HashMap<String, String>,
-    /// Whether the text ends inside an element.
+    /// True if the text ends inside an element.
     pub(super) is_cut: bool,
 }
 
-/// An event, and the byte of the text where it stands.
+/// An event, and its byte position in the text.
 #[derive(Debug)]
 pub(super) struct EventElement {
     pub(super) attributes: Attributes,
@@ -56,7 +56,7 @@ pub(super) struct EventElement {
 /// All elements of a provider.
 #[derive(Debug, Default)]
 pub(super) struct Provider {
-    /// Empty in manifests that are known to be of a provider.
+    /// Empty in manifests whose provider is known.
     pub(super) guid: String,
     pub(super) name: Option<String>,
     pub(super) at: usize,
@@ -71,7 +71,7 @@ pub(super) struct Provider {
 
 /// Reads a whole manifest: one with at least one provider.
 pub(crate) fn read(text: &str) -> Result<Document, Broken> {
-    // The mark of the encoding may be left in front; it is no part of the XML.
+    // The byte order mark may still be at the start; it is not part of the XML.
     let text = text.trim_start_matches('\u{FEFF}');
     let mut reader = Reader::from_str(text);
     let mut builder = Builder::default();
@@ -97,7 +97,8 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
                 depth = depth.saturating_sub(1);
                 builder.close(element.local_name().as_ref());
             }
-            // Declarations of entities could make a small manifest a large one; no provider writes them.
+            // Entity declarations could expand a small manifest into a large one; no provider
+            // writes them.
             Event::DocType(_) => {
                 return Err(Broken {
                     at,
@@ -116,8 +117,8 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
             found: "none".to_owned(),
         });
     }
-    // The end inside an element is no error of XML for the reader. For a file of the user it is one; of a
-    // manifest out of a trace whatever came before the cut is used.
+    // The reader does not report the end inside an element as an XML error. For a file of the user
+    // it is an error; for a manifest from a trace everything before the cut is used.
     builder.document.is_cut = depth > 0;
     Ok(builder.document)
 }
@@ -127,7 +128,7 @@ struct Builder {
     document: Document,
     template: Option<String>,
     map: Option<String>,
-    /// Open lists of items: that of the template, and those of the structs in it.
+    /// Open lists of items: of the template, and of the structs in it.
     open: Vec<Vec<Item>>,
     /// The structs that own the open lists but the first one.
     structs: Vec<Attributes>,
@@ -187,7 +188,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes what a provider has beside templates; outside of one it has no meaning.
+    /// Takes an element of a provider other than a template. Outside of a provider it has no
+    /// meaning.
     fn of_provider(&mut self, kind: &str, attributes: Attributes, at: usize) {
         let Some(provider) = self.document.providers.last_mut() else {
             return;

@@ -1,17 +1,18 @@
-//! Texts of events, into which the values of their fields are put.
+//! Texts of events, with placeholders for the values of their fields.
 //!
-//! Manifests number the fields from 1 (`%1`, `%2!x!`), messages of WPP from 10. Behind a number there may be
-//! a format of `printf`.
+//! Manifests number the fields from 1 (`%1`, `%2!x!`), messages of WPP from 10. A number may be
+//! followed by a `printf` format.
 
 pub mod printf;
 
 use printf::{Argument, Spec};
 use serde_json::{Map, Value};
 
-/// Bytes of a text; a longer one is cut, since a format may name a long value again and again.
+/// Maximum bytes of a text. A longer one is cut, because a format may insert a long value again and
+/// again.
 pub const MAX_TEXT: usize = 64 << 10;
 
-/// What stands at the end of a text that was cut.
+/// Suffix of a text that was cut.
 const CUT: char = '…';
 
 /// A format, cut into its parts.
@@ -20,12 +21,12 @@ pub struct Template {
     pieces: Vec<Piece>,
 }
 
-/// Bytes of memory that a format takes with the template that is made of it, at most. An insert of two
-/// characters becomes a piece of forty bytes, so that the length of a text alone says too little.
+/// Maximum bytes of memory that a format takes together with its template. An insert of two
+/// characters becomes a piece of forty bytes, so the length of a text alone is not enough.
 #[must_use]
 pub fn cost(format: &str) -> usize {
     let escapes = format.bytes().filter(|byte| *byte == b'%').count();
-    // An escape may be a piece and end the text in front of it, which is one, too.
+    // An escape may be a piece and end the text before it, which is another one.
     format
         .len()
         .saturating_add(escapes.saturating_mul(2 * size_of::<Piece>()))
@@ -34,7 +35,7 @@ pub fn cost(format: &str) -> usize {
 /// A part of a format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Stands there as it is.
+    /// Literal text.
     Text(Box<str>),
     /// The value of a number.
     Value(u16, Option<Spec>),
@@ -42,22 +43,23 @@ pub enum Piece {
     Named(Box<str>),
 }
 
-/// How formats are written.
+/// The syntax of formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// In manifests: `%n` is the end of a line, `%t` a tab, `%b` a blank; numbers have up to two digits.
+    /// In manifests: `%n` is the end of a line, `%t` a tab, `%b` a blank; numbers have up to two
+    /// digits.
     Manifest,
     /// In trace message format files: nothing but `%%`, numbers and names.
     Wpp,
 }
 
 impl Template {
-    /// Reads a format. Whatever it does not understand stands in the text as it is.
+    /// Reads a format. Unknown syntax becomes literal text.
     #[must_use]
     pub fn parse(format: &str, dialect: Dialect) -> Self {
         let mut pieces = Pieces::default();
         let mut rest = format;
-        // Cut once for each kind of event; every event of it then only joins the pieces.
+        // Parsed once for each kind of event; rendering an event then only joins the pieces.
         while let Some((before, behind)) = rest.split_once('%') {
             pieces.text.push_str(before);
             rest = pieces.escape(behind, dialect);
@@ -67,7 +69,7 @@ impl Template {
         Self { pieces: pieces.all }
     }
 
-    /// Whether the text is the same whatever the values are.
+    /// True if the text does not depend on the values.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.pieces
@@ -75,7 +77,7 @@ impl Template {
             .all(|piece| matches!(piece, Piece::Text(_)))
     }
 
-    /// The text; `value` gives that of a part that is no text of its own.
+    /// The text; `value` returns the text of each piece that is not literal.
     #[must_use]
     pub fn text(&self, mut value: impl FnMut(&Piece) -> String) -> String {
         let mut text = String::new();
@@ -84,8 +86,8 @@ impl Template {
                 Piece::Text(own) => text.push_str(own),
                 other => text.push_str(&value(other)),
             }
-            // Looked at after each piece: a format of many inserts would otherwise build gigabytes before it
-            // is cut.
+            // Checked after each piece: a format with many inserts would otherwise build gigabytes
+            // before it is cut.
             if text.len() > MAX_TEXT {
                 let end = text.floor_char_boundary(MAX_TEXT);
                 text.truncate(end);
@@ -96,7 +98,7 @@ impl Template {
         text
     }
 
-    /// The text of a manifest event, given its fields in their order.
+    /// The text of a manifest event with its fields in order.
     #[must_use]
     pub fn with_fields(&self, fields: &Map<String, Value>) -> String {
         let values: Vec<&Value> = fields.values().collect();
@@ -160,16 +162,16 @@ impl Pieces {
         self.all.push(piece);
     }
 
-    /// Reads what stands behind a percent sign; returns what follows it.
+    /// Reads an escape after its percent sign, and returns the rest.
     fn escape<'f>(&mut self, behind: &'f str, dialect: Dialect) -> &'f str {
         if let Some(rest) = behind.strip_prefix('0') {
-            // It stands for what a printer puts in front of each line. Digits behind it are text:
+            // It represents the prefix that a printer adds to each line. Digits after it are text:
             // `%00x%10!x!`.
             return rest;
         }
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
         if digits > 0 {
-            // `%123` of a manifest is the insert 12 with a 3 behind it, as FormatMessage reads it.
+            // `%123` in a manifest is insert 12 followed by a 3, as FormatMessage reads it.
             let most = if dialect == Dialect::Manifest { 2 } else { 4 };
             let (number, rest) = behind.split_at(digits.min(most));
             return self.number(number.parse().unwrap_or_default(), rest);

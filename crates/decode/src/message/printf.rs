@@ -2,7 +2,7 @@
 
 /// Width of a value; more in a file would only cost memory.
 const MAX_WIDTH: usize = 1024;
-/// Digits of a value.
+/// Maximum precision in digits.
 const MAX_PRECISION: usize = 100;
 
 /// A format without its percent sign: `d`, `08x`, `-10.3f`, `I64u`.
@@ -34,11 +34,11 @@ impl Flags {
 pub enum Argument {
     /// An integer: its bits, its bytes, and whether it has a sign.
     Integer {
-        /// The value, as long as it is.
+        /// The value, in the low `bytes` bytes.
         bits: u64,
         /// 1, 2, 4 or 8.
         bytes: u8,
-        /// Whether its highest bit is a sign.
+        /// True if its highest bit is a sign.
         signed: bool,
     },
     /// A number with a fraction.
@@ -48,7 +48,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// An integer with a sign, of so many bytes.
+    /// A signed integer of `bytes` bytes.
     #[must_use]
     pub const fn signed(value: i64, bytes: u8) -> Self {
         Self::Integer {
@@ -58,7 +58,7 @@ impl Argument {
         }
     }
 
-    /// An integer without a sign, of so many bytes.
+    /// An unsigned integer of `bytes` bytes.
     #[must_use]
     pub const fn unsigned(bits: u64, bytes: u8) -> Self {
         Self::Integer {
@@ -84,7 +84,7 @@ impl Argument {
     }
 }
 
-/// The bits of a value of so many bytes.
+/// The low `bytes` bytes of a value.
 const fn truncate(bits: u64, bytes: u8) -> u64 {
     if bytes >= 8 {
         bits
@@ -105,8 +105,8 @@ const fn extend(bits: u64, bytes: u8) -> i64 {
 }
 
 impl Spec {
-    /// Reads a format; `None` if it is none. Modifiers of the size count for nothing: sizes are those of the
-    /// values.
+    /// Reads a format; `None` if the text is not one. Size modifiers are ignored: the values have
+    /// their own sizes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut flags = Flags::default();
@@ -123,7 +123,8 @@ impl Spec {
             }
             None => None,
         };
-        // Longer ones first, or `I64` would be taken for an `I` with a conversion behind it that is none.
+        // Longer ones first. Otherwise `I64` would be read as an `I` followed by an invalid
+        // conversion.
         let size = [
             "I64", "I32", "ll", "hh", "l", "h", "w", "I", "j", "z", "t", "L",
         ];
@@ -143,18 +144,18 @@ impl Spec {
         })
     }
 
-    /// Whether it asks for a text instead of a number.
+    /// True if it expects a text instead of a number.
     #[must_use]
     pub const fn is_text(&self) -> bool {
         matches!(self.conversion, 's' | 'S' | 'Z')
     }
 
-    /// The text of a value. A value that is none of those that the format is for has its natural text.
+    /// The text of a value. A value whose type does not match the conversion has its natural text.
     #[must_use]
     pub fn format(&self, value: &Argument, pointer_size: usize) -> String {
         match (self.conversion, value) {
-            // The format decides about the sign, not the type of the value, as it does in C: `%u` of -1 is a
-            // large number, of as many bytes as the value has.
+            // The format decides about the sign, not the type of the value, as it does in C: `%u`
+            // of -1 is a large number, of as many bytes as the value has.
             ('d' | 'i', Argument::Integer { bits, bytes, .. }) => {
                 let value = extend(*bits, *bytes);
                 self.number(value < 0, &value.unsigned_abs().to_string(), "")
@@ -246,7 +247,7 @@ impl Spec {
         )
     }
 
-    /// Fills up to the width, by hand: widths in formats of Rust end the program where they are too large.
+    /// Pads to the width by hand: too large a width in a Rust format would panic.
     fn padded(&self, front: &str, text: &str, may_have_zeros: bool) -> String {
         let missing = self
             .width
@@ -275,7 +276,8 @@ const fn flag_of(letter: char) -> Option<u8> {
     })
 }
 
-/// The digits at the start; the inner `None` without any, the outer one if there are far too many.
+/// The digits at the start. The inner `None` means that there are none, the outer one that there
+/// are far too many.
 fn number(rest: &mut &str) -> Option<Option<usize>> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (number, behind) = rest.split_at_checked(digits)?;
@@ -296,7 +298,7 @@ fn scientific(value: f64, precision: usize) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// The shorter one of both forms, without zeros at its end.
+/// The shorter of the plain and the scientific form, without zeros at its end.
 fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     let precision = precision.max(1);
     let negative = value.is_sign_negative();
@@ -304,14 +306,15 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     if !size.is_finite() {
         return value.to_string().to_lowercase();
     }
-    // The exponent is taken after rounding: 9.9999999 becomes 10 with few digits, which may change the form.
+    // The exponent is taken after rounding: 9.9999999 becomes 10 with few digits, which may change
+    // the form.
     let text = scientific(size, precision - 1);
     let exponent = text
         .rsplit_once('e')
         .and_then(|(_, digits)| digits.parse::<i32>().ok())
         .unwrap_or_default();
-    // The rule of C for `%g`: plain digits as long as the exponent is neither below -4 nor above what the
-    // precision can write.
+    // The rule of C for `%g`: plain digits as long as the exponent is neither below -4 nor above
+    // the limit of the precision.
     let text = if exponent < -4 || i64::from(exponent) >= precision as i64 {
         text
     } else {

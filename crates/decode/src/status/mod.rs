@@ -1,11 +1,13 @@
-//! Names of the codes that Windows returns: NTSTATUS, Win32 errors, HRESULT, and those of network drivers.
+//! Names of the codes that Windows returns: NTSTATUS, Win32 errors, HRESULT, and codes of network
+//! drivers.
 //!
-//! The tables have what is met in traces, not everything: a code without a name here is shown as a number.
+//! The tables contain codes that occur in traces, not all codes: a code without a name here is
+//! shown as a number.
 
 mod nt;
 mod win32;
 
-/// HRESULT codes of COM; those of Win32 errors (`0x8007….`) have the names of the errors.
+/// HRESULT codes of COM; codes that wrap Win32 errors (`0x8007….`) have the names of the errors.
 const HRESULTS: &[(u32, &str)] = &[
     (0x0000_0000, "S_OK"),
     (0x0000_0001, "S_FALSE"),
@@ -24,7 +26,7 @@ const HRESULTS: &[(u32, &str)] = &[
     (0x8004_01F0, "CO_E_NOTINITIALIZED"),
 ];
 
-/// What network drivers return beside NTSTATUS codes, of the reference of NDIS.
+/// Return codes of network drivers in addition to NTSTATUS codes, from the NDIS reference.
 const NDIS_STATUSES: &[(u32, &str)] = &[
     (0x0000_0000, "NDIS_STATUS_SUCCESS"),
     (0x0000_0103, "NDIS_STATUS_PENDING"),
@@ -37,7 +39,7 @@ const NDIS_STATUSES: &[(u32, &str)] = &[
     (0xC001_0015, "NDIS_STATUS_INVALID_DATA"),
 ];
 
-/// Object identifiers of network drivers, of the reference of NDIS.
+/// Object identifiers of network drivers, from the NDIS reference.
 const NDIS_OIDS: &[(u32, &str)] = &[
     (0x0001_0101, "OID_GEN_SUPPORTED_LIST"),
     (0x0001_0102, "OID_GEN_HARDWARE_STATUS"),
@@ -88,7 +90,7 @@ fn with_prefix(prefix: &str, name: &str, others: &[&str]) -> String {
     }
 }
 
-/// Name of an HRESULT as the headers of Windows have it; one that stands for a Win32 error has the name of
+/// Name of an HRESULT in the headers of Windows; a code that wraps a Win32 error has the name of
 /// the error.
 #[must_use]
 pub fn hresult_constant(code: u32) -> Option<String> {

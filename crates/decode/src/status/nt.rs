@@ -1,6 +1,7 @@
 //! NTSTATUS codes.
 
-/// Codes and names without `STATUS_`, sorted by code; documented in the protocol specification MS-ERREF.
+/// Codes and names without `STATUS_`, sorted by code; documented in the protocol specification
+/// MS-ERREF.
 pub(super) const NAMES: &[(u32, &str)] = &[
     (0x0000_0000, "SUCCESS"),
     (0x0000_0080, "ABANDONED"),

@@ -1,7 +1,7 @@
 //! Win32 errors.
 
-/// Codes and names without `ERROR_`, sorted by code; documented in MS-ERREF and in the reference of system
-/// error codes.
+/// Codes and names without `ERROR_`, sorted by code; documented in MS-ERREF and in the reference of
+/// system error codes.
 pub(super) const NAMES: &[(u32, &str)] = &[
     (0, "SUCCESS"),
     (1, "INVALID_FUNCTION"),

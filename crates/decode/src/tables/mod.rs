@@ -10,15 +10,16 @@
 //! 7 any Task/Opcode: Count:u32 Items{A:u8 B:ptr}[Count]       any version; a name of its own
 //! ```
 //!
-//! Types are `u8 u16 u32 u64 i8 i16 i32 i64 x32 x64` (hexadecimal) `f32 f64 bool32 ptr`, `time` (raw ticks),
-//! `ft` (FILETIME), `st` (SYSTEMTIME), `guid sid tokensid ip4 ip6 port`, the strings `wstr astr`, with a
-//! length `wstr(Field)`, of fixed width `wch[n] ach[n]`, the binaries `bytes[n] bin(Field)` and `rest` (to
-//! the end). Behind a type `[n]`, `[Field]` or
-//! `[*]` make it an array. `?` ends a layout early in traces that lack the fields from there on.
+//! Types are `u8 u16 u32 u64 i8 i16 i32 i64 x32 x64` (hexadecimal) `f32 f64 bool32 ptr`, `time`
+//! (raw ticks), `ft` (FILETIME), `st` (SYSTEMTIME), `guid sid tokensid ip4 ip6 port`, the strings
+//! `wstr astr`, with a length `wstr(Field)`, of fixed width `wch[n] ach[n]`, the binaries `bytes[n]
+//! bin(Field)` and `rest` (to the end). The suffix `[n]`, `[Field]` or `[*]` makes a type an array.
+//! `?` ends a layout early in traces that lack the fields from there on.
 //!
-//! Several rows for one event and version are variants: the first one that ends where the payload ends holds.
+//! Several rows for one event and version are variants: the first one that ends exactly at the end
+//! of the payload applies.
 //!
-//! Of many more events only the names are known: [`names`].
+//! For many more events only the names are known: [`names`].
 
 pub mod names;
 mod parse;
@@ -53,10 +54,10 @@ const PROVIDERS: [&str; 15] = data!("providers":
 const IMAGE_CLASS: Guid = Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");
 const IMAGE_LOAD: u8 = kernel::image::opcode::LOAD;
 
-/// Class or provider, type or id, version, pointer size.
+/// Class or provider, type or ID, version, pointer size.
 type Key = (Guid, u16, u16, usize);
 
-/// All tables; parsed block by block when an event asks for one.
+/// All tables; a block is parsed when it is first needed.
 #[derive(Debug)]
 pub struct Tables {
     blocks: FxHashMap<Guid, Block>,
@@ -96,9 +97,10 @@ impl Tables {
         }
     }
 
-    /// The plan of an event, or `None` if no table knows it.
+    /// The plan of an event, or `None` if no table has it.
     ///
-    /// A version that no table has is read like the highest known one below it: newer versions append fields.
+    /// A version that no table has is read with the highest known version below it: newer versions
+    /// append fields.
     pub fn plan(
         &mut self,
         identity: Identity,
@@ -109,14 +111,14 @@ impl Tables {
         if !self.plans.contains_key(&key) {
             let block = self.blocks.get(&key.0)?;
             let (guid, id, version, _) = key;
-            // Versions that are read alike share their plans: a malicious file has each event in all
-            // versions, and plans of their own would take many times the memory of the file.
+            // Versions that are read alike share their plans: a malicious file has each event in
+            // all versions, and plans of their own would take many times the memory of the file.
             let known = (guid, id, block.known_version(id, version), pointer_size);
             let shared = self.plans.entry(known).or_insert_with(|| {
                 let mut plans = block.plans(id, known.2, pointer_size);
                 if block.may_be_replayed(id) {
-                    // Kernel events that a 32-bit program replayed keep the layout of the kernel that logged
-                    // them.
+                    // Kernel events that a 32-bit program replayed keep the layout of the kernel
+                    // that logged them.
                     plans.extend(block.plans(id, known.2, 12 - pointer_size));
                 }
                 plans
@@ -128,6 +130,7 @@ impl Tables {
         }
         let variants = self.plans.get(&key)?;
         match variants.as_slice() {
+            // A single variant needs no look at the payload.
             [only] => Some(Arc::clone(only)),
             _ => choose(variants, payload, &mut self.spans).cloned(),
         }
@@ -180,8 +183,7 @@ impl Tables {
             .or_else(|| names::provider(guid))
     }
 
-    /// Everything that the tables know: class or provider, type or id, version (`None`: any), name of the
-    /// event, and whether there is more than its name.
+    /// All events in the tables: class or provider, type or ID, version (`None`: any), and name.
     pub fn rows(&self) -> Vec<KnownEvent> {
         let mut rows: Vec<KnownEvent> = self.blocks.values().flat_map(Block::known).collect();
         rows.sort_by(|a, b| {
@@ -193,7 +195,7 @@ impl Tables {
     }
 }
 
-/// One kind of event that the tables know.
+/// A kind of event in the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownEvent {
     /// Kernel table or provider template.
@@ -204,23 +206,23 @@ pub struct KnownEvent {
     pub class: &'static str,
     /// GUID of class or provider.
     pub guid: Guid,
-    /// Type or id.
+    /// Type or ID.
     pub id: u16,
-    /// Version; `None` if the layout holds for any.
+    /// Version; `None` if the layout applies to all.
     pub version: Option<u8>,
     /// Name of the event.
     pub name: String,
 }
 
-/// The variant that ends where the payload ends; else the first one whose fields are all there; else the
-/// first one.
+/// The variant that ends at the end of the payload; otherwise the first one with all its fields;
+/// otherwise the first one.
 fn choose<'v>(
     variants: &'v [Arc<Plan>],
     payload: &[u8],
     spans: &mut Spans,
 ) -> Option<&'v Arc<Plan>> {
-    // A length that fits exactly is the only sign of which variant was logged. A longer payload may have
-    // fields of a newer version behind those that are known.
+    // A length that matches exactly is the only sign of the logged variant. A longer payload may
+    // have fields of a newer version after the known ones.
     let mut complete = None;
     for plan in variants {
         if plan.locate(payload, spans) {
@@ -256,7 +258,8 @@ mod tests {
         assert!(lines > 900 && plans > 3000, "{lines} lines, {plans} plans");
     }
 
-    /// Fixed sizes as they are documented: group, type, version, bytes with 32- and 64-bit pointers.
+    /// Fixed sizes as they are documented: group, type, version, bytes with 32- and 64-bit
+    /// pointers.
     #[test]
     fn fixed_parts_have_their_documented_size() {
         let tables = Tables::new();

@@ -1,4 +1,4 @@
-//! Names of providers and events that nothing else describes.
+//! Names of providers and events without any other description.
 //!
 //! They are the text files of `data/names/`. A file has one or more blocks:
 //!
@@ -8,8 +8,8 @@
 //! - 10=Setup 11-13=Rundown                                         names that belong to no task
 //! ```
 //!
-//! gives `Request/Start`, `Request/Stop`, `Request`, `Setup`, and `Rundown` three times. Nothing of this says
-//! what a payload holds, so that it stays raw bytes.
+//! gives `Request/Start`, `Request/Stop`, `Request`, `Setup`, and `Rundown` three times. None of
+//! this describes the payload, so it stays raw bytes.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -31,10 +31,10 @@ const FILES: [&str; 6] = [
 
 static PROVIDERS: LazyLock<FxHashMap<Guid, Provider>> = LazyLock::new(|| read(&FILES));
 
-/// What [`Source`](crate::Source) is called where only the name of an event is known.
+/// The name of [`Source`](crate::Source) if only the name of an event is known.
 pub const SOURCE: &str = "names";
 
-/// A provider: its lines as text, read when one of its events asks for its name.
+/// A provider: its lines as text, parsed when one of its event names is first needed.
 #[derive(Debug)]
 struct Provider {
     name: &'static str,
@@ -78,14 +78,14 @@ fn read(files: &[&'static str]) -> FxHashMap<Guid, Provider> {
     providers
 }
 
-/// The events of a line: ids and names.
+/// The events of a line: IDs and names.
 fn of_line(line: &'static str) -> impl Iterator<Item = (u16, Box<str>)> {
     let mut words = line.split(' ');
     let task = words.next().filter(|task| *task != "-");
     words.filter_map(move |word| of_word(task, word)).flatten()
 }
 
-/// Ids that have one name: `1`, `1-3`, `1=Start`, `1-3=Start`.
+/// IDs that have one name: `1`, `1-3`, `1=Start`, `1-3=Start`.
 fn of_word(task: Option<&str>, word: &str) -> Option<impl Iterator<Item = (u16, Box<str>)>> {
     let (ids, opcode) = word
         .split_once('=')
@@ -105,7 +105,7 @@ pub(super) fn provider(guid: Guid) -> Option<&'static str> {
     PROVIDERS.get(&guid).map(|provider| provider.name)
 }
 
-/// Name of an event, whatever describes it; `None` if no table has it.
+/// Name of an event, for events of all sources; `None` if no table has it.
 #[must_use]
 pub fn of_kind(identity: Identity) -> Option<&'static str> {
     match identity {
@@ -123,12 +123,12 @@ pub fn of_kind(identity: Identity) -> Option<&'static str> {
     }
 }
 
-/// Name of an event: by what describes it, else as the tables know it; `None` if both have at most its
-/// number.
+/// Name of an event: from its description, otherwise from the tables; `None` if both have at most
+/// its number.
 #[must_use]
 pub fn of_event(identity: Identity, plan: Option<&Plan>) -> Option<&str> {
-    // A description without a name still has fields; then the number stands in place of the name, and a name
-    // from the tables says more.
+    // A description without a name still has fields. The number then replaces the name, and a name
+    // from the tables is better.
     let described = plan
         .map(|plan| &*plan.schema().name)
         .filter(|name| !name.is_empty());
@@ -285,7 +285,7 @@ mod tests {
         );
     }
 
-    /// What the trace says comes first, and its number last.
+    /// The name in the trace comes first, and its number last.
     #[test]
     fn a_name_that_the_description_has_wins() {
         let described = |name: &str| {

@@ -19,7 +19,7 @@ pub(super) struct Block {
     lines: Vec<&'static str>,
 }
 
-/// One row, its fields still text.
+/// A row, with its fields still as text.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     ids: &'static str,
@@ -129,18 +129,20 @@ impl Block {
         }
     }
 
-    /// The variants of an event for one pointer size; none if the block does not know it.
+    /// The variants of an event for one pointer size; empty if the block does not contain it.
     pub(super) fn plans(&self, id: u16, version: u16, pointer_size: usize) -> Vec<Arc<Plan>> {
         let rows: Vec<Row> = self.rows().filter(|row| row.has(id)).collect();
         let known = |row: &Row| row.version.filter(|v| u16::from(*v) <= version);
-        // Rows of the version itself, else of the highest one below: newer versions append fields, so that
-        // what is known of them still lies where it did. Rows for any version hold where no other does.
+        // Rows of the version itself, otherwise of the highest one below: newer versions append
+        // fields, so the known fields keep their positions. Rows for any version apply if there is
+        // no other.
         let best = rows.iter().filter_map(known).max();
         let mut chosen: Vec<Row> = rows
             .iter()
             .copied()
             .filter(|row| row.version == best)
             .collect();
+        // All rows are for newer versions, whose layout an older payload need not have.
         if chosen.is_empty() && !rows.is_empty() {
             return Vec::new();
         }
@@ -172,8 +174,8 @@ impl Block {
         layouts.into_iter().filter_map(plan).collect()
     }
 
-    /// The version whose layouts hold for an event of that version: the highest one that is not above it, or
-    /// 0 where there is none.
+    /// The version whose layouts apply to an event of that version: the highest one that is not
+    /// above it, or 0 if there is none.
     pub(super) fn known_version(&self, id: u16, version: u16) -> u16 {
         let known = self
             .rows()
@@ -186,8 +188,8 @@ impl Block {
             .unwrap_or_default()
     }
 
-    /// Whether an event describes a process or image. Only these are known to occur behind a header whose
-    /// pointer size is not theirs.
+    /// True if an event describes a process or image. Only these are known to occur with a header
+    /// whose pointer size differs from theirs.
     pub(super) fn may_be_replayed(&self, id: u16) -> bool {
         match self.group {
             Some(group::PROCESS) => u8::try_from(id).is_ok_and(process::is_lifetime),
@@ -196,7 +198,7 @@ impl Block {
         }
     }
 
-    /// The parts of text that make up the fields of a row: with and without an optional tail.
+    /// The texts of the fields of a row: with and without an optional tail.
     fn layouts(&self, rows: &[Row], row: Row) -> Vec<Vec<&'static str>> {
         let base = row
             .base
@@ -206,7 +208,7 @@ impl Block {
         for start in starts {
             let with = |text: &'static str| [start.as_slice(), &[text]].concat();
             layouts.push(with(row.fields));
-            // The longest first: a payload that ends early fits the first layout that it fills.
+            // The longest first: a payload that ends early matches the first layout that it fills.
             for (end, _) in row.fields.rmatch_indices('?') {
                 let cut = row.fields.get(..end).unwrap_or_default();
                 layouts.push(with(cut.rsplit_once(' ').map_or("", |(kept, _)| kept)));
@@ -215,7 +217,7 @@ impl Block {
         layouts
     }
 
-    /// Every event that the block knows.
+    /// Every event in the block.
     pub(super) fn known(&self) -> Vec<KnownEvent> {
         let known = |id: u16, version: Option<u8>, row: Option<Row>| KnownEvent {
             source: self.source,
@@ -276,8 +278,8 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     /// The fields that several texts have together, and the number of slots.
     fn parse(texts: &[&'t str]) -> Option<(Vec<Field>, u16)> {
-        // Names in brackets are collected first: a field has to know whether its value is to be kept before
-        // the field that refers to it is read.
+        // Names in brackets are collected first: when a field is read, it must be known if a later
+        // field refers to it.
         let mut referred: Vec<&str> = Vec::new();
         for name in texts.iter().flat_map(|text| text.split(['[', '(']).skip(1)) {
             let name = name.split([']', ')']).next().unwrap_or_default();
@@ -352,7 +354,7 @@ impl<'t> Parser<'t> {
             .map(|slot| slot as u16)
     }
 
-    /// What stands in brackets at the start of the rest.
+    /// The content of brackets at the start of the rest.
     fn enclosed(&mut self, open: char, close: char) -> Option<&'t str> {
         let (inside, rest) = self.rest.strip_prefix(open)?.split_once(close)?;
         self.rest = rest;

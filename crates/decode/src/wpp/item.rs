@@ -10,12 +10,12 @@ use crate::render::{hex_digits, sid_text};
 use crate::schema::{Field, Length, Type, ValueMap};
 use crate::status;
 
-/// How an argument is shown where its format asks for a text.
+/// The text form of an argument, if its format expects a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
-    /// As its field: numbers, texts, GUIDs, SIDs, addresses.
+    /// Formatted like its field: numbers, texts, GUIDs, SIDs, addresses.
     Plain,
-    /// A number in hexadecimal or octal, whatever the format.
+    /// A number in hexadecimal or octal, regardless of the format.
     Hexadecimal,
     UpperHexadecimal,
     Octal,
@@ -39,15 +39,15 @@ pub(super) enum Item {
     Timestamp,
     /// A time span.
     TimeDelta,
-    /// A time span if it is negative, else a point in time.
+    /// A time span if it is negative, otherwise a point in time.
     WaitTime,
     /// Hexadecimal digits.
     Bytes,
-    /// A type that is not known: what it is shown as is all that is left.
+    /// An unknown type: only its rendering is known.
     Unknown,
 }
 
-/// Finds the names of an enumeration: those of its values, or of the bits that its values are.
+/// Finds the names of an enumeration: names of its values, or of the bits in its values.
 pub(super) type Enums<'a> = dyn Fn(&str, bool) -> Option<Arc<ValueMap>> + 'a;
 
 /// Sets type and names of a field by the word that a TMF file has for it: `ItemLong`,
@@ -113,7 +113,7 @@ pub(super) fn set(field: &mut Field, word: &str, enums: &Enums<'_>) -> Item {
             (Type::UInt32, Item::Flags)
         }
         _ => {
-            // Whatever lies behind it cannot be found either.
+            // The fields after it cannot be found either.
             field.length = Length::Rest;
             (Type::Binary, Item::Unknown)
         }
@@ -139,6 +139,7 @@ fn list(field: &mut Field, names: &str) -> Item {
 fn bits(field: &mut Field, names: &str) -> Item {
     let entries = names
         .split(',')
+        // A value has at most 64 bits.
         .zip(0..64)
         .map(|(name, bit)| (1 << bit, name.trim().into()));
     field.map = Some(Arc::new(ValueMap {
@@ -149,7 +150,7 @@ fn bits(field: &mut Field, names: &str) -> Item {
 }
 
 impl Item {
-    /// An argument for a format: as a number where it is one, and as a text.
+    /// An argument for a format: as a number, if it is one, and as a text.
     pub(super) fn value(self, field: &Field, bytes: &[u8]) -> (Argument, String) {
         let number = argument(field.ty, bytes);
         let text = self.text(field, bytes, &number);
@@ -166,7 +167,7 @@ impl Item {
             Some(name) => format!("{code:#010x}({name})"),
             None => format!("{code:#010x}"),
         };
-        // Times have 8 bytes, so that no sign is lost here; numbers that are shorter are no times.
+        // Times have 8 bytes, so no sign is lost here; shorter numbers are not times.
         let ticks = bits.cast_signed();
         match self {
             Self::Plain => number.natural(),
@@ -225,6 +226,7 @@ fn names(field: &Field) -> impl Iterator<Item = (u64, &str)> {
 /// Names of the bits that are set; a bit without a name in hexadecimal.
 fn of_bits(field: &Field, bits: u64, between: &str) -> String {
     let (mut left, mut found) = (bits, Vec::new());
+    // An entry of 0 is contained in every value, so it would be named each time.
     for (value, name) in names(field).filter(|(value, _)| *value != 0 && bits & value == *value) {
         left &= !value;
         found.push(name.to_owned());
@@ -251,6 +253,7 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
             bytes: size,
             signed: true,
         },
+        // Ports are in network byte order.
         Type::Port => Argument::unsigned((bits as u16).swap_bytes().into(), 2),
         Type::Float => Argument::Float(f32::from_bits(bits as u32).into()),
         Type::Double => Argument::Float(f64::from_bits(bits)),
@@ -286,7 +289,7 @@ fn whole(text: &str) -> String {
     text.split('\0').next().unwrap_or_default().to_owned()
 }
 
-/// `2020-01-01 00:00:00.000Z`; the number where it is no time.
+/// `2020-01-01 00:00:00.000Z`; the number if it is not a time.
 fn point_in_time(filetime: i64) -> String {
     let text = utc_text(filetime).filter(|_| filetime > 0);
     let parts = text.as_deref().and_then(|text| text.split_once('T'));

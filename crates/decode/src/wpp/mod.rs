@@ -1,8 +1,8 @@
 //! Messages of WPP: text and arguments, by the trace message format files (TMF) of their programs.
 //!
-//! A message in a trace has the GUID of its source file, a number, and the bytes of its arguments. What they
-//! mean is known to the program alone, whose symbol file the tool `tracepdb` turns into TMF files: a format
-//! for each message, the types of its arguments, and the names of enumerations.
+//! A message in a trace has the GUID of its source file, a number, and the bytes of its arguments.
+//! Only the symbol file of the program contains their meaning. The tool `tracepdb` converts it to
+//! TMF files: a format for each message, the types of its arguments, and the names of enumerations.
 
 mod item;
 mod tmf;
@@ -31,11 +31,11 @@ pub struct Message {
     pub number: u16,
     /// Arguments as fields, named by the expressions that the program logs.
     pub schema: Schema,
-    /// What its text is made of.
+    /// The source of its text.
     pub text: Text,
 }
 
-/// What the text of a message is made of.
+/// The parts of a message's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     /// The program, as the file names it.
@@ -46,7 +46,7 @@ pub struct Text {
     pub tag: Box<str>,
     /// Name of the level, empty without one.
     pub level: Box<str>,
-    /// Names of the flags, empty without any.
+    /// Names of the flags; empty if there are none.
     pub flags: Box<str>,
     /// The function that logs the message.
     pub function: Box<str>,
@@ -60,7 +60,7 @@ impl Text {
     #[must_use]
     pub fn of(&self, event: &RawEvent<'_>, plan: &Plan, spans: &mut Spans) -> String {
         let payload = event.payload();
-        // Whether all fields are there does not matter: arguments behind a cut are shown by their numbers.
+        // Missing fields do not matter: arguments after a cut are shown by their numbers.
         plan.locate(payload, spans);
         self.template.text(|piece| match piece {
             Piece::Text(text) => text.to_string(),
@@ -70,7 +70,7 @@ impl Text {
                     return format!("%{number}");
                 };
                 match spec {
-                    // A text form beats the number behind it only where a text is asked for.
+                    // A text form takes precedence over its number only if a text is expected.
                     Some(spec) => {
                         let (number, text) = argument;
                         let argument = if spec.is_text() {
@@ -125,7 +125,7 @@ impl Text {
         Some(item.value(field, bytes))
     }
 
-    /// What the numbers below 10 stand for: parts of the header. Its times are a column.
+    /// The arguments with numbers below 10: parts of the header. Its times are a column.
     fn of_header(&self, number: u16, event: &RawEvent<'_>) -> Option<(Argument, String)> {
         let text = |text: &str| (Argument::Text(text.to_owned()), text.to_owned());
         let of_number = |number: Option<u32>| {

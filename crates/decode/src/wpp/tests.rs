@@ -348,7 +348,7 @@ fn an_unknown_type_leaves_the_rest_as_bytes() {
     assert_eq!(text_of(message, &[1, 0, 0, 0, 0xAB, 0xCD]), "1 abcd %12");
 }
 
-/// The part of the file that is replaced, what stands there then, and the error.
+/// The part of the file to replace, its replacement, and the error.
 #[test]
 fn errors_say_where_and_what() {
     let good = file("%10!d!", "x, ItemLong -- 10");

@@ -25,16 +25,16 @@ use crate::describe::Wrong;
 use crate::message::{self, Dialect, Template};
 use crate::schema::{Field, Schema, Source, Type, ValueMap};
 
-/// What such a file looks like, for errors.
+/// A description of the file format, for errors.
 const HINT: &str = "such files are made by `tracepdb -f PROGRAM.pdb`; a line with a GUID and `// SRC=`, then `#typev` lines";
 
-/// What an entry of an enumeration costs beside its name.
+/// Memory cost of an enumeration entry in addition to its name.
 const ENTRY_COST: usize = 40;
 
 /// Reads a file: all its messages.
 ///
 /// # Errors
-/// [`Wrong`] with the line that makes no sense. `budget` is what messages may take.
+/// [`Wrong`] with the invalid line. `budget` limits the memory for messages.
 pub fn read(text: &str, budget: &mut Budget) -> Result<Vec<Message>, Wrong> {
     let mut reader = Reader {
         lines: Lines::new(text),
@@ -43,7 +43,7 @@ pub fn read(text: &str, budget: &mut Budget) -> Result<Vec<Message>, Wrong> {
         enums: HashMap::new(),
     };
     reader.read(budget)?;
-    // Enumerations may stand behind the messages that use them.
+    // Enumerations may follow the messages that use them.
     let enums = |name: &str, flags: bool| {
         let [values, bits] = reader.enums.get(name)?;
         Some(Arc::clone(if flags { bits } else { values }))
@@ -105,7 +105,7 @@ struct Provider {
     source: Arc<str>,
 }
 
-/// A message whose enumerations are not looked up yet.
+/// A message whose enumerations are not resolved yet.
 #[derive(Debug)]
 struct Raw<'t> {
     provider: Provider,
@@ -122,7 +122,8 @@ struct Reader<'t> {
     lines: Lines<'t>,
     provider: Option<Provider>,
     raw: Vec<Raw<'t>>,
-    /// Names of values, and the same as names of bits: which of both is meant only a message says.
+    /// Names of values, and the same names for bits: only a message determines which of the two
+    /// applies.
     enums: HashMap<&'t str, [Arc<ValueMap>; 2]>,
 }
 
@@ -279,15 +280,15 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The format up to the quotation mark that ends it, and what stands behind that. The format may contain such
+/// The format up to the quotation mark that ends it, and the rest. The format may contain quotation
 /// marks.
 fn end_of_format(quoted: &str) -> Option<(&str, &str)> {
     let ends = |behind: &str| {
         let behind = behind.trim_start();
         behind.is_empty() || behind.starts_with("//")
     };
-    // From the end: the last mark with nothing but a comment behind it ends the format, whatever marks are
-    // inside.
+    // From the end: the last mark followed by nothing but a comment ends the format, whichever
+    // marks are inside.
     let (at, _) = quoted
         .rmatch_indices('"')
         .find(|(at, _)| quoted.get(at + 1..).is_some_and(ends))?;
@@ -301,7 +302,7 @@ fn end_of_format(quoted: &str) -> Option<(&str, &str)> {
 
 /// `EXPRESSION, ItemTYPE -- NUMBER`; expression and type may both have commas.
 fn argument(line: &str) -> Option<(&str, &str, u16)> {
-    // The number is looked for from the end, since expressions of C have `--` and `//` inside.
+    // The number is searched from the end, because C expressions contain `--` and `//`.
     let (front, number) = line.rsplit_once("--").or_else(|| line.rsplit_once("//"))?;
     let number = number.trim().parse().ok()?;
     let front = front.trim_end();
@@ -310,8 +311,8 @@ fn argument(line: &str) -> Option<(&str, &str, u16)> {
         let is_word = name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric());
         is_word && (name.len() == word.len() || word.ends_with(')'))
     };
-    // The first comma with a type behind it ends the expression. Commas in front of it are those of calls,
-    // and those behind it those of a list of names.
+    // The first comma followed by a type ends the expression. Commas before it belong to calls, and
+    // those after it to a list of names.
     let found = front.match_indices(',').find_map(|(at, _)| {
         let word = front.get(at + 1..)?.trim();
         (word.starts_with("Item") && is_type(word)).then_some((front.get(..at)?.trim(), word))
@@ -323,7 +324,8 @@ fn argument(line: &str) -> Option<(&str, &str, u16)> {
 /// Decimal or, with `0x`, hexadecimal; enumerations of C may have negative values.
 fn integer(text: &str) -> Option<u64> {
     let value = crate::manifest::integer(text)?;
-    // Values are compared with arguments of 32 bits, and a negative one is sign-extended here but not there.
+    // Values are compared with arguments of 32 bits, and a negative one is sign-extended here but
+    // not there.
     Some(value & u64::from(u32::MAX))
 }
 
@@ -332,7 +334,7 @@ impl Raw<'_> {
         Wrong::at(self.line, expected, found, HINT)
     }
 
-    /// Bytes of memory that the message will take, roughly: its fields twice, for both sizes of pointers.
+    /// Approximate bytes of memory for the message: its fields twice, for both pointer sizes.
     fn cost(&self) -> usize {
         let names = |word: &str| ENTRY_COST * (1 + word.matches(',').count()) + word.len();
         let fields = self
@@ -391,7 +393,7 @@ impl Raw<'_> {
     }
 }
 
-/// Level, flags and function. Only the function may have blanks, and it stands last.
+/// Level, flags and function. Only the function may contain blanks, and it is last.
 fn comment(comment: &str) -> (&str, &str, &str) {
     let (front, function) = comment.split_once("FUNC=").unwrap_or((comment, ""));
     let word = |name: &str| {

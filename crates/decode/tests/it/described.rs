@@ -1,4 +1,5 @@
-//! Events that files describe, against what independent decoders say of the sample traces.
+//! Events that the trace describes, compared with the output of independent decoders for the sample
+//! traces.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -13,7 +14,7 @@ use etwkit_etl::source::ByteSource;
 use etwkit_etl::{Identity, Order, RawEvent, Session};
 use serde_json::Value;
 
-/// Reads a trace with a decoder that has seen it, and these descriptions.
+/// Reads a trace with a decoder that has observed it, and with these descriptions.
 fn each(
     trace: &Path,
     given: Descriptions,
@@ -49,8 +50,8 @@ fn fields(event: &RawEvent<'_>, plan: &Plan) -> serde_json::Map<String, Value> {
     fields
 }
 
-/// Whether a field has the value of the truth, which has numbers where ours are shown by a name, in
-/// hexadecimal digits or as a time.
+/// True if a field has the value of the reference, which has numbers in place of names, hexadecimal
+/// digits or times.
 fn is_same(ours: &Value, truth: &Value, field: &etwkit_decode::Field) -> bool {
     let (Value::String(ours), Some(number)) = (ours, truth.as_i64()) else {
         return ours == truth;
@@ -219,7 +220,7 @@ fn a_manifest_file_decodes_the_events_of_its_provider() {
                 .unwrap()
                 .name(event.descriptor().keyword)
                 .unwrap();
-            // One keyword is that of the channel.
+            // One keyword is the keyword of the channel.
             ours = ours
                 .split('|')
                 .filter(|name| !name.starts_with("0x"))
@@ -340,8 +341,8 @@ fn packets_have_the_fields_of_the_truth() {
     assert!(named > 114, "{named} values with a name");
 }
 
-/// What the trace says of an event counts for every front end: [`Decoder::plan`] takes it before the built-in
-/// tables.
+/// The descriptions in the trace are used by every front end: [`Decoder::plan`] takes them before
+/// the built-in tables.
 #[test]
 fn descriptions_of_the_trace_win_over_built_in_layouts() {
     let Some(root) = etwkit_testkit::traces() else {

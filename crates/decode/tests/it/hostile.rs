@@ -1,4 +1,4 @@
-//! Malicious descriptions: they read outside, refer to themselves or never end.
+//! Malicious descriptions: they refer to bytes outside, to themselves, or without end.
 
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,8 @@ fn offsets_outside_of_a_record_give_nothing() {
             let _ = (read(&info), etwkit_decode::eventinfo::message(&info));
         }
     }
-    // An odd offset cuts characters in two, one into the head takes numbers for text: both stay inside.
+    // An odd offset cuts characters in two; an offset into the head reads numbers as text. Both
+    // stay inside.
     for offset in 1..136 {
         let _ = read(&info(1, &[[0, offset, 8, 0, offset, 1, 0]]));
     }
@@ -106,7 +107,7 @@ fn counts_of_a_record_are_bounded_by_its_size() {
 
 #[test]
 fn structs_that_contain_each_other_are_refused() {
-    // Flags 1: a struct, whose members begin at `type` and are as many as `output type`.
+    // Flags 1: a struct, whose members start at `type`; `output type` is their number.
     assert!(read(&info(1, &[[1, 0, 0, 1, 0, 1, 0]])).is_none(), "itself");
     assert!(
         read(&info(1, &[[1, 0, 1, 1, 0, 1, 0], [1, 0, 0, 1, 0, 1, 0]])).is_none(),
@@ -120,7 +121,8 @@ fn structs_that_contain_each_other_are_refused() {
 
 #[test]
 fn arrays_of_arrays_of_nothing_end() {
-    // Sixteen structs in each other, each an array of 65535, around a field without bytes or with one.
+    // Sixteen nested structs, each an array of 65535, around a field without bytes or with one
+    // byte.
     for (kind, payload) in [(0, vec![0; 64]), (4, vec![1; 60_000])] {
         let mut properties: Vec<[u32; 7]> =
             (1..=15).map(|at| [0x21, 0, at, 1, 0, 0xFFFF, 0]).collect();
@@ -129,7 +131,7 @@ fn arrays_of_arrays_of_nothing_end() {
             assert!(!decode(schema, &payload) || kind == 0);
         }
     }
-    // A count that stands in the array's own elements is 0 when it is asked for.
+    // A count that is in the array's own elements is 0 at the time of reading.
     let own = info(1, &[[4, 0, 8, 0, 0, 0, 0]]);
     assert!(read(&own).is_none_or(|schema| {
         decode(schema, &[0xFF; 64]);
@@ -158,7 +160,7 @@ fn metadata_of_events_ends_where_it_says() {
             "{size}"
         );
     }
-    // Arrays of structs of arrays: what the payload says is not believed.
+    // Arrays of structs of arrays: counts in the payload are not trusted.
     let nested = schema(b"s\0\xD8\x01t\0\xD8\x01u\0\xD8\x01v\0\x40").unwrap();
     assert!(!decode(nested.clone(), &[0xFF; 60_000]));
     decode(nested, &[]);

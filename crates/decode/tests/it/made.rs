@@ -3,7 +3,7 @@
 use etwkit_etl::wire::extended::write_items;
 use etwkit_etl::{Guid, HeaderKind, RawEvent};
 
-/// The provider of made events.
+/// The provider of test events.
 pub(crate) const PROVIDER: Guid = Guid::literal("11111111-2222-3333-4444-555555555555");
 
 /// A record with its time stamp.
@@ -14,7 +14,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// A manifest event of [`PROVIDER`] by process 1, thread 2.
+    /// A manifest event of [`PROVIDER`], logged by process 1, thread 2.
     pub(crate) fn event(time: i64, (id, version, opcode): (u16, u8, u8), payload: &[u8]) -> Self {
         Self::extended(time, (id, version, opcode), &[], payload)
     }
@@ -41,7 +41,7 @@ impl Record {
         }
     }
 
-    /// Makes it an event of another provider.
+    /// Changes the provider of the event.
     #[allow(
         dead_code,
         reason = "other crates that share this file have no use for it"

@@ -1,4 +1,4 @@
-//! Built-in names against the sample traces, where they are at hand.
+//! Built-in names compared with the sample traces, if they are available.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use etwkit_decode::{Decoder, Plan};
 use etwkit_etl::source::ByteSource;
 use etwkit_etl::{Identity, Order, RawEvent, Session};
 
-/// Hands out the events of a sample with what describes each of them.
+/// Passes on the events of a sample, each with its description.
 fn each(name: &str, mut visit: impl FnMut(&RawEvent<'_>, Option<&Plan>, &Decoder)) -> Option<()> {
     let bytes = fs::read(etwkit_testkit::traces()?.join(name)).unwrap();
     let session = Session::open(vec![Box::new(bytes) as Box<dyn ByteSource>]).unwrap();
@@ -31,7 +31,7 @@ fn each(name: &str, mut visit: impl FnMut(&RawEvent<'_>, Option<&Plan>, &Decoder
     Some(())
 }
 
-/// In two traces nothing but the built-in tables names some thousands of events of known providers.
+/// In two traces only the built-in tables name some thousands of events of known providers.
 #[test]
 fn events_of_known_providers_that_the_trace_does_not_name_have_a_name() {
     for (sample, expected) in [
@@ -82,7 +82,7 @@ fn events_of_known_providers_that_the_trace_does_not_name_have_a_name() {
     }
 }
 
-/// What a trace itself calls an event is what the tables call it, as far as both know it. The exceptions are
+/// The names of events in a trace equal the names in the tables if both exist. The exceptions are
 /// other editions of a manifest.
 #[test]
 fn built_in_names_are_those_that_traces_have() {

@@ -1,11 +1,11 @@
-//! Events of the network that are read by the names of their fields.
+//! Network events that are read by the names of their fields.
 
 use etwkit_decode::Decoder;
 use etwkit_decode::dns::{DNS_CLIENT, DnsReader, Step};
 use etwkit_decode::tcpip::{Kind, TCPIP, TcpReader};
 use etwkit_etl::{Guid, HeaderKind, RawEvent};
 
-/// A manifest event of a provider by process 1, thread 2.
+/// A manifest event of a provider, logged by process 1, thread 2.
 fn event(provider: Guid, id: u16, version: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; 80];
     bytes[8..16].copy_from_slice(&[2, 0, 0, 0, 1, 0, 0, 0]);
@@ -35,7 +35,8 @@ fn wide(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// What EventInfo says of an event: fields with the numbers of their types (1 text, 8 `u32`, 10 `u64`).
+/// The EventInfo record of an event: fields with the numbers of their types (1 text, 8 `u32`, 10
+/// `u64`).
 fn event_info(provider: Guid, id: u16, fields: &[(&str, u16)]) -> Vec<u8> {
     let mut info = vec![0; 112];
     info[..16].copy_from_slice(&provider.to_bytes());
@@ -113,7 +114,7 @@ fn known_layouts_are_read_without_any_description() {
             }
         )
     );
-    // The version before it has no process.
+    // The previous version has no process.
     let dns = read_dns(
         &mut decoder,
         &event(DNS_CLIENT, 1015, 0, &timeout[..timeout.len() - 4]),
@@ -145,7 +146,7 @@ fn what_the_trace_says_of_an_event_comes_first() {
         results: String::new(),
     };
     assert_eq!(dns, ("b.example".into(), None, step));
-    // A description without the fields that are needed is none.
+    // A description without the required fields is ignored.
     let mut poor = decoder(&[event_info(DNS_CLIENT, 3008, &[("Something", 8)])]);
     assert_eq!(
         read_dns(&mut poor, &event(DNS_CLIENT, 3008, 0, &answer()))
@@ -183,7 +184,7 @@ fn an_event_that_is_cut_short_is_not_read() {
         (Kind::Send, 0xAA, Some(100), Some(7))
     );
     assert_eq!((read(&send[..30], 0), read(&send, 1)), (None, None));
-    // A version that is not known is read like the last one: newer ones append fields.
+    // An unknown version is read like the last known one: newer versions append fields.
     let newer = [&send[..], &[0; 36], &[0; 8]].concat();
     assert_eq!(read(&newer, 9).unwrap().bytes, Some(100));
 }

@@ -1,4 +1,4 @@
-//! Which description of an event wins, and what broken ones do.
+//! The precedence of the descriptions of an event, and the treatment of broken ones.
 
 use etwkit_decode::{Decoder, Source};
 use etwkit_etl::wire::extended::kind;
@@ -27,7 +27,7 @@ fn chunk(total: u16, number: u16, bytes: &str) -> Vec<u8> {
     [&head, bytes.as_bytes()].concat()
 }
 
-/// A manifest with event 1 of that task.
+/// A manifest with event 1 of task `task`.
 fn manifest(task: &str) -> String {
     format!(r#"<provider name="Made"><events><event value="1" task="{task}"/></events></provider>"#)
 }
@@ -193,8 +193,8 @@ fn manifests_of_the_provider_win_over_event_info() {
     assert_eq!(decoder.provider_name(PROVIDER).as_deref(), Some("Made"));
 }
 
-/// One rule for all front ends: what the trace says comes first, and gives way only where the payload is too
-/// short for it.
+/// One rule for all front ends: the descriptions in the trace come first. They give way only if the
+/// payload is too short for them.
 #[test]
 fn event_info_wins_over_built_in_tables_where_it_fits() {
     let runtime = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
@@ -225,7 +225,7 @@ fn event_info_wins_over_built_in_tables_where_it_fits() {
     assert_eq!(source(10), Some(Source::EventInfo), "neither fits");
 }
 
-/// Windows 7 writes a pointer where the manifest has 4 bytes, Windows 10 the 4 bytes.
+/// Windows 7 writes a pointer in place of the 4 bytes of the manifest; Windows 10 writes 4 bytes.
 #[test]
 fn the_size_of_the_payload_shows_how_long_a_connection_id_is() {
     let network = Guid::literal("7dd42a49-5329-4832-8dfd-43d979153a88");

@@ -1,4 +1,4 @@
-//! The sample traces, where they are at hand.
+//! The sample traces, if they are available.
 
 use std::fs;
 use std::net::IpAddr;
@@ -47,7 +47,8 @@ fn described_events_fill_their_payload() {
         };
         let runtime =
             plan.schema().provider_name.as_deref() == Some("Microsoft-Windows-DotNETRuntime");
-        // The stack event has more frames than its description says; two manifests lack an argument.
+        // The stack event has more frames than its description says; two manifests lack an
+        // argument.
         if plan.schema().source != Source::EventInfo || runtime && event.descriptor().id == 82 {
             return;
         }
@@ -62,8 +63,8 @@ fn described_events_fill_their_payload() {
     assert_eq!(decoder.problems().counts().count(), 0);
 }
 
-/// Who receives a datagram is never a group of the other side: most of them were sent to groups, which this
-/// machine joined. Eight of Windows 7 name this machine as their source.
+/// The remote end of a received datagram is never a group. Most datagrams were sent to groups that
+/// this machine joined. Eight of Windows 7 have this machine as their source.
 #[test]
 fn datagrams_that_came_in_went_to_the_local_end() {
     let is_group = |ip: IpAddr| match ip {
@@ -112,8 +113,8 @@ fn the_order_of_observing_does_not_matter() {
     }
 }
 
-/// Bytes anywhere in an uncompressed trace change: whatever the descriptions say then, nothing panics and
-/// nothing grows without end.
+/// Bytes anywhere in an uncompressed trace change: the damaged descriptions cause no panic and no
+/// unlimited growth.
 #[test]
 fn damaged_descriptions_do_no_harm() {
     let names = ["primitive-types.etl", "made/dns-4.etl", "made/tcp-4.etl"];

@@ -1,7 +1,7 @@
-//! The directory of a file: where its buffers lie and when each one starts.
+//! The directory of a file: the offset and start time of each buffer.
 //!
-//! Only the 72 bytes of each header and the first record are read, so that a file of any size is
-//! indexed at the speed of its page cache.
+//! Only the 72 bytes of each header and the first record are read, so a file of any size is indexed
+//! at the speed of its page cache.
 
 use super::load::{Loaded, PREFIX_LEN, decompress_prefix};
 use super::resync::Probe;
@@ -18,7 +18,8 @@ use crate::{Error, Result};
 pub struct BufferEntry {
     /// Offset in the file.
     pub offset: u64,
-    /// Bytes that the file has of it: fewer than the header says if the file ends inside the buffer.
+    /// Bytes of the buffer in the file: fewer than its header states if the file ends inside the
+    /// buffer.
     pub len: u32,
     /// Its header.
     pub header: BufferHeader,
@@ -27,14 +28,14 @@ pub struct BufferEntry {
 }
 
 impl BufferEntry {
-    /// Whether the file ends inside the buffer.
+    /// True if the file ends inside the buffer.
     #[must_use]
     pub const fn is_truncated(&self) -> bool {
         self.len < self.header.buffer_size
     }
 }
 
-/// What the scan over all buffer headers found.
+/// The results of the scan over all buffer headers.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     pub(super) buffers: Vec<BufferEntry>,
@@ -64,7 +65,8 @@ impl Directory {
     }
 }
 
-/// Whether the events inside a buffer may be out of order, so that its first event is not its earliest.
+/// True if the events inside a buffer may be out of order, so that its first event may not be its
+/// earliest.
 const fn unordered_buffers(log_file_mode: u32) -> bool {
     log_file_mode
         & (mode::NO_PER_PROCESSOR_BUFFERING | mode::PRIVATE_LOGGER | mode::PRIVATE_IN_PROC)
@@ -87,8 +89,8 @@ impl Scan<'_> {
                 .header_at(position)?
                 .filter(BufferHeader::is_plausible)
             {
-                // The size leads to the next buffer: one that is wrong would lose every buffer between here
-                // and the place where the scan finds its way back.
+                // The size leads to the next buffer. A wrong size would lose every buffer up to the
+                // place where the scan resynchronizes.
                 let size = self.probe.trusted_size(position, &header)?;
                 if size != header.buffer_size {
                     self.damage(Kind::BufferSize, position, 0);
@@ -105,15 +107,16 @@ impl Scan<'_> {
                 position = next;
             }
         }
-        // Fewer bytes than a header are left. Zeros are the rest of a preallocated file, anything else is the
-        // beginning of a buffer that was cut.
+        // Fewer bytes than a header are left. Zeros are the rest of a preallocated file. Anything
+        // else is the start of a buffer that was cut.
         if !self.probe.is_zero(position)? {
             self.skip(position, end);
         }
         Ok(())
     }
 
-    /// Passes over bytes that are no buffer. Fewer than a header has were none before the damage either.
+    /// Skips bytes that are not a buffer. If they are fewer than a header, no buffer is missing
+    /// there.
     fn skip(&mut self, from: u64, to: u64) {
         let bytes = to - from;
         self.damage(Kind::SkippedBytes, from, bytes);
@@ -135,8 +138,8 @@ impl Scan<'_> {
     }
 
     fn add(&mut self, offset: u64, len: u32, header: BufferHeader) -> Result<()> {
-        // Session ids are learned before the next header is judged, so that a scan behind damage can
-        // recognise buffers of this session.
+        // Session IDs are learned before the next header is judged, so that a scan after damage can
+        // recognize buffers of this session.
         self.probe.saw(&header);
         let mut entry = BufferEntry {
             offset,
@@ -145,8 +148,9 @@ impl Scan<'_> {
             first_time: i64::MAX,
         };
         if entry.is_truncated() {
-            // The filler at the end of an uncompressed buffer is no loss, so only what its header calls valid
-            // counts. A compressed buffer has no filler: all of its bytes in the file are data.
+            // The filler at the end of an uncompressed buffer is not a loss, so only the bytes that
+            // its header declares valid count. A compressed buffer has no filler: all of its bytes
+            // in the file are data.
             let valid = if header.is_compressed() {
                 header.buffer_size
             } else {
@@ -167,8 +171,8 @@ impl Scan<'_> {
 
     fn first_time(&self, entry: &BufferEntry) -> Result<i64> {
         let Probe { source, format, .. } = self.probe;
-        // Where buffers belong to one processor each, the first event of a buffer is its earliest, and a
-        // glance at it is enough.
+        // If each buffer belongs to one processor, its first event is its earliest, and one glance
+        // is enough.
         if !self.unordered {
             let mut head = [0; PREFIX_LEN];
             let wanted = if entry.header.is_compressed() {
@@ -188,7 +192,7 @@ impl Scan<'_> {
                 return Ok(time);
             }
         }
-        // No event at the start that gives its time at a glance: cut the whole buffer.
+        // The first record has no readable time: cut the whole buffer.
         let loaded = Loaded::read(source, entry, format)?;
         let mut first = i64::MAX;
         loaded.cut(|cut| first = first.min(cut.timestamp), |_| ());
@@ -196,11 +200,11 @@ impl Scan<'_> {
     }
 }
 
-/// Time of the first record, if it is an event whose header says so.
+/// Time of the first record, if it is an event whose header contains a time.
 fn peek_time(buffer: &[u8]) -> Option<i64> {
     let record = buffer.get(HEADER_LEN..)?;
-    // Messages of WPP have another marker and may have no time at all; they and skipped records make the
-    // caller cut the whole buffer.
+    // WPP messages have another marker and may have no time at all. For them, and for skipped
+    // records, the caller cuts the whole buffer.
     let kind = HeaderKind::from_byte(*record.get(2)?).filter(|_| record.get(3) == Some(&0xC0))?;
     i64_at(record, kind.time_stamp_at()?)
 }
@@ -218,18 +222,20 @@ pub(super) fn read(source: &dyn ByteSource, offset: u64, buf: &mut [u8]) -> Resu
 pub struct BufferCounts {
     /// Buffers found.
     pub total: u64,
-    /// Of these, compressed.
+    /// Number of compressed buffers among them.
     pub compressed: u64,
     /// Buffers during which events were lost.
     pub events_lost: u64,
     /// Buffers with a lost buffer in front.
     pub buffer_lost: u64,
-    /// Buffers that the file should have by its trace header; `None` where that does not say.
+    /// Buffers that the file should have by its trace header; `None` if the header does not state
+    /// it.
     pub expected: Option<u64>,
-    /// Buffers that are not in the file: fewer were found than its trace header says, or sequence numbers are
-    /// missing. Merged files have new sequence numbers, so that only the header counts.
+    /// Number of buffers that are not in the file: fewer were found than its trace header states,
+    /// or sequence numbers are missing. Merged files have new sequence numbers, so only their
+    /// header counts.
     pub missing: u64,
-    /// Whether buffers are missing at the end: the file was cut.
+    /// True if buffers are missing at the end: the file was cut.
     pub is_cut: bool,
 }
 
@@ -251,14 +257,14 @@ impl BufferCounts {
             buffer_lost: with(flag::BUFFER_LOST),
             expected,
             missing: absent.max(missing_sequence_numbers(buffers, header.log_file_mode)),
-            // What was skipped in the middle is not missing at the end.
+            // Buffers skipped in the middle are not missing at the end.
             is_cut: absent > buffers_in(skipped, buffers)
                 || buffers.last().is_some_and(BufferEntry::is_truncated),
         }
     }
 }
 
-/// How many buffers the skipped bytes were, if those had the average size of the others.
+/// Number of buffers in the skipped bytes, assuming the average size of the others.
 fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
     // The header buffer may have another size.
     let others = buffers.get(1..).unwrap_or_default();
@@ -269,21 +275,21 @@ fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
     skipped.div_ceil((bytes / others.len().max(1) as u64).max(HEADER_LEN as u64))
 }
 
-/// How many buffers a file should have by its trace header. The number is written when the session is closed;
-/// until then it is 0 or too small.
+/// Number of buffers that a file should have by its trace header. The number is written when the
+/// session is closed; until then it is 0 or too small.
 fn expected_buffers(header: &TraceHeader) -> Option<u64> {
     let has = |bit: u32| header.log_file_mode & bit != 0;
     let written = u64::from(header.buffers_written);
     if header.end_time == 0 || written == 0 {
         return None;
     }
-    // A merge or relog step writes a file of its own, whatever mode the recording had.
+    // A merge or relog step writes a file of its own, whichever mode the recording had.
     if has(mode::RELOG) {
         return Some(written);
     }
     if has(mode::BUFFERING) {
-        // The file has what lay in memory when it was saved; the header may count all buffers since the
-        // start.
+        // The file contains the buffers in memory when it was saved; the header may count all
+        // buffers since the start.
         return None;
     }
     if has(mode::CIRCULAR) {
@@ -296,8 +302,8 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
         if room == 0 || has(mode::COMPRESSED) || header.buffer_size == 0 {
             return None;
         }
-        // Buffers that were overwritten were counted when they were written. Where exactly the file wraps
-        // differs by one buffer between versions of Windows.
+        // Buffers that were overwritten were counted when they were written. The exact wrap
+        // position differs by one buffer between versions of Windows.
         let room = room / u64::from(header.buffer_size);
         return Some(if written > room {
             room.saturating_sub(1)
@@ -312,7 +318,8 @@ fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 
     if log_file_mode & mode::RELOG != 0 {
         return 0;
     }
-    // The header buffer has number 0; in a circular file that wrapped the next ones were overwritten.
+    // The header buffer has number 0; in a circular file that wrapped the next ones were
+    // overwritten.
     let mut numbers: Vec<i64> = buffers
         .iter()
         .skip(1)
@@ -324,6 +331,6 @@ fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 
         [a, b] => b.abs_diff(*a) - 1,
         _ => 0,
     });
-    // A corrupted number must not look like millions of lost buffers.
+    // A corrupted number must not be counted as millions of lost buffers.
     gaps.filter(|gap| *gap < 1 << 20).sum()
 }

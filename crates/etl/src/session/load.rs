@@ -1,4 +1,4 @@
-//! One buffer, ready to be cut: fetched, decompressed, its valid end known.
+//! Loading one buffer: reading, decompressing, and finding the end of its valid data.
 
 use super::TraceFile;
 use super::directory::{BufferEntry, read};
@@ -32,7 +32,7 @@ impl Bytes<'_> {
         }
     }
 
-    /// Bytes of memory that are held.
+    /// Bytes of memory in use.
     pub(super) fn held(&self) -> usize {
         match self {
             Self::Mapped(_) => 0,
@@ -41,7 +41,7 @@ impl Bytes<'_> {
     }
 }
 
-/// A buffer in memory; offsets are those of the documented layout, header included.
+/// A buffer in memory. Offsets are those of the documented layout and include the header.
 #[derive(Debug)]
 pub(super) struct Loaded<'s> {
     pub(super) bytes: Bytes<'s>,
@@ -80,8 +80,8 @@ impl<'s> Loaded<'s> {
     fn decompressed(stored: &[u8], entry: &BufferEntry, format: u16, truncated: bool) -> Self {
         let end = (entry.header.offset as usize).clamp(HEADER_LEN, MAX_BUFFER_LEN as usize);
         let header = stored.get(..HEADER_LEN).unwrap_or_default();
-        // The header may claim 16 MiB for a few stored bytes. Memory is taken as data appears, so that many
-        // such headers do not cost what they claim.
+        // The header may claim 16 MiB for a few stored bytes. Memory is allocated as data appears,
+        // so many of these headers do not cost the memory that they claim.
         let mut out = Vec::with_capacity(end.min(1 << 20));
         out.extend_from_slice(header);
         out.resize(HEADER_LEN, 0);
@@ -101,8 +101,8 @@ impl<'s> Loaded<'s> {
         }
     }
 
-    /// Cuts the buffer. A record that the end of the file cut is no trouble of its own: the truncation
-    /// is counted already.
+    /// Cuts the buffer into records. A record that the end of the file cut is not reported again:
+    /// the truncation is counted already.
     #[inline]
     pub(super) fn cut(&self, event: impl FnMut(Cut), mut trouble: impl FnMut(Trouble)) {
         record::cut(self.bytes.as_slice(), self.end, event, |t| {
@@ -113,8 +113,8 @@ impl<'s> Loaded<'s> {
     }
 }
 
-/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in them; damage goes to
-/// `damage`.
+/// Loads a buffer and cuts it. `event` gets the bytes of the buffer and each event in it; damage
+/// goes to `damage`.
 #[inline]
 pub(super) fn cut<'s>(
     trace: &'s TraceFile,
@@ -139,7 +139,7 @@ pub(super) fn cut<'s>(
         |trouble| {
             let place = place(trouble_of(trouble), position_of(trouble));
             match trouble {
-                // What carries no event is no loss.
+                // A record without an event is not a loss.
                 Trouble::Skipped { .. } => damage.add(place),
                 Trouble::Broken { .. } => damage.add_loss(place, entry.offset),
             }
@@ -174,13 +174,14 @@ fn fetch<'s>(source: &'s dyn ByteSource, entry: &BufferEntry) -> Result<Bytes<'s
     Ok(Bytes::Owned(bytes))
 }
 
-/// End of the valid data of an uncompressed buffer as its header has it; can lie behind `len`.
+/// End of the valid data of an uncompressed buffer according to its header. It can exceed `len`.
 fn valid_end(entry: &BufferEntry, len: usize) -> usize {
     let (offset, saved) = (
         entry.header.offset as usize,
         entry.header.saved_offset as usize,
     );
-    // A buffer that was never flushed properly has no end: cut until the filler or an invalid header.
+    // A buffer that was never flushed properly has no end: cut until the filler or an invalid
+    // header.
     [offset, saved]
         .into_iter()
         .find(|end| *end >= HEADER_LEN)
@@ -196,18 +197,18 @@ pub(super) fn decompress(
     match format {
         FORMAT_LZNT1 => lznt1::decompress(input, out, end),
         FORMAT_HUFFMAN => xpress_huffman::decompress(input, out, end),
-        // The header buffer names the format. Plain LZ77 is the only one that real traces were seen to have,
-        // so it also stands for values that mean nothing.
+        // The header buffer names the format. Plain LZ77 is the only one found in real traces, so
+        // it is also used for values without a meaning.
         _ => lz77::decompress(input, out, end),
     }
 }
 
-/// Stored bytes that are enough for the first record header of a compressed buffer, whatever its format: a
+/// Stored bytes that contain the first record header of a compressed buffer in every format: a
 /// table of 256 bytes in format 4, then more than a header stored as literals would take.
 pub(super) const PREFIX_LEN: usize = HEADER_LEN + 256 + 128;
 
-/// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes of its
-/// stored form; `None` if `head` is too short for that.
+/// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes
+/// of its stored form; `None` if `head` is too short for that.
 pub(super) fn decompress_prefix(head: &[u8], format: u16, end: usize) -> Option<Vec<u8>> {
     let mut out = head.get(..HEADER_LEN)?.to_vec();
     decompress(head.get(HEADER_LEN..)?, format, &mut out, end).ok()?;

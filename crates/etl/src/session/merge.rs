@@ -1,12 +1,12 @@
 //! Events of all buffers in global time order.
 //!
-//! Buffers are opened in the order of their first event and stay open until they are used up, so that
-//! memory holds only the buffers that overlap the present: about one for each processor. That covers idle
-//! processors that flush late, circular files that wrapped, appended and merged sessions, without a rule
-//! for each. Equal time stamps keep the order of the files: file, buffer, position.
+//! Buffers are opened in the order of their first event and stay open until they are used up. So
+//! memory holds only the buffers that overlap the current time: about one for each processor. This
+//! one rule covers idle processors that flush late, circular files that wrapped, and appended and
+//! merged sessions. Equal time stamps keep the order of the files: file, buffer, position.
 //!
-//! The order in which buffers are opened is known from the start, so that a second thread loads, decompresses
-//! and cuts them ahead.
+//! The order in which buffers are opened is known from the start, so a second thread loads,
+//! decompresses and cuts them ahead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,20 +21,21 @@ use crate::Result;
 use crate::damage::{Damage, DamageAt, Kind};
 use crate::wire::record::Cut;
 
-/// Memory for open buffers. A trace of 500 processors with 1 MiB buffers stays below; what needs more was
-/// made to hurt.
+/// Memory limit for open buffers. A trace of 500 processors with 1 MiB buffers stays below it; a
+/// file that needs more was made to exhaust memory.
 const OPEN_BYTES_LIMIT: usize = 768 << 20;
 
-/// Where an event stands in the global order: time stamp, file, buffer, in one number that compares fast.
+/// Position of an event in the global order: time stamp, file and buffer, in one number that
+/// compares fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
 
 impl Key {
-    /// Behind every event.
+    /// A position after every event.
     const END: Self = Self(u128::MAX);
 
     const fn new(time: i64, file: u16, buffer: u32) -> Self {
-        // The sign bit flipped, negative times come before positive ones.
+        // Flipping the sign bit sorts negative times before positive ones.
         let time = time.cast_unsigned() ^ 1 << 63;
         Self((time as u128) << 48 | (file as u128) << 32 | buffer as u128)
     }
@@ -73,7 +74,7 @@ impl Open<'_> {
             .map(|cut| Key::new(cut.timestamp, self.file, self.buffer))
     }
 
-    /// Hands out events up to `limit`, which belongs to another buffer.
+    /// Emits events up to `limit`, the first key of another buffer.
     #[inline]
     fn emit(
         &mut self,
@@ -100,8 +101,8 @@ struct Ready<'s> {
     damage: Damage,
 }
 
-/// Loads a buffer, shows each of its events to `ahead` and keeps those that it wants. `None` if it holds no
-/// events.
+/// Loads a buffer, shows each of its events to `ahead` and keeps the wanted ones. `None` if it
+/// holds no events.
 fn load<'s>(
     session: &'s Session,
     key: Key,
@@ -130,8 +131,8 @@ fn load<'s>(
         previous = cut.timestamp;
         cuts.push(cut);
     })?;
-    // Sorting only where it is needed keeps the usual buffer, which is in order, free of it. The sort is
-    // stable: equal stamps keep their positions.
+    // The usual buffer is in order and is not sorted. The sort is stable: equal stamps keep their
+    // positions.
     if !ordered {
         cuts.sort_by_key(|cut| cut.timestamp);
     }
@@ -151,14 +152,14 @@ fn load<'s>(
 /// Bytes of a record, for a first guess of how many a buffer has.
 const USUAL_RECORD: usize = 64;
 
-/// Bytes of buffers that are loaded ahead by another thread, and their number. With few of them the threads
-/// wake each other all the time, many do not fit the cache.
+/// Limits for buffers that another thread loads ahead: their bytes, and their number. With few of
+/// them the threads wake each other all the time; many do not fit into the cache.
 const AHEAD_BYTES: usize = 4 << 20;
 const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
 /// Buffers that are loaded ahead, by the largest one of the session.
 fn buffers_ahead(session: &Session) -> usize {
-    // Of a compressed buffer the decompressed size is held in memory, of any other one the stored size.
+    // Memory use is the decompressed size of a compressed buffer, and the stored size of any other.
     let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
     let largest = session
         .files
@@ -170,7 +171,7 @@ fn buffers_ahead(session: &Session) -> usize {
     (AHEAD_BYTES / largest.max(1)).clamp(*AHEAD.start(), *AHEAD.end())
 }
 
-/// Where the next buffer comes from.
+/// The source of the next buffer.
 enum Supply<'s, A> {
     /// It is loaded when it is needed.
     Here(&'s Session, A),
@@ -202,7 +203,7 @@ struct Merge<'s, A> {
     pass: Pass,
 }
 
-/// Shows all events to `ahead`, buffer by buffer, and hands out in order those that it wants.
+/// Shows all events to `ahead`, buffer by buffer, and emits the wanted ones in order.
 pub(super) fn run(
     session: &Session,
     mut ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
@@ -218,8 +219,8 @@ pub(super) fn run(
     let mut order: Vec<Key> = session.files.iter().zip(0u16..).flat_map(keys).collect();
     order.sort_unstable();
     let order = order.as_slice();
-    // Starting a thread costs more than it saves for a handful of buffers, and with one core the two threads
-    // would only take turns.
+    // Starting a thread costs more than it saves for a handful of buffers, and with one core the
+    // two threads would only take turns.
     let few = order.len() < *AHEAD.end() / 4
         || available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let pass = if few {
@@ -240,8 +241,8 @@ fn run_ahead(
 ) -> Option<Result<Pass>> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(buffers_ahead(session));
-        // The channel is bounded, so the reader stops when it is that far ahead. When the merge ends early it
-        // drops its receiver, sending fails, and the thread ends.
+        // The channel is bounded, so the reader stops when it is that far ahead. When the merge
+        // ends early it drops its receiver, sending fails, and the thread ends.
         let send = move |key: &Key| sender.send(load(session, *key, ahead)).map_err(drop);
         let read = move || order.iter().try_for_each(send);
         thread::Builder::new()
@@ -286,7 +287,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
                 return Ok(self.pass);
             }
             match open.next_key() {
-                // The heap puts it where it belongs when the borrow ends.
+                // The heap restores its order when the borrow ends.
                 Some(key) => {
                     if let Some(mut head) = self.heads.peek_mut() {
                         *head = Reverse((key, slot));
@@ -303,12 +304,12 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         self.order.get(self.opened).copied()
     }
 
-    /// Opens every buffer whose first event is not behind the earliest one at hand.
+    /// Opens every buffer whose first event is not after the earliest event of the open buffers.
     #[inline]
     fn open_due(&mut self) -> Result<()> {
         while let Some(key) = self.waiting() {
-            // Only times are compared. A buffer that starts at the very time of the earliest event is opened
-            // as well, since its number may put it in front.
+            // Only times are compared. A buffer that starts at exactly the time of the earliest
+            // event is also opened, because its number may place it first.
             if self
                 .heads
                 .peek()
@@ -326,9 +327,9 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         let Some(ready) = self.supply.next(key)? else {
             return Ok(());
         };
-        // The limit is checked before the buffer is added, so that it is exceeded by one buffer at most and a
-        // session of huge buffers can always open its first one. Leaving a buffer out is damage and no error:
-        // the other events remain in order.
+        // The limit is checked before the buffer is added. So it is exceeded by one buffer at most,
+        // and a session of huge buffers can always open its first one. Leaving a buffer out is
+        // damage and not an error: the other events remain in order.
         if self.held <= OPEN_BYTES_LIMIT {
             self.pass.damage.merge(&ready.damage);
             self.insert(ready.open);
@@ -354,8 +355,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     }
 
     fn insert(&mut self, open: Open<'s>) {
-        // A buffer without events, or without any that `ahead` wanted, is dropped here and never takes a
-        // slot.
+        // A buffer without events, or without any event that `ahead` wanted, is dropped here and
+        // never takes a slot.
         let Some(key) = open.next_key() else { return };
         self.held += open.held();
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -368,7 +369,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         }
     }
 
-    /// The first key that must wait for another buffer than that of the earliest event.
+    /// The first key that must wait for a buffer other than the buffer of the earliest event.
     #[inline]
     fn limit(&self) -> Key {
         // The second smallest of a heap is one of the two below its root.
@@ -384,13 +385,14 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         head.min(waiting)
     }
 
-    /// Gives up the buffer of the earliest event, which is used up.
+    /// Closes the buffer of the earliest event, which is used up.
     fn close_first(&mut self, slot: usize) {
         self.heads.pop();
         let Some(open) = self.open.get_mut(slot).and_then(Option::take) else {
             return;
         };
-        // Neither vector changes after loading, so this is exactly what was added when the buffer was opened.
+        // Neither vector changes after loading, so this is exactly the amount that was added when
+        // the buffer was opened.
         self.held -= open.held();
         self.free.push(slot);
     }

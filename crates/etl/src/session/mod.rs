@@ -19,12 +19,12 @@ use crate::{Error, RawEvent, Result};
 use directory::Directory;
 use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1};
 
-/// In which order events are handed out.
+/// The order in which events are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// By time stamp; equal ones in the order of the files.
     Time,
-    /// As they lie in the files: the cheapest pass.
+    /// Order of the files: the cheapest pass.
     File,
 }
 
@@ -37,7 +37,7 @@ pub struct TraceFile {
     /// Compression format of its buffers.
     format: u16,
     buffers: Vec<BufferEntry>,
-    /// Bytes that are no buffer.
+    /// Bytes that are not a buffer.
     skipped: u64,
 }
 
@@ -73,10 +73,10 @@ impl TraceFile {
     }
 }
 
-/// What a pass over all events saw.
+/// The result of a pass over all events.
 #[derive(Debug, Clone, Default)]
 pub struct Pass {
-    /// Events handed out.
+    /// Number of visited events.
     pub events: u64,
     /// Damage inside buffers; that between them is [`Session::damage`].
     pub damage: Damage,
@@ -93,8 +93,8 @@ impl Session {
     /// Reads the headers of all files and the directory of their buffers.
     ///
     /// # Errors
-    /// [`Error::NotATrace`] if a file does not start like an event trace, [`Error::NotOneSession`] if the
-    /// files have different clocks, [`Error::Io`] if the system cannot read one.
+    /// [`Error::NotATrace`] if a file does not start like an event trace, [`Error::NotOneSession`]
+    /// if the files have different clocks, [`Error::Io`] if the system cannot read one.
     pub fn open(sources: Vec<Box<dyn ByteSource>>) -> Result<Self> {
         let mut damage = Damage::default();
         let mut files = Vec::with_capacity(sources.len());
@@ -109,7 +109,7 @@ impl Session {
         })
     }
 
-    /// Its files in the order in which they were given.
+    /// Its files, in the order in which they were passed.
     #[must_use]
     pub fn files(&self) -> &[TraceFile] {
         &self.files
@@ -130,35 +130,35 @@ impl Session {
             .fold(0, u64::saturating_add)
     }
 
-    /// Whether the end of a file is missing, so that the recording went on behind its last event.
+    /// True if the end of a file is missing, so that the recording continued after its last event.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.files.iter().any(|file| file.buffer_counts().is_cut)
     }
 
-    /// The file that started first: its header describes the machine and the start. If several started
-    /// together, the one that was named first.
+    /// The file that started first: its header describes the machine and the start. If several
+    /// started together, the first in the list.
     #[must_use]
     pub fn earliest(&self) -> Option<&TraceFile> {
         self.files.iter().min_by_key(|file| file.t0)
     }
 
-    /// The latest end of a file in raw ticks: its header event plus the length that its header states; `None`
-    /// if no file states one. And whether every file does: one that was not closed may go on behind the
-    /// others.
+    /// The latest end of a file in raw ticks: its header event plus the length that its header
+    /// states; `None` if no file states one. The flag is true if every file states its length: a
+    /// file that was not closed may continue after the others.
     #[must_use]
     pub fn ends(&self) -> (Option<i64>, bool) {
         let end = |file: &TraceFile| {
             let length = file.header.end_time.saturating_sub(file.header.start_time);
             let is_stated = file.header.end_time > 0 && length > 0;
-            // The length in the header counts from the header event of the same file, which is not time zero
-            // for files that began later.
+            // The length in the header counts from the header event of the same file, which is not
+            // time zero for files that started later.
             let clock = Clock {
                 t0: file.t0,
                 ..self.clock
             };
-            // Both times of the header are rounded to 100 ns. The nearest tick is closest to the truth;
-            // rounding up would often land behind an event at the very end.
+            // Both times of the header are rounded to 100 ns. The nearest tick is closest to the
+            // truth; rounding up would often give a tick after an event at the very end.
             is_stated.then(|| clock.nearest_tick(length.saturating_mul(100)))
         };
         let ends: Vec<Option<i64>> = self.files.iter().map(end).collect();
@@ -187,10 +187,11 @@ impl Session {
         &self.damage
     }
 
-    /// Hands every event to `visit`, which may stop the pass.
+    /// Calls `visit` with every event. `visit` may stop the pass.
     ///
     /// # Errors
-    /// [`Error::Io`] if the system cannot read a file. Damage is no error, see [`Pass::damage`].
+    /// [`Error::Io`] if the operating system cannot read a file. Damage is not an error, see
+    /// [`Pass::damage`].
     pub fn for_each(
         &self,
         order: Order,
@@ -202,12 +203,13 @@ impl Session {
         }
     }
 
-    /// Shows every event to `ahead` in the order in which buffers are loaded, and hands those for which it
-    /// says so to `visit` in the order of time. `ahead` runs on a thread of its own where there are
-    /// processors for it, some buffers ahead of `visit`. [`Pass::events`] counts what was handed to `visit`.
+    /// Shows every event to `ahead` in the order in which buffers are loaded, and passes the events
+    /// for which it returns true to `visit` in order of time. If there are enough processors,
+    /// `ahead` runs on a thread of its own, some buffers ahead of `visit`. [`Pass::events`] counts
+    /// the events passed to `visit`.
     ///
     /// # Errors
-    /// As [`Session::for_each`].
+    /// See [`Session::for_each`].
     pub fn for_each_wanted(
         &self,
         ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
@@ -245,8 +247,8 @@ fn one_buffer(
     let mut flow = ControlFlow::Continue(());
     let Pass { events, damage } = pass;
     load::cut(trace, file, entry, damage, |bytes, cut| {
-        // The cut of a buffer cannot be stopped halfway, so the events behind a break are cut but not handed
-        // out.
+        // Cutting a buffer cannot be stopped halfway, so the events after a break are cut but not
+        // handed out.
         if flow.is_continue() {
             *events += 1;
             flow = visit(&cut.event(bytes, cpu, (file, buffer)));
@@ -264,8 +266,8 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     head.truncate(len);
     let (header, t0) = trace_header(&head)?;
     let format = BufferHeader::parse(&head).map_or(0, |b| b.state as u16);
-    // Uncompressed files have a state there that is no format; see `load::decompress` for the one that stands
-    // in.
+    // Uncompressed files have another value there that is not a format; see `load::decompress` for
+    // the format that replaces it.
     let format = if matches!(format, FORMAT_LZNT1 | FORMAT_HUFFMAN) {
         format
     } else {
@@ -303,8 +305,8 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
         .filter(|r| r.len() >= 32)
         .ok_or_else(short)?;
     let kind = record.get(2).copied().and_then(HeaderKind::from_byte);
-    // Group 0 and type 0: the header event is always the first record of a file, and its header kind says how
-    // wide pointers are.
+    // Group 0 and type 0: the header event is always the first record of a file, and its header
+    // kind gives the pointer size.
     let is_header = record.get(3) == Some(&0xC0) && record.get(6..8) == Some(&[0, 0]);
     let Some(kind @ (HeaderKind::System32 | HeaderKind::System64)) = kind.filter(|_| is_header)
     else {
@@ -335,7 +337,7 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
     Ok((header, event.timestamp))
 }
 
-/// What to do about a file that is no trace, by its first bytes.
+/// Advice for a file that is not a trace, by its first bytes.
 fn hint_for(head: &[u8]) -> &'static str {
     let starts = |magic: &[u8]| head.starts_with(magic);
     if head.is_empty() {
@@ -369,8 +371,8 @@ fn common_clock(files: &[TraceFile]) -> Result<Clock> {
             reason: "there is no file".to_owned(),
         })?;
     for (clock, index) in clocks.iter().zip(1..) {
-        // Stamps of different clocks cannot be put into one order. Start times may differ: the files of one
-        // recording begin one after the other.
+        // Stamps of different clocks cannot be put into one order. Start times may differ: the
+        // files of one recording start one after the other.
         if (clock.kind, clock.frequency) != (first.kind, first.frequency) {
             let reason = format!(
                 "its clock is {} with {} ticks/s, not {} with {}",

@@ -1,4 +1,4 @@
-//! Finding the way back: where the next buffer lies when a header is destroyed.
+//! Resynchronization: finding the next buffer after a destroyed header.
 
 use super::directory::read;
 use super::load::{PREFIX_LEN, decompress_prefix};
@@ -8,22 +8,22 @@ use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN, MAX_BUFFER_LEN, buffer_type};
 use crate::wire::trace_header::{TraceHeader, mode};
 
-/// How often one file may make us decompress what only might be a buffer. Real damage takes a few tries.
+/// Maximum number of candidate buffers decompressed per file. Real damage takes a few tries.
 const DECOMPRESSIONS: u32 = 1 << 18;
 
-/// Sessions that are distinguished in one file; appended ones have ids of their own.
+/// Sessions that are distinguished in one file; appended ones have IDs of their own.
 const LOGGER_IDS: usize = 16;
 
-/// Looks at positions of a file that may or may not hold a buffer.
+/// Checks positions of a file for buffers.
 pub(super) struct Probe<'s> {
     pub(super) source: &'s dyn ByteSource,
     /// Bytes of the file.
     pub(super) end: u64,
     /// Compression format of its buffers.
     pub(super) format: u16,
-    /// Buffer size of the session: that of all uncompressed buffers but the first.
+    /// Buffer size of the session, which all uncompressed buffers but the first have.
     session_size: u32,
-    /// Distance of positions where a buffer may start: compressed ones start anywhere.
+    /// Alignment of positions at which a buffer may start: compressed ones start anywhere.
     grain: usize,
     logger_ids: Vec<u16>,
     decompressions: u32,
@@ -46,13 +46,13 @@ impl<'s> Probe<'s> {
         }
     }
 
-    /// Learns from a buffer that was found.
+    /// Learns from a valid buffer.
     pub(super) fn saw(&mut self, header: &BufferHeader) {
         if self.logger_ids.len() < LOGGER_IDS && !self.logger_ids.contains(&header.logger_id) {
             self.logger_ids.push(header.logger_id);
         }
-        // The mode in the trace header is not relied on alone: a single compressed buffer proves that the
-        // next one may start anywhere.
+        // The mode in the trace header is not relied on alone: a single compressed buffer proves
+        // that the next one may start anywhere.
         if header.is_compressed() {
             self.grain = 1;
         }
@@ -64,8 +64,8 @@ impl<'s> Probe<'s> {
         Ok(bytes.get(..len).and_then(BufferHeader::parse))
     }
 
-    /// The size of the buffer at `position`: what its header says, unless that leads nowhere and another
-    /// size leads to a buffer.
+    /// The size of the buffer at `position`: the size in its header, unless no buffer follows there
+    /// and another size leads to a buffer.
     pub(super) fn trusted_size(&mut self, position: u64, header: &BufferHeader) -> Result<u32> {
         let size = header.buffer_size;
         let claimed = position + u64::from(size);
@@ -74,7 +74,8 @@ impl<'s> Probe<'s> {
         if claimed == usual || claimed == self.end {
             return Ok(size);
         }
-        // These two kinds may have any size, so the size of the session says nothing about them.
+        // These two kinds may have any size, so the buffer size of the session does not apply to
+        // them.
         if header.is_compressed() || header.buffer_type == buffer_type::HEADER {
             if self.continues_at(claimed)? {
                 return Ok(size);
@@ -88,20 +89,21 @@ impl<'s> Probe<'s> {
         } else if self.continues_at(claimed)? {
             return Ok(size);
         }
-        // Neither size leads anywhere. If a buffer starts inside the claimed range, this one ended there;
-        // otherwise its header is all there is to go by.
+        // Neither size leads anywhere. If a buffer starts inside the claimed range, this one ended
+        // there; otherwise its header is all there is to go by.
         let inside = self.scan(position + HEADER_LEN as u64, claimed.min(self.end))?;
         Ok(inside
             .and_then(|found| u32::try_from(found - position).ok())
             .unwrap_or(size))
     }
 
-    /// The next position with a buffer behind damage at `position`, or the end of the file; `None` if there
-    /// is none and nothing was lost (the rest of a preallocated file is zeros).
+    /// The next position with a buffer after damage at `position`, or the end of the file; `None`
+    /// if no buffer follows and nothing was lost (the rest of a preallocated file is zeros).
     pub(super) fn next_buffer(&mut self, position: u64) -> Result<Option<u64>> {
         let usual = position.saturating_add(self.session_size.into());
-        // If only a header was overwritten, the next buffer lies one buffer size on. That is cheaper to try
-        // than a scan, and cannot be mistaken by bytes in between that look like a header.
+        // If only a header was overwritten, the next buffer is one buffer size further. That is
+        // cheaper to try than a scan, and bytes in between that look like a header cannot mislead
+        // it.
         if self.grain > 1 && usual > position && self.is_buffer(usual)? {
             return Ok(Some(usual));
         }
@@ -113,13 +115,14 @@ impl<'s> Probe<'s> {
         Ok(Some(found.unwrap_or(self.end)))
     }
 
-    /// Whether all bytes from there to the end of the file are zero.
+    /// True if all bytes from `from` to the end of the file are zero.
     pub(super) fn is_zero(&self, from: u64) -> Result<bool> {
         let mut chunk = vec![0; 1 << 16];
         let mut at = from;
         while at < self.end {
             let got = read(self.source, at, &mut chunk)?;
-            // The file became shorter while it was read, which a reader of a running recording has to expect.
+            // The file became shorter while it was read, which a reader of a running recording has
+            // to expect.
             if got == 0 {
                 return Ok(true);
             }
@@ -140,8 +143,8 @@ impl<'s> Probe<'s> {
             let Some(last) = got.checked_sub(HEADER_LEN) else {
                 break;
             };
-            // A header that straddles the end of the chunk is not tried now: the next chunk begins with the
-            // first position that was left out.
+            // A header that straddles the end of the chunk is not tried now: the next chunk starts
+            // with the first position that was left out.
             let tried = last / self.grain * self.grain + self.grain;
             if !is_all_zero(chunk.get(..got).unwrap_or_default()) {
                 for at in (0..tried).step_by(self.grain) {
@@ -159,8 +162,8 @@ impl<'s> Probe<'s> {
         Ok(None)
     }
 
-    /// Whether the file may go on there after a buffer: with another one, with the unused rest of a
-    /// preallocated file, or not at all.
+    /// True if the file can continue at `position` after a buffer: with another buffer, with the
+    /// unused rest of a preallocated file, or not at all.
     fn continues_at(&self, position: u64) -> Result<bool> {
         if position >= self.end {
             return Ok(position == self.end);
@@ -172,8 +175,8 @@ impl<'s> Probe<'s> {
             || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
     }
 
-    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one, and
-    /// either what follows or size and session must fit as well.
+    /// Stricter than on the regular path, because any bytes can occur here: the first record must
+    /// be valid, and either the next buffer or both size and session must also match.
     fn is_buffer(&mut self, position: u64) -> Result<bool> {
         let mut head = [0; PREFIX_LEN];
         let len = read(self.source, position, &mut head)?;
@@ -185,7 +188,7 @@ impl<'s> Probe<'s> {
         if end < HEADER_LEN || !header.is_compressed() && header.offset > header.buffer_size {
             return Ok(false);
         }
-        // Compressed buffers have no usual size, so that only the session can speak for them.
+        // Compressed buffers have no usual size, so only the session can confirm them.
         let ours = self.logger_ids.contains(&header.logger_id)
             && (header.is_compressed() || header.buffer_size == self.session_size);
         let continues = self.continues_at(position + u64::from(header.buffer_size))?;
@@ -200,8 +203,8 @@ impl<'s> Probe<'s> {
         if !header.is_compressed() {
             return starts_with_marker(head);
         }
-        // Any four bytes can look like a size, and each attempt decompresses some hundred bytes: without an
-        // allowance a file made for it would keep the scan busy for hours.
+        // Any four bytes can look like a size, and each attempt decompresses some hundred bytes:
+        // without a limit, a crafted file could keep the scan busy for hours.
         self.decompressions = self.decompressions.saturating_sub(1);
         let stored = head
             .get(..(header.buffer_size as usize).min(head.len()))
@@ -217,7 +220,8 @@ fn starts_with_marker(buffer: &[u8]) -> bool {
     matches!(buffer.get(HEADER_LEN + 3), Some(0xC0 | 0x90))
 }
 
-/// Whether the size of a buffer may stand there: what most positions fail, at little cost.
+/// True if the four bytes at `at` can be the size of a buffer. This cheap test rejects most
+/// positions.
 #[inline]
 fn may_start_buffer(chunk: &[u8], at: usize) -> bool {
     u32_at(chunk, at).is_some_and(|size| (HEADER_LEN as u32..=MAX_BUFFER_LEN).contains(&size))

@@ -1,12 +1,12 @@
-//! `WMI_BUFFER_HEADER`: the 72 bytes in front of every buffer.
+//! `WMI_BUFFER_HEADER`: the 72 bytes at the start of every buffer.
 
 use crate::bytes::{i64_at, u16_at, u32_at};
 
 /// Bytes of the header; the first record starts here.
 pub const HEADER_LEN: usize = 0x48;
 
-/// No buffer of any Windows version is larger than 16 MiB; what claims more is damage (or an attack on
-/// the reader's memory).
+/// No buffer of any Windows version is larger than 16 MiB. A larger claim is damage (or an attack
+/// on the reader's memory).
 pub const MAX_BUFFER_LEN: u32 = 16 << 20;
 
 /// `BufferFlag`.
@@ -19,11 +19,11 @@ pub mod flag {
     pub const BUFFER_LOST: u16 = 0x04;
     /// Damage in the backup file of a real-time session.
     pub const RTBACKUP_CORRUPT: u16 = 0x08;
-    /// From the backup file of a real-time session.
+    /// The buffer is from the backup file of a real-time session.
     pub const RTBACKUP: u16 = 0x10;
     /// The word at 0x28 is a 16-bit processor index.
     pub const PROCESSOR_INDEX: u16 = 0x20;
-    /// What follows the header is compressed.
+    /// The bytes after the header are compressed.
     pub const COMPRESSED: u16 = 0x40;
 }
 
@@ -33,7 +33,7 @@ pub mod buffer_type {
     pub const GENERIC: u16 = 0;
     /// Events of a rundown.
     pub const RUNDOWN: u16 = 1;
-    /// Compact context-switch packets of old Windows versions, which are no records.
+    /// Compact context-switch packets of old Windows versions, which are not records.
     pub const CONTEXT_SWAP: u16 = 2;
     /// Reference time.
     pub const REFERENCE_TIME: u16 = 3;
@@ -41,7 +41,7 @@ pub mod buffer_type {
     pub const HEADER: u16 = 4;
     /// Events in a batch.
     pub const BATCHED: u16 = 5;
-    /// No events.
+    /// A marker without events.
     pub const EMPTY_MARKER: u16 = 6;
     /// Debugger information.
     pub const DEBUG_INFO: u16 = 7;
@@ -54,7 +54,7 @@ pub struct BufferHeader {
     pub buffer_size: u32,
     /// End of the valid data as flushed; 0 or too small in header buffers.
     pub saved_offset: u32,
-    /// Reservation cursor; can lie behind the buffer. Never used for reading.
+    /// Reservation cursor; it can be larger than the buffer. Never used for reading.
     pub current_offset: u32,
     /// Reference count at run time.
     pub reference_count: i32,
@@ -66,7 +66,7 @@ pub struct BufferHeader {
     pub clock: u64,
     /// Processor word, see [`BufferHeader::cpu`].
     pub processor: u16,
-    /// Session id.
+    /// Session ID.
     pub logger_id: u16,
     /// State; its low half is the compression format in the header buffer of a compressed file.
     pub state: u32,
@@ -127,7 +127,8 @@ impl BufferHeader {
     /// The processor that the buffer belongs to.
     #[must_use]
     pub const fn cpu(&self) -> u16 {
-        // Before Windows 8 the second byte is an alignment (8), which would turn processor 1 into 2049.
+        // Before Windows 8 the second byte is an alignment (8), which would turn processor 1 into
+        // 2049.
         if self.buffer_flag & flag::PROCESSOR_INDEX != 0 {
             self.processor
         } else {
@@ -135,13 +136,13 @@ impl BufferHeader {
         }
     }
 
-    /// Whether what follows the header is compressed.
+    /// True if the bytes after the header are compressed.
     #[must_use]
     pub const fn is_compressed(&self) -> bool {
         self.buffer_flag & flag::COMPRESSED != 0
     }
 
-    /// Whether the buffer holds records (compact context switches and debug data are none).
+    /// True if the buffer holds records (compact context switches and debug data are not records).
     #[must_use]
     pub const fn holds_records(&self) -> bool {
         !matches!(
@@ -150,7 +151,7 @@ impl BufferHeader {
         )
     }
 
-    /// Whether these can be the first bytes of a buffer: every field that has limits keeps them.
+    /// True if these can be the first bytes of a buffer: every field with limits keeps them.
     #[must_use]
     pub const fn is_plausible(&self) -> bool {
         self.buffer_size as usize >= HEADER_LEN

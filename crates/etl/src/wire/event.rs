@@ -1,4 +1,4 @@
-//! Record headers of every kind, and an event as the reader hands it out.
+//! Record headers of every kind, and the event type of the reader.
 
 use super::extended::ExtendedItems;
 use super::message::{MessageParts, message_flag};
@@ -77,7 +77,8 @@ impl HeaderKind {
         })
     }
 
-    /// Bytes of the header; extended items, PEBS and PMC words come behind it. For messages: the fixed part.
+    /// Bytes of the header, without the extended items, PEBS and PMC words that follow it. For
+    /// messages: the fixed part.
     #[inline]
     #[must_use]
     pub const fn header_len(self) -> usize {
@@ -96,6 +97,8 @@ impl HeaderKind {
     #[inline]
     #[must_use]
     pub const fn pointer_size(self) -> usize {
+        // Not the pointer size of the trace: 32-bit processes on 64-bit systems log events with
+        // 32-bit headers into the same file.
         match self {
             Self::System32
             | Self::Compact32
@@ -107,7 +110,7 @@ impl HeaderKind {
         }
     }
 
-    /// Whether the header names group and type of a kernel event.
+    /// True if the header contains group and type of a kernel event.
     #[inline]
     #[must_use]
     pub const fn is_kernel(self) -> bool {
@@ -122,7 +125,7 @@ impl HeaderKind {
         )
     }
 
-    /// Whether the header is one of the classic providers.
+    /// True if the header belongs to a classic provider.
     #[inline]
     #[must_use]
     pub const fn is_classic(self) -> bool {
@@ -132,7 +135,7 @@ impl HeaderKind {
         )
     }
 
-    /// Whether the header is an `EVENT_HEADER`.
+    /// True if the header is an `EVENT_HEADER`.
     #[inline]
     #[must_use]
     pub const fn is_manifest(self) -> bool {
@@ -159,7 +162,7 @@ impl HeaderKind {
         }
     }
 
-    /// Where the time stamp lies; `None` for messages, whose layout depends on flags.
+    /// Offset of the time stamp in bytes; `None` for messages, whose layout depends on flags.
     #[inline]
     #[must_use]
     pub const fn time_stamp_at(self) -> Option<usize> {
@@ -187,7 +190,7 @@ pub mod version_word {
 /// Bits of `EVENT_HEADER.Flags` in a file.
 pub const EVENT_FLAG_EXTENDED_INFO: u16 = 0x0001;
 
-/// What an event is, by its header.
+/// The identity of an event according to its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Identity {
     /// Kernel event: group, type and version (the low byte of the version word).
@@ -212,7 +215,7 @@ pub enum Identity {
     Manifest {
         /// Provider.
         provider: Guid,
-        /// Event id.
+        /// Event ID.
         id: u16,
         /// Version of the layout.
         version: u8,
@@ -231,7 +234,7 @@ pub enum Identity {
 /// `EVENT_DESCRIPTOR` of a manifest event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    /// Event id.
+    /// Event ID.
     pub id: u16,
     /// Version of the layout.
     pub version: u8,
@@ -247,9 +250,9 @@ pub struct Descriptor {
     pub keyword: u64,
 }
 
-/// An event as it lies in its buffer: one record and where it was found.
+/// An event in its buffer: one record, and the place where it was found.
 ///
-/// The record is at least as long as its header; parts are read when they are asked for.
+/// The record is at least as long as its header. Its parts are parsed on access.
 #[derive(Debug, Clone, Copy)]
 pub struct RawEvent<'a> {
     /// Kind of the header.
@@ -258,9 +261,9 @@ pub struct RawEvent<'a> {
     pub timestamp: i64,
     /// Processor of the buffer.
     pub cpu: u16,
-    /// Which file of the session, from 0.
+    /// Index of the file in the session, from 0.
     pub file: u16,
-    /// Which buffer of the file, from 0.
+    /// Index of the buffer in the file, from 0.
     pub buffer: u32,
     /// Offset of the record in its (decompressed) buffer.
     pub position: u32,
@@ -293,13 +296,15 @@ impl<'a> RawEvent<'a> {
     #[inline]
     #[must_use]
     pub fn pointer_size(&self) -> usize {
+        // Messages have one header kind for both pointer sizes, and state the size in a flag.
         if self.kind == HeaderKind::Message && self.u16(6) & message_flag::POINTER32 != 0 {
             return 4;
         }
         self.kind.pointer_size()
     }
 
-    /// Group and type of a kernel event as one number (`group << 8 | type`), else `None`.
+    /// Group and type of a kernel event as one number (`group << 8 | type`); `None` for other
+    /// events.
     #[inline]
     #[must_use]
     pub fn hook_id(&self) -> Option<u16> {
@@ -332,7 +337,7 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Severity level; 0 where the header has none.
+    /// Severity level; 0 if the header has none.
     #[must_use]
     pub fn level(&self) -> u8 {
         match self.kind {
@@ -342,8 +347,8 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Provider of a manifest event, class of a classic one, message GUID of a message; zero for kernel
-    /// events.
+    /// Provider of a manifest event, class of a classic one, message GUID of a message; zero for
+    /// kernel events.
     #[inline]
     #[must_use]
     pub fn provider(&self) -> Guid {
@@ -354,7 +359,7 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// What the event is.
+    /// The identity of the event.
     #[inline]
     #[must_use]
     pub fn identity(&self) -> Identity {
@@ -399,22 +404,23 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Activity id of a manifest event, unless it is zero.
+    /// Activity ID of a manifest event, unless it is zero.
     #[must_use]
     pub fn activity_id(&self) -> Option<Guid> {
         Some(self.guid(64)).filter(|id| self.kind.is_manifest() && *id != Guid::ZERO)
     }
 
-    /// Thread that logged the event, where the header names one (`0xFFFFFFFF` counts as none).
+    /// Thread that logged the event, if the header contains one (`0xFFFFFFFF` means none).
     #[inline]
     #[must_use]
     pub fn thread_id(&self) -> Option<u32> {
         self.header_ids()
             .map(|ids| ids.0)
+            // Events injected by the merge step have all bits set.
             .filter(|id| *id != u32::MAX)
     }
 
-    /// Process that logged the event, where the header names one (`0xFFFFFFFF` counts as none).
+    /// Process that logged the event, if the header contains one (`0xFFFFFFFF` means none).
     #[inline]
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
@@ -435,13 +441,13 @@ impl<'a> RawEvent<'a> {
     /// Extended data items; none for kinds other than manifest events.
     #[must_use]
     pub fn extended(&self) -> ExtendedItems<'a> {
-        // Without the flag the payload starts right behind the header, and its first bytes would be read as
-        // an item.
+        // Without the flag the payload starts right after the header, and its first bytes would be
+        // read as an item.
         let present = self.kind.is_manifest() && self.u16(4) & EVENT_FLAG_EXTENDED_INFO != 0;
         ExtendedItems::new(self.record.get(80..).unwrap_or_default(), present)
     }
 
-    /// Number of PEBS (0 or 1) and PMC words behind a kernel header.
+    /// Number of PEBS (0 or 1) and PMC words after a kernel header.
     #[inline]
     fn counter_words(&self) -> (usize, usize) {
         if !self.kind.is_kernel() {
@@ -466,6 +472,7 @@ impl<'a> RawEvent<'a> {
     /// configuration.
     pub fn pmc_values(&self) -> impl Iterator<Item = u64> + use<'a> {
         let (pebs, count) = self.counter_words();
+        // The PEBS index precedes the counters.
         let start = self.kind.header_len() + 8 * pebs;
         let words = self
             .record
@@ -478,7 +485,7 @@ impl<'a> RawEvent<'a> {
             .map(|word| u64::from_le_bytes(*word))
     }
 
-    /// The payload: what lies behind header, counters and extended items.
+    /// The payload: the bytes after header, counters and extended items.
     #[inline]
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {
@@ -491,6 +498,8 @@ impl<'a> RawEvent<'a> {
         match self.kind {
             kind if kind.is_manifest() => {
                 let mut items = self.extended();
+                // Items state only their own length, so the start of the payload is known only
+                // after the last.
                 while items.next().is_some() {}
                 header + items.position()
             }

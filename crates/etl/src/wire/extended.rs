@@ -1,4 +1,4 @@
-//! `EVENT_HEADER_EXTENDED_DATA_ITEM`: what may lie between an event header and its payload.
+//! `EVENT_HEADER_EXTENDED_DATA_ITEM`: optional data between an event header and its payload.
 
 use crate::bytes::{align8, u16_at};
 
@@ -8,13 +8,13 @@ pub mod kind {
     pub const RELATED_ACTIVITY_ID: u16 = 1;
     /// SID of the user.
     pub const SID: u16 = 2;
-    /// Terminal session id, u32.
+    /// Terminal session ID, u32.
     pub const TERMINAL_SESSION_ID: u16 = 3;
-    /// Instance id, parent instance id (u32 each), parent GUID.
+    /// Instance ID, parent instance ID (u32 each), parent GUID.
     pub const INSTANCE_INFO: u16 = 4;
-    /// Match id (u64), then 32-bit addresses.
+    /// Match ID (u64), then 32-bit addresses.
     pub const STACK_TRACE_32: u16 = 5;
-    /// Match id (u64), then 64-bit addresses.
+    /// Match ID (u64), then 64-bit addresses.
     pub const STACK_TRACE_64: u16 = 6;
     /// PEBS index, u64.
     pub const PEBS_INDEX: u16 = 7;
@@ -34,7 +34,7 @@ pub mod kind {
     pub const CONTROL_GUID: u16 = 14;
     /// QPC delta, i64.
     pub const QPC_DELTA: u16 = 15;
-    /// Container id, GUID.
+    /// Container ID, GUID.
     pub const CONTAINER_ID: u16 = 16;
 }
 
@@ -66,7 +66,7 @@ impl<'a> ExtendedItems<'a> {
         }
     }
 
-    /// Where the next item, or behind the last one the payload, starts.
+    /// Offset of the next item or, after the last item, of the payload.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.at
@@ -93,7 +93,7 @@ impl<'a> Iterator for ExtendedItems<'a> {
             usize::from(u16_at(head, 6)?),
         );
         let Some(data) = head.get(8..8 + len) else {
-            // A broken length: nothing behind it can be trusted, the payload is empty.
+            // A broken length: nothing after it can be trusted, so the payload is empty.
             self.at = self.bytes.len();
             self.more = false;
             return None;

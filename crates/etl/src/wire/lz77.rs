@@ -1,19 +1,19 @@
 //! The compression of buffers in format 3: plain LZ77, documented as [MS-XCA] §2.3 and §2.4.
 
-/// Why a stream of any of the formats cannot be decompressed.
+/// The error of a stream, in any of the formats, that cannot be decompressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Broken {
     /// Bytes that were produced before the damage; they are good.
     pub produced: usize,
 }
 
-/// Decompresses `input` behind what `out` holds until `out` has `end` bytes.
+/// Decompresses `input` and appends it to `out` until `out` has `end` bytes.
 ///
-/// Matches reach back no further than where `out` ended at the start.
+/// Matches reach back no further than the end of `out` at the start.
 ///
 /// # Errors
-/// [`Broken`] if the input ends too early or a match reaches back too far; what was decompressed before
-/// stays in `out`.
+/// [`Broken`] if the input ends too early or a match reaches back too far. The bytes decompressed
+/// before stay in `out`.
 pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Broken> {
     let base = out.len();
     let mut input = Input {
@@ -55,7 +55,8 @@ fn block(
             let literals = literals.min(end - out.len());
             let there = literals.min(input.bytes.len().saturating_sub(input.at));
             out.extend_from_slice(input.take(there)?);
-            // Literals that the input still has are copied first: every byte of a truncated buffer counts.
+            // Literals that the input still has are copied first: every byte of a truncated buffer
+            // counts.
             if there < literals {
                 return None;
             }
@@ -69,7 +70,7 @@ fn block(
     Some(())
 }
 
-/// Repeats `length` bytes that lie `distance` back; the two may overlap.
+/// Repeats `length` bytes from `distance` bytes back. Source and target may overlap.
 #[inline]
 pub(crate) fn copy_match(
     out: &mut Vec<u8>,

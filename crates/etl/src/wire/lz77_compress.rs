@@ -2,20 +2,20 @@
 //!
 //! Matches are found by hash chains of limited length. The result depends on the input alone.
 
-/// How far back a match can reach.
+/// Maximum distance of a match, in bytes.
 const WINDOW: usize = 1 << 13;
 /// Shortest match.
 const MATCH_MIN: usize = 3;
 const HASH_BITS: u32 = 14;
-/// Candidates that are looked at for one position.
+/// Maximum number of candidates compared for one position.
 const CHAIN_LEN: usize = 8;
 /// A match of that length is taken without looking for a longer one.
 const GOOD_LEN: usize = 64;
 
-/// Compresses one buffer after the other; its tables are allocated once.
+/// Compresses one buffer after the other. Its tables are allocated once.
 #[derive(Debug, Clone)]
 pub struct Compressor {
-    /// By hash of three bytes: the latest position where they were seen, plus 1.
+    /// By hash of three bytes: their latest position, plus 1.
     heads: Vec<u32>,
     /// By position modulo the window: the position before it with the same hash, plus 1.
     previous: Vec<u32>,
@@ -33,6 +33,7 @@ impl Default for Compressor {
 impl Compressor {
     /// Appends the compressed form of `input`, which is shorter than 4 GiB, to `out`.
     pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        // Matches never reach into another buffer.
         self.heads.fill(0);
         let mut items = Items::new(out);
         let (mut at, mut added) = (0, 0);
@@ -111,13 +112,13 @@ fn hash_at(input: &[u8], at: usize) -> Option<usize> {
     Some((bytes.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize)
 }
 
-/// How many bytes the two have in common at their start.
+/// Length of the common prefix in bytes.
 #[inline]
 fn common_len(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let mut len = 0;
     for (x, y) in words {
-        // Eight bytes at a time: the lowest bit that differs lies in the first byte that differs.
+        // Eight bytes at a time: the lowest bit that differs is in the first byte that differs.
         let difference = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
         if difference != 0 {
             return len + (difference.trailing_zeros() / 8) as usize;
@@ -132,10 +133,11 @@ fn common_len(a: &[u8], b: &[u8]) -> usize {
     len + rest.take_while(|(x, y)| x == y).count()
 }
 
-/// Writes literals and matches, and in front of every 32 of them the word that says which is which.
+/// Writes literals and matches. Before every 32 of them is a word of flags that tells the two
+/// apart.
 struct Items<'o> {
     out: &'o mut Vec<u8>,
-    /// Where the word of flags goes.
+    /// Offset of the current word of flags in the output.
     flags_at: usize,
     flags: u32,
     count: u32,
@@ -175,6 +177,7 @@ impl<'o> Items<'o> {
 
     fn long_length(&mut self, length: usize) {
         let half = (length - 7).min(15) as u8;
+        // Two lengths share a byte: the second one fills its upper half.
         match self.half_byte.take() {
             Some(at) => {
                 if let Some(byte) = self.out.get_mut(at) {
@@ -197,6 +200,7 @@ impl<'o> Items<'o> {
         if let Ok(short) = u16::try_from(length) {
             self.out.extend(short.to_le_bytes());
         } else {
+            // A 16-bit length of zero announces one of 32 bits.
             self.out.extend([0; 2]);
             self.out.extend((length as u32).to_le_bytes());
         }
@@ -225,8 +229,8 @@ impl<'o> Items<'o> {
         }
     }
 
-    /// Ones where no item follows: a decompressor without a length to stop at takes a match behind the
-    /// end of the input for the end.
+    /// Sets the unused flags to 1: a decompressor without a length to stop at takes a match after
+    /// the end of the input for the end.
     fn finish(mut self) {
         let free = 32 - self.count;
         self.flags = self.flags.checked_shl(free).unwrap_or(0)

@@ -1,24 +1,24 @@
 //! The compression of buffers in format 2: LZNT1, documented as [MS-XCA] §2.5.
 //!
-//! The stream is a row of chunks, each of which stands for 4096 bytes and is decompressed without looking
-//! at the others. How the 16 bits of a match are split into distance and length depends on how far the
-//! chunk has come: a match near its start cannot reach far back, so its length gets more bits.
+//! The stream is a sequence of chunks. Each chunk decompresses to 4096 bytes, independently of the
+//! others. The split of the 16 bits of a match into distance and length depends on the position in
+//! the chunk: a match near its start cannot reach far back, so its length gets more bits.
 
 use super::lz77::{Broken, copy_match};
 use crate::bytes::u16_at;
 
-/// Bytes that one chunk stands for.
+/// Decompressed bytes of one chunk.
 const CHUNK_LEN: usize = 4096;
 /// Bit of a chunk header: the chunk is compressed, not stored.
 const COMPRESSED: u16 = 0x8000;
 /// Bits 12 to 14 of every chunk header.
 const SIGNATURE: u16 = 3;
 
-/// Decompresses `input` behind what `out` holds until `out` has `end` bytes.
+/// Decompresses `input` and appends it to `out` until `out` has `end` bytes.
 ///
 /// # Errors
-/// [`Broken`] if the input ends too early, a chunk header is none or a match leaves its chunk; what was
-/// decompressed before stays in `out`.
+/// [`Broken`] if the input ends too early, a chunk header is invalid, or a match leaves its chunk.
+/// The bytes decompressed before stay in `out`.
 pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Broken> {
     let base = out.len();
     out.reserve(end.saturating_sub(base).min(1 << 20));
@@ -34,13 +34,13 @@ pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Bro
     Ok(())
 }
 
-/// Decompresses one chunk and returns the input behind it.
+/// Decompresses one chunk and returns the rest of the input.
 fn next_chunk<'a>(input: &'a [u8], out: &mut Vec<u8>, base: usize, end: usize) -> Option<&'a [u8]> {
     let header = u16_at(input, 0)?;
     if header >> 12 & 7 != SIGNATURE {
         return None;
     }
-    // A chunk that ended early stands for 4096 bytes all the same when another one follows.
+    // A chunk that ended early still counts as 4096 bytes if another chunk follows.
     let missing = (out.len() - base).wrapping_neg() % CHUNK_LEN;
     out.resize(out.len().saturating_add(missing).min(end), 0);
 
@@ -53,7 +53,7 @@ fn next_chunk<'a>(input: &'a [u8], out: &mut Vec<u8>, base: usize, end: usize) -
     } else {
         compressed_chunk(data, out, limit)?;
     }
-    // An input that was cut is good as long as it gave all that was asked for.
+    // An input that was cut is still valid if it yielded all requested bytes.
     if complete {
         body.get(len..)
     } else {
@@ -69,7 +69,7 @@ fn compressed_chunk(data: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> 
             if out.len() >= limit {
                 return Some(());
             }
-            // A chunk may end inside a group of eight, whose remaining flags then stand for nothing.
+            // A chunk may end inside a group of eight. The remaining flags then mean nothing.
             let Some(first) = bytes.next() else {
                 return Some(());
             };
@@ -87,8 +87,8 @@ fn compressed_chunk(data: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> 
     Some(())
 }
 
-/// Bits of the distance of a match that starts `position` bytes into its chunk: enough to reach the start
-/// of the chunk, but never fewer than 4.
+/// Bits of the distance of a match that starts `position` bytes into its chunk: enough to reach the
+/// start of the chunk, but never fewer than 4.
 fn distance_bits(position: usize) -> u32 {
     let reach = position.saturating_sub(1);
     (usize::BITS - reach.leading_zeros()).clamp(4, 12)

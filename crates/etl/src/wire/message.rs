@@ -10,11 +10,11 @@ pub mod message_flag {
     pub const SEQUENCE: u16 = 0x01;
     /// Message GUID.
     pub const GUID: u16 = 0x02;
-    /// Component id, u32.
+    /// Component ID, u32.
     pub const COMPONENT_ID: u16 = 0x04;
     /// Time stamp, i64.
     pub const TIMESTAMP: u16 = 0x08;
-    /// Thread and process id, u32 each.
+    /// Thread and process ID, u32 each.
     pub const SYSTEM_INFO: u16 = 0x20;
     /// Pointers have 4 bytes.
     pub const POINTER32: u16 = 0x40;
@@ -31,9 +31,9 @@ pub struct MessageParts {
     pub guid: Guid,
     /// Time stamp.
     pub timestamp: Option<i64>,
-    /// Thread id and process id.
+    /// Thread ID and process ID.
     pub ids: Option<(u32, u32)>,
-    /// Where the arguments start.
+    /// Offset of the arguments.
     pub end: usize,
 }
 
@@ -53,7 +53,7 @@ impl MessageParts {
         if flags & message_flag::GUID != 0 {
             parts.guid = guid_at(record, parts.end).unwrap_or_default();
             parts.end += 16;
-        // GUID and component id exclude each other. A record with both flags has the GUID only.
+        // GUID and component ID exclude each other. A record with both flags has the GUID only.
         } else if flags & message_flag::COMPONENT_ID != 0 {
             parts.end += 4;
         }

@@ -7,10 +7,10 @@ use crate::bytes::{align8, i64_at, u16_at, u32_at};
 
 /// A legacy packet with a 32-bit time.
 const MARKER_ULONG_TIME: u8 = 0xB0;
-/// What fills the end of a buffer.
+/// Filler at the end of a buffer.
 const FILLER: u32 = u32::MAX;
 
-/// One record that was found in a buffer.
+/// A record found in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Raw clock ticks.
@@ -33,7 +33,8 @@ impl Cut {
         }
     }
 
-    /// The event, from the bytes of its buffer: the processor of the buffer, and its file and number.
+    /// The event, from the bytes of its buffer: the processor of the buffer, and its file and
+    /// number.
     #[inline]
     #[must_use]
     pub fn event(self, buffer: &[u8], cpu: u16, (file, number): (u16, u32)) -> RawEvent<'_> {
@@ -61,11 +62,11 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     }
     let kind = HeaderKind::from_byte(kind)?;
     let time_at = kind.time_stamp_at()?;
-    // Kernel headers begin with the version word and have the size behind the marker; all others begin with
-    // the size.
+    // Kernel headers start with the version word and have the size after the marker; all others
+    // start with the size.
     let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
-    // The check of the least length keeps the promise of `RawEvent` that a record is at least as long as its
-    // header, and makes sure that the loop moves on.
+    // The check of the minimum length ensures that a `RawEvent` is at least as long as its header,
+    // and that the loop advances.
     if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
         return None;
     }
@@ -78,7 +79,7 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     })
 }
 
-/// What lies at a position that has no event with one of the common headers.
+/// The content of a position without one of the common event headers.
 enum Rare {
     /// A message of WPP.
     Message {
@@ -90,8 +91,8 @@ enum Rare {
     Broken,
 }
 
-/// Looks at everything but the common structured headers. `previous` stamps WPP messages that carry no time
-/// of their own.
+/// Handles everything but the common structured headers. `previous` stamps WPP messages without a
+/// time of their own.
 #[cold]
 fn rare(bytes: &[u8], previous: i64) -> Rare {
     let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else {
@@ -102,7 +103,7 @@ fn rare(bytes: &[u8], previous: i64) -> Rare {
     match marker {
         MARKER_MESSAGE => message(bytes, previous),
         MARKER_EVENT if kind == HeaderKind::Message as u8 => message(bytes, previous),
-        // One whose length makes no sense.
+        // A record with an impossible length.
         MARKER_EVENT
             if HeaderKind::from_byte(kind).is_some_and(|kind| kind.time_stamp_at().is_some()) =>
         {
@@ -142,8 +143,8 @@ fn message(bytes: &[u8], previous: i64) -> Rare {
         return Rare::Broken;
     };
     let parts = MessageParts::parse(record);
-    // Flags that announce more than the record holds are damage. Reading on would give the message times and
-    // ids out of the next record.
+    // Flags that announce more than the record holds are damage. Reading on would give the message
+    // times and IDs out of the next record.
     if parts.end > record.len() {
         return Rare::Broken;
     }
@@ -151,7 +152,7 @@ fn message(bytes: &[u8], previous: i64) -> Rare {
     Rare::Message { timestamp, len }
 }
 
-/// What went wrong while a buffer was cut.
+/// A problem found while cutting a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// A record of `len` bytes at `position` was skipped.
@@ -170,7 +171,7 @@ pub enum Trouble {
     },
 }
 
-/// Cuts a whole buffer, whose valid data ends at `end`, and hands out record after record.
+/// Cuts a whole buffer, whose valid data ends at `end`, and emits its records one by one.
 #[inline]
 pub fn cut(
     buffer: &[u8],
@@ -179,13 +180,13 @@ pub fn cut(
     mut trouble: impl FnMut(Trouble),
 ) {
     let mut position = HEADER_LEN;
-    // A message without a time takes that of the record in front. The first record of a buffer has none, and
-    // 0 keeps it in front of the others.
+    // A message without a time takes the time of the record before it. The first record of a buffer
+    // has none, and 0 keeps it before the others.
     let mut previous = 0;
     loop {
         let bytes = buffer.get(position..end).unwrap_or_default();
-        // Apart from all else, so that the numbers of an event stay in registers: through one type for both
-        // they go to memory and back, which was a third of the time of a pass.
+        // Kept apart from the rare records, so that the numbers of an event stay in registers. With
+        // one type for both they go to memory and back, which was a third of the time of a pass.
         let cut = match structured(bytes, position) {
             Some(cut) => cut,
             None => match rare(bytes, previous) {

@@ -4,13 +4,13 @@ use crate::bytes::{Cursor, utf16_fixed_text, utf16_text};
 
 /// Bits of `LogFileMode` that change how a file is read.
 pub mod mode {
-    /// Data buffers wrap around behind the first one.
+    /// Data buffers wrap around after the first one.
     pub const CIRCULAR: u32 = 0x2;
     /// A later session was appended.
     pub const APPEND: u32 = 0x4;
     /// The file was extended to its final size up front.
     pub const PREALLOCATE: u32 = 0x20;
-    /// Events stay in memory until somebody asks for them.
+    /// Events stay in memory until the session is flushed.
     pub const BUFFERING: u32 = 0x400;
     /// Written by the process that logs.
     pub const PRIVATE_LOGGER: u32 = 0x800;
@@ -82,21 +82,21 @@ pub struct TimeZone {
     pub bias: i32,
     /// Name of standard time.
     pub standard_name: String,
-    /// When standard time begins (SYSTEMTIME).
+    /// Start of standard time (SYSTEMTIME).
     pub standard_date: [u8; 16],
     /// Added to the bias in standard time.
     pub standard_bias: i32,
     /// Name of daylight saving time.
     pub daylight_name: String,
-    /// When daylight saving time begins (SYSTEMTIME).
+    /// Start of daylight saving time (SYSTEMTIME).
     pub daylight_date: [u8; 16],
     /// Added to the bias in daylight saving time.
     pub daylight_bias: i32,
 }
 
 impl TraceHeader {
-    /// Reads the payload of the header event, whose pointers have `pointer_size` bytes. `None` if the
-    /// fixed part is not complete.
+    /// Reads the payload of the header event, whose pointers have `pointer_size` bytes. `None` if
+    /// the fixed part is not complete.
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
@@ -150,6 +150,7 @@ impl TraceHeader {
             out.extend(word.to_le_bytes());
         }
         for pointer in self.pointers {
+            // The first bytes are the low half, which is a pointer of 32 bits.
             out.extend(pointer.to_le_bytes().iter().take(pointer_size));
         }
         self.time_zone.write(&mut out);

@@ -1,27 +1,28 @@
-//! The compression of buffers in format 4: LZ77 with Huffman codes, documented as [MS-XCA] §2.1 and §2.2.
+//! The compression of buffers in format 4: LZ77 with Huffman codes, documented as [MS-XCA] §2.1 and
+//! §2.2.
 //!
-//! The stream is a row of blocks, each of which stands for 64 KiB. A block starts with the lengths of its
-//! 512 codes, 4 bits each. Then two kinds of data are woven into each other: codes and distances come from
-//! 16-bit words that are fetched two words ahead, the rest of long lengths comes from single bytes at the
-//! place that the word reader has reached.
+//! The stream is a sequence of blocks, each of which decompresses to 64 KiB. A block starts with
+//! the lengths of its 512 codes, 4 bits each. After them, two kinds of data are interleaved: codes
+//! and distances come from 16-bit words that are fetched two words ahead, and the rest of long
+//! lengths comes from single bytes at the position that the word reader has reached.
 
 use super::lz77::{Broken, copy_match};
 
 /// Bytes of a block's table of code lengths.
 const TABLE_LEN: usize = 256;
-/// Bytes that one block stands for.
+/// Decompressed bytes of one block.
 const BLOCK_LEN: usize = 1 << 16;
 /// The longest code.
 const CODE_BITS: u32 = 15;
-/// The first symbol that is a match and no literal. It also stands behind the last one of a stream, where
-/// it means nothing to a reader that knows how much there is to decompress.
+/// The first symbol that is a match and not a literal. It also follows the last symbol of a stream,
+/// where readers that know the decompressed size ignore it.
 const FIRST_MATCH: u16 = 256;
 
-/// Decompresses `input` behind what `out` holds until `out` has `end` bytes.
+/// Decompresses `input` and appends it to `out` until `out` has `end` bytes.
 ///
 /// # Errors
-/// [`Broken`] if the input ends too early, its code is none or a match reaches back too far; what was
-/// decompressed before stays in `out`.
+/// [`Broken`] if the input ends too early, its code is invalid, or a match reaches back too far.
+/// The bytes decompressed before stay in `out`.
 pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Broken> {
     let base = out.len();
     out.reserve(end.saturating_sub(base).min(1 << 20));
@@ -45,7 +46,8 @@ pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Bro
     Ok(())
 }
 
-/// Decompresses the symbols of a block until `out` reaches `limit`; the last match may reach to `end`.
+/// Decompresses the symbols of a block until `out` reaches `limit`; the last match may reach to
+/// `end`.
 fn block_body(
     codes: &Codes,
     bits: &mut Bits<'_>,
@@ -74,7 +76,7 @@ fn block_body(
 /// The codes of a block, as a table from the next 15 bits to a symbol and the length of its code.
 #[derive(Default)]
 struct Codes {
-    /// Symbol in the high 12 bits, length in the low 4; length 0 where no code fits.
+    /// Symbol in the high 12 bits, length in the low 4. The length is 0 where no code matches.
     table: Vec<u16>,
 }
 
@@ -88,7 +90,7 @@ impl Codes {
                 .flat_map(|pair| [pair & 15, pair >> 4])
                 .zip(0u16..)
         };
-        // Codes are handed out by length, then by symbol, so the table fills up from its start.
+        // Codes are assigned by length, then by symbol, so the table fills from its start.
         for len in 1..=15u8 {
             let fill = 1 << (CODE_BITS - u32::from(len));
             for (_, symbol) in symbols().filter(|(l, _)| *l == len) {
@@ -116,7 +118,7 @@ struct Bits<'a> {
     word: u32,
     /// Bits held, less 16.
     extra: u32,
-    /// Bits held that are no part of the input, which ended; using one is an error.
+    /// Bits held that are not part of the input, which ended. Using one is an error.
     made_up: u32,
 }
 
@@ -136,7 +138,7 @@ impl<'a> Bits<'a> {
 
     fn next_word(&mut self) -> u32 {
         let Some(pair) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) else {
-            // Half a word that is left is no length either.
+            // A remaining half word is not a length either.
             self.at = self.bytes.len();
             self.made_up = self.made_up.saturating_add(16);
             return 0;
@@ -150,20 +152,20 @@ impl<'a> Bits<'a> {
         self.word
     }
 
-    /// Goes `count` bits on, at most 15. `None` behind the end of the input.
+    /// Skips `count` bits, at most 15. `None` after the end of the input.
     #[inline]
     fn skip(&mut self, count: u32) -> Option<()> {
         self.word <<= count;
-        // The next word is fetched as soon as fewer than 16 bits are left, and not when they are needed:
-        // bytes of long lengths are read from where the words end, so the moment of the fetch is part of the
-        // format.
+        // The next word is fetched as soon as fewer than 16 bits are left, and not on demand. Bytes
+        // of long lengths are read from the end of the fetched words, so the time of the fetch is
+        // part of the format.
         if count > self.extra {
             let shift = count - self.extra;
             self.word |= self.next_word() << shift;
             self.extra += 16;
         }
         self.extra -= count;
-        // As long as the made-up bits are the last of those held, none of them was used.
+        // As long as the made-up bits are the last of the held bits, none of them was used.
         (self.made_up <= 16 + self.extra).then_some(())
     }
 
@@ -195,7 +197,7 @@ impl<'a> Bits<'a> {
         if whole == 0 {
             whole = u32::from_le_bytes(self.take()?) as usize;
         }
-        // The value counts from the start, and one below 15 would have fitted into the symbol.
+        // The value counts from the start. A value below 15 would have fitted into the symbol.
         (whole >= 15).then(|| whole.saturating_add(3))
     }
 }
@@ -238,7 +240,8 @@ mod tests {
         let lengths = [(48, 0x30), (49, 0x23), (128, 0x02), (143, 0x20)];
         let abc = example(&lengths, &[0xa8, 0xdc, 0, 0, 0xff, 0x26, 1]);
         assert_eq!(check(&abc, 300), Ok(b"abc".repeat(100)));
-        // The last match may have the symbol that otherwise ends the stream: a, then three times the same.
+        // The last match may have the symbol that otherwise ends the stream: a, then three times
+        // the same.
         let run = example(&[(48, 0x10), (128, 0x01)], &[0, 0x40, 0, 0]);
         assert_eq!(check(&run, 4), Ok(b"aaaa".to_vec()));
         // A cut inside the second word: the byte that is left of it must not pass for a length.

@@ -1,4 +1,4 @@
-//! The buffers that are being filled, one for each processor, and how a full one gets into the file.
+//! The open buffers, one for each processor, and writing of full buffers to the file.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::wire::lz77_compress::Compressor;
 const STATE_FLUSH: u32 = 3;
 /// `State` of a buffer that was compressed.
 const STATE_COMPRESSED: u32 = 5;
-/// What fills the end of a buffer.
+/// Filler at the end of a buffer.
 const FILLER: u8 = 0xFF;
 
 /// A buffer of one processor.
@@ -19,7 +19,7 @@ const FILLER: u8 = 0xFF;
 pub(super) struct OpenBuffer {
     /// Room for the header, then records; empty before the first one.
     pub(super) bytes: Vec<u8>,
-    /// Flags that the buffer gets when it is flushed.
+    /// Flags of the buffer when it is flushed.
     pub(super) flags: u16,
 }
 
@@ -29,11 +29,11 @@ impl OpenBuffer {
     }
 }
 
-/// Puts buffers into the file.
+/// Writes buffers to the file.
 #[derive(Debug)]
 pub(super) struct BufferSink<W> {
     pub(super) sink: W,
-    /// What is the same in all buffers.
+    /// The header fields that are the same in all buffers.
     template: BufferHeader,
     clock: Clock,
     style: Style,
@@ -120,8 +120,9 @@ impl<W: Write> BufferSink<W> {
         self.compressor.is_some()
     }
 
-    /// Whether the compressed form of the buffer is at hand and worth it. What cannot be compressed is
-    /// stored as it is, so that no buffer gets larger than the session allows.
+    /// Compresses the buffer; true if there is a compressor and the result is smaller. Data that
+    /// does not get smaller is stored uncompressed, so that no buffer exceeds the buffer size of
+    /// the session.
     fn compress(&mut self, buffer: &OpenBuffer) -> bool {
         let Some(compressor) = &mut self.compressor else {
             return false;

@@ -12,7 +12,7 @@ use crate::wire::extended::write_items;
 use crate::wire::message::message_flag;
 
 impl Record<'_> {
-    /// Appends the stored form, padded to 8 bytes. `len` is that of [`Record::stored_len`].
+    /// Appends the stored form, padded to 8 bytes. `len` is the result of [`Record::stored_len`].
     pub(super) fn encode(&self, len: u16, out: &mut Vec<u8>) {
         let start = out.len();
         let kind = self.kind();
@@ -24,6 +24,7 @@ impl Record<'_> {
             Self::Stored(event) => out.extend_from_slice(event.bytes),
         }
         debug_assert_eq!(out.len() - start, usize::from(len), "{kind:?}");
+        // Records start at multiples of eight bytes. The padding is not part of the length.
         out.resize(start + align8(usize::from(len)), 0);
     }
 }
@@ -39,6 +40,8 @@ impl KernelEvent<'_> {
         out.extend(version.to_le_bytes());
         out.extend([kind as u8, MARKER_EVENT]);
         out.extend(len.to_le_bytes());
+        // The type comes first, so that both bytes read together are the hook ID (`group << 8 |
+        // type`).
         out.extend([self.opcode, self.group]);
         match self.context {
             KernelContext::None => {}
@@ -93,6 +96,7 @@ impl ClassicEvent<'_> {
 
 impl ManifestEvent<'_> {
     fn encode(&self, kind: HeaderKind, len: u16, out: &mut Vec<u8>) {
+        // Without the flag, a reader takes the items for the start of the payload.
         let flags = if self.extended.is_empty() {
             0
         } else {
@@ -120,6 +124,7 @@ impl ManifestEvent<'_> {
 
 impl MessageEvent<'_> {
     fn flags(&self) -> u16 {
+        // The flags announce the optional fields; a reader finds the fields only by them.
         let mut flags = match self.source {
             MessageSource::None => 0,
             MessageSource::Guid(_) => message_flag::GUID,

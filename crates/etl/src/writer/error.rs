@@ -1,8 +1,8 @@
-//! What a trace cannot hold.
+//! Limits of a trace that a writer can exceed.
 
 use std::io;
 
-/// Why a trace or a record of it could not be written.
+/// The reason for which a trace or one of its records could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -12,11 +12,11 @@ pub enum WriteError {
     /// The options contradict each other or the format.
     #[error("{option} of a session cannot be {value}; expected {expected}")]
     Options {
-        /// Which option.
+        /// Name of the option.
         option: &'static str,
         /// Its value.
         value: u64,
-        /// What is allowed.
+        /// The allowed values.
         expected: &'static str,
     },
     /// The length of a record is a 16-bit number.
@@ -25,12 +25,12 @@ pub enum WriteError {
         /// Bytes, header included.
         len: usize,
     },
-    /// A record lies in one buffer.
+    /// A record is larger than the room of a buffer; records never cross buffers.
     #[error("a record of {len} bytes does not fit into a buffer with room for {room}")]
     RecordLargerThanBuffer {
         /// Bytes, header and padding included.
         len: usize,
-        /// Bytes that a buffer has behind its own header.
+        /// Bytes that a buffer has after its own header.
         room: usize,
     },
     /// The number of counters is a 3-bit number.

@@ -1,6 +1,7 @@
-//! Records that a merge step adds: identities of images, names of volumes and paths, event metadata.
+//! Records that a merge step adds: identities of images, names of volumes and paths, event
+//! metadata.
 //!
-//! All are classic events. Those of images carry the time of the image event that they describe.
+//! All are classic events. Events of images carry the time of the image event that they describe.
 
 use std::io::{Seek, Write};
 
@@ -11,7 +12,7 @@ use crate::guid::Guid;
 
 /// Class of the identities of images.
 const IMAGE_ID: Guid = Guid::literal("b3e675d7-2554-4f18-830b-2762732560de");
-/// Class of what is known of the system.
+/// Class of the events that describe the system.
 const SYSTEM_CONFIG: Guid = Guid::literal("9b79ee91-b5fd-41c0-a243-4248e266e9d0");
 /// Class of event metadata.
 const EVENT_INFO: Guid = Guid::literal("bbccf6c1-6cd1-48c4-80ff-839482e37671");
@@ -19,7 +20,7 @@ const EVENT_INFO: Guid = Guid::literal("bbccf6c1-6cd1-48c4-80ff-839482e37671");
 /// A record of the merge step (`KernelTraceControl`).
 #[derive(Debug, Clone, Copy)]
 pub enum MergeRecord<'a> {
-    /// What the header of an image says of it.
+    /// Facts from the header of an image.
     ImageInfo {
         /// Address of the image.
         image_base: u64,
@@ -51,8 +52,8 @@ pub enum MergeRecord<'a> {
         image_size: u32,
         /// Link time of the image.
         time_date_stamp: u32,
-        /// Original file name, description, version as text, version as four numbers, language, product
-        /// name, company name, product version, file id, program id.
+        /// Original file name, description, version as text, version as four numbers, language,
+        /// product name, company name, product version, file ID, program ID.
         strings: [&'a str; 10],
     },
     /// Build of Windows.
@@ -78,7 +79,7 @@ pub enum MergeRecord<'a> {
         /// `C:\`.
         dos_path: &'a str,
     },
-    /// A serialised `TRACE_EVENT_INFO`.
+    /// A serialized `TRACE_EVENT_INFO`.
     EventInfo(&'a [u8]),
 }
 
@@ -125,6 +126,7 @@ impl MergeRecord<'_> {
                 out.extend(process_id.to_le_bytes());
                 out.extend(guid.to_bytes());
                 out.extend(age.to_le_bytes());
+                // Unlike all other texts here, the path of the PDB is 8-bit text.
                 out.extend_from_slice(pdb_name.as_bytes());
                 out.push(0);
             }
@@ -170,7 +172,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Writes a record of the merge step, with no thread and no process in its header.
     ///
     /// # Errors
-    /// Those of [`TraceWriter::write`].
+    /// The errors of [`TraceWriter::write`].
     pub fn write_merge_record(
         &mut self,
         cpu: u16,
@@ -188,6 +190,8 @@ impl<W: Write + Seek> TraceWriter<W> {
                     class,
                     opcode,
                     version,
+                    // All bits set mean that no thread and no process logged the event. 0 would be
+                    // the idle process.
                     thread_id: u32::MAX,
                     process_id: u32::MAX,
                     payload,
@@ -204,6 +208,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         payload: impl FnOnce(&mut Vec<u8>),
         write: impl FnOnce(&mut Self, &[u8]) -> Result<()>,
     ) -> Result<()> {
+        // Taken out while `write` borrows the writer, and put back so that its memory is reused.
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         payload(&mut scratch);

@@ -1,10 +1,10 @@
 //! Writing event traces: the inverse of [`crate::session`].
 //!
-//! Records are laid into one open buffer for each processor; a full buffer goes to the sink. Memory holds
-//! the open buffers and the cache of stack keys, whatever the length of the trace. The header buffer is
-//! written first, with the counts that a session has that was never closed, and again at the end: the sink
-//! must be able to seek back. The trace starts where the sink stands when the writer is made, so that a
-//! second session can be appended to a first one.
+//! Records go into one open buffer for each processor; a full buffer goes to the sink. Memory holds
+//! the open buffers and the cache of stack keys, independent of the length of the trace. The header
+//! buffer is written first, with the counts of a session that was never closed, and again at the
+//! end: the sink must be able to seek back. The trace starts at the position of the sink when the
+//! writer is created, so a second session can be appended to a first one.
 //!
 //! A rundown needs no help: it is records of the rundown types, written last.
 //!
@@ -62,7 +62,7 @@ const HEADER_EVENT_VERSION: u8 = 2;
 /// Writes one trace.
 pub struct TraceWriter<W> {
     sink: BufferSink<W>,
-    /// Where the trace starts in the sink.
+    /// Position of the start of the trace in the sink.
     start: u64,
     header: TraceHeader,
     t0: i64,
@@ -70,11 +70,11 @@ pub struct TraceWriter<W> {
     processor_index: bool,
     buffer_size: usize,
     header_buffer_size: usize,
-    /// Records of the header buffer behind the header event.
+    /// Records of the header buffer after the header event.
     header_records: Vec<u8>,
-    /// By processor.
+    /// Open buffers, indexed by processor.
     open: Vec<OpenBuffer>,
-    /// Raw time of the latest record of all.
+    /// Raw time of the latest record.
     last_time: i64,
     stacks: StackKeys,
     scratch: Vec<u8>,
@@ -84,8 +84,8 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Starts a trace and writes its header buffer.
     ///
     /// # Errors
-    /// [`WriteError::Options`] if the options are wrong, [`WriteError::RecordLargerThanBuffer`] if the header
-    /// event does not fit into its buffer, [`WriteError::Io`] if the sink fails.
+    /// [`WriteError::Options`] if the options are invalid, [`WriteError::RecordLargerThanBuffer`]
+    /// if the header event does not fit into its buffer, [`WriteError::Io`] if the sink fails.
     pub fn new(mut sink: W, options: &SessionOptions) -> Result<Self> {
         options.check()?;
         let start = sink.stream_position()?;
@@ -109,17 +109,17 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(writer)
     }
 
-    /// The trace header as it is so far.
+    /// The current trace header.
     #[must_use]
     pub const fn header(&self) -> &TraceHeader {
         &self.header
     }
 
-    /// Adds a record to the header buffer, behind the header event: group masks, partition and so on. They
-    /// get into the file when the trace is finished.
+    /// Adds a record to the header buffer, after the header event: group masks, partition and so
+    /// on. They are written to the file when the trace is finished.
     ///
     /// # Errors
-    /// [`WriteError::RecordLargerThanBuffer`] if the header buffer has no more room, otherwise those of
+    /// [`WriteError::RecordLargerThanBuffer`] if the header buffer is full, otherwise the errors of
     /// [`TraceWriter::write`].
     pub fn write_header_record<'a>(&mut self, record: impl Into<Record<'a>>) -> Result<()> {
         let record = record.into();
@@ -135,13 +135,14 @@ impl<W: Write + Seek> TraceWriter<W> {
     ///
     /// # Errors
     /// [`WriteError::RecordTooLong`], [`WriteError::RecordLargerThanBuffer`] and
-    /// [`WriteError::TooManyCounters`] if the format has no room for the record, [`WriteError::Processor`] if
-    /// it has none for the processor. Nothing is written then. [`WriteError::Io`] if the sink fails.
+    /// [`WriteError::TooManyCounters`] if the format has no room for the record,
+    /// [`WriteError::Processor`] if it has none for the processor. Nothing is written then.
+    /// [`WriteError::Io`] if the sink fails.
     pub fn write<'a>(&mut self, cpu: u16, record: impl Into<Record<'a>>) -> Result<()> {
         let record = record.into();
         let len = record.stored_len()?;
         fits(len, self.buffer_size - HEADER_LEN)?;
-        // An event never crosses buffers, so one that does not fit ends the buffer early.
+        // An event never crosses buffers, so an event that does not fit ends the buffer early.
         if self.open_buffer(cpu)?.bytes.len() + align8(usize::from(len)) > self.buffer_size {
             self.flush(cpu)?;
         }
@@ -153,8 +154,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
         record.encode(len, &mut buffer.bytes);
         if let Some(time) = record.timestamp() {
-            // Buffers are stamped with the time of their flush, which cannot lie in front of any event
-            // written before it.
+            // Buffers are stamped with the time of their flush, which cannot be before any event
+            // written earlier.
             self.last_time = self.last_time.max(time);
         }
         Ok(())
@@ -194,8 +195,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Marks the current buffer of a processor as one that was recorded with losses ([`flag::EVENTS_LOST`],
-    /// [`flag::BUFFER_LOST`]), which are counted elsewhere.
+    /// Sets loss flags ([`flag::EVENTS_LOST`], [`flag::BUFFER_LOST`]) on the current buffer of a
+    /// processor. The losses themselves are counted elsewhere.
     ///
     /// # Errors
     /// [`WriteError::Processor`] if the format has no room for the processor.
@@ -204,13 +205,13 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Defines the stack keys that are left, flushes all buffers, completes the header and gives back the
-    /// sink, which then stands behind the trace. `end_time` is the FILETIME of the stop.
+    /// Defines the remaining stack keys, flushes all buffers, completes the header and returns the
+    /// sink, which is then positioned after the trace. `end_time` is the FILETIME of the stop.
     ///
     /// # Errors
     /// [`WriteError::Io`] if the sink fails.
     pub fn finish(mut self, end_time: i64) -> Result<W> {
-        // Before the flush, since the definitions go into the open buffers.
+        // Before the flush, because the definitions go into the open buffers.
         self.rundown_stack_keys()?;
         for (buffer, cpu) in self.open.iter_mut().zip(0u16..) {
             if !buffer.is_empty() {
@@ -222,7 +223,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.header.buffers_written = self.sink.written;
         let buffer = self.header_buffer()?;
         let mut sink = self.sink.sink;
-        // The header event counts the buffers and has the stop time, which are known only now.
+        // The header event contains the number of buffers and the stop time, which are known only
+        // now.
         let end = sink.stream_position()?;
         sink.seek(SeekFrom::Start(self.start))?;
         sink.write_all(&buffer)?;
@@ -231,8 +233,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(sink)
     }
 
-    /// Gives back the sink as a crash would leave it: open buffers are lost, the header is that of a session
-    /// that was never closed.
+    /// Returns the sink as a crash would leave it: open buffers are lost, and the header is the
+    /// header of a session that was never closed.
     pub fn abandon(self) -> W {
         self.sink.sink
     }

@@ -1,41 +1,44 @@
-//! What kind of session a trace comes from.
+//! The kind of session to write.
 
 use super::error::{Result, WriteError};
 use super::record::Width;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
 use crate::wire::trace_header::{TraceHeader, mode};
 
-/// Who wrote the file.
+/// The kind of tool that wrote the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
-    /// The session itself: buffers carry its id and the raw time of their flush.
+    /// The session itself: buffers carry its ID and the raw time of their flush.
     #[default]
     Raw,
-    /// A merge step: buffers carry no session id and the wall time of their flush; the mode says so.
+    /// A merge step: buffers carry no session ID, but the wall-clock time of their flush. The log
+    /// file mode says so.
     Merged,
 }
 
 /// Options of [`super::TraceWriter`].
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
-    /// The trace header. `buffer_size` (bytes, a multiple of 8), `pointer_size` (4 or 8) and the clock fields
-    /// are taken from here. The writer sets the mode bits for a merged and for a compressed session;
-    /// `end_time`, `buffers_written`, `events_lost` and `buffers_lost` when it is done.
+    /// The trace header. `buffer_size` (bytes, a multiple of 8), `pointer_size` (4 or 8) and the
+    /// clock fields are taken from here. The writer sets the mode bits for a merged and for a
+    /// compressed session; `end_time`, `buffers_written`, `events_lost` and `buffers_lost` when it
+    /// is done.
     pub header: TraceHeader,
     /// Raw clock ticks of the header event: time zero of the trace.
     pub t0: i64,
-    /// Who wrote the file.
+    /// The kind of tool that wrote the file.
     pub style: Style,
     /// Compress buffers (format 3). They are then stored without padding.
     pub compressed: bool,
-    /// Id of the session in every buffer of a raw file; 0 in a merged one.
+    /// ID of the session in every buffer of a raw file; 0 in a merged one.
     pub logger_id: u16,
     /// Name processors by 16 bits, as all systems since Windows 8 do.
     pub processor_index: bool,
-    /// Bytes of the header buffer, a multiple of 8. `None`: those of any other buffer, 1024 in a compressed
-    /// file.
+    /// Bytes of the header buffer, a multiple of 8. `None`: the size of the other buffers, or 1024
+    /// in a compressed file.
     pub header_buffer_size: Option<u32>,
-    /// Stacks that are kept for [`super::TraceWriter::write_stack_key`], for each of kernel and user part.
+    /// Stacks that are kept for [`super::TraceWriter::write_stack_key`], for each of kernel and
+    /// user part.
     pub stack_keys: u32,
 }
 
@@ -116,7 +119,7 @@ impl SessionOptions {
         }
     }
 
-    /// The header as it is before the first event.
+    /// The header before the first event.
     pub(super) fn trace_header(&self) -> TraceHeader {
         let mut header = self.header.clone();
         header.log_file_mode |= match self.style {

@@ -1,6 +1,6 @@
-//! Records of every kind, as they are given to the writer.
+//! Records of every kind, as input of the writer.
 //!
-//! A record borrows its variable parts, so that making one costs no allocation.
+//! A record borrows its variable parts, so creating one costs no allocation.
 
 use super::error::{Result, WriteError};
 use crate::bytes::align8;
@@ -46,11 +46,11 @@ pub enum Record<'a> {
     Manifest(ManifestEvent<'a>),
     /// WPP message.
     Message(MessageEvent<'a>),
-    /// Any of them, as it was read.
+    /// A record of any kind with its original bytes.
     Stored(StoredEvent<'a>),
 }
 
-/// A record in its stored form, with the length in its header: one that was read from another trace.
+/// A record in its stored form, with the length in its header, read from another trace.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredEvent<'a> {
     /// Kind of its header.
@@ -61,7 +61,7 @@ pub struct StoredEvent<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What the header of a kernel event says about the thread that was running.
+/// The fields of a kernel event header that describe the running thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KernelContext {
     /// Nothing (PERFINFO header).
@@ -105,7 +105,7 @@ impl KernelContext {
 pub struct KernelEvent<'a> {
     /// Size of pointers.
     pub width: Width,
-    /// Thread that was running; decides which header the event gets.
+    /// Running thread; it determines the header kind of the event.
     pub context: KernelContext,
     /// Raw clock ticks.
     pub timestamp: i64,
@@ -144,7 +144,7 @@ pub struct ClassicEvent<'a> {
     pub process_id: u32,
     /// Kernel time in the low, user time in the high half, or one processor time.
     pub processor_time: u64,
-    /// Instance; an event that has one gets an INSTANCE header.
+    /// Instance. Events with an instance get an INSTANCE header.
     pub instance: Option<Instance>,
     /// Payload.
     pub payload: &'a [u8],
@@ -153,9 +153,9 @@ pub struct ClassicEvent<'a> {
 /// The instance that a classic event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Instance {
-    /// Its id.
+    /// Its ID.
     pub id: u32,
-    /// Id of its parent.
+    /// ID of its parent.
     pub parent_id: u32,
     /// Class of its parent.
     pub parent_class: Guid,
@@ -170,7 +170,7 @@ pub struct ManifestEvent<'a> {
     pub timestamp: i64,
     /// Provider.
     pub provider: Guid,
-    /// Id, version, level, keyword and so on.
+    /// ID, version, level, keyword and so on.
     pub descriptor: Descriptor,
     /// `EventProperty`.
     pub property: u16,
@@ -188,30 +188,31 @@ pub struct ManifestEvent<'a> {
     pub payload: &'a [u8],
 }
 
-/// Where a WPP message comes from.
+/// The source of a WPP message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MessageSource {
-    /// Not known.
+    /// Unknown.
     #[default]
     None,
     /// Message GUID.
     Guid(Guid),
-    /// Component id.
+    /// Component ID.
     Component(u32),
 }
 
 /// A WPP message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MessageEvent<'a> {
-    /// Size of pointers, if the message says it.
+    /// Pointer size, if the message states it.
     pub width: Option<Width>,
     /// Message number.
     pub number: u16,
     /// Sequence number.
     pub sequence: Option<u32>,
-    /// Where it comes from.
+    /// The source.
     pub source: MessageSource,
-    /// Raw clock ticks. A message without a time takes that of the record before it in its buffer.
+    /// Raw clock ticks. A message without a time takes the time of the record before it in its
+    /// buffer.
     pub timestamp: Option<i64>,
     /// Thread and process.
     pub ids: Option<(u32, u32)>,
@@ -302,6 +303,7 @@ impl Record<'_> {
     /// # Errors
     /// [`WriteError::RecordTooLong`] and [`WriteError::TooManyCounters`].
     pub fn stored_len(&self) -> Result<u16> {
+        // Stored records include their header.
         let header = if matches!(self, Self::Stored(_)) {
             0
         } else {
@@ -311,6 +313,7 @@ impl Record<'_> {
             + match self {
                 Self::Kernel(event) => {
                     let count = event.pmc_values.len();
+                    // The header has three bits for the number of counters.
                     if count > 7 {
                         return Err(WriteError::TooManyCounters { count });
                     }
@@ -321,6 +324,7 @@ impl Record<'_> {
                     let items = event
                         .extended
                         .iter()
+                        // Items start at multiples of eight bytes.
                         .map(|(_, data)| align8(8 + data.len()));
                     items.sum::<usize>() + event.payload.len()
                 }

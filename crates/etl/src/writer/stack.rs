@@ -1,4 +1,5 @@
-//! Stacks of kernel events: whole in one StackWalk event, or as a key that a later event defines.
+//! Stacks of kernel events: complete in one StackWalk event, or as a key that a later event
+//! defines.
 
 use std::io::{Seek, Write};
 
@@ -14,7 +15,7 @@ const GROUP: u8 = 0x18;
 const VERSION: u8 = 2;
 
 mod opcode {
-    /// A whole stack.
+    /// A complete stack.
     pub(super) const STACK: u8 = 32;
     /// Frames of a key that is about to get another meaning.
     pub(super) const KEY_DELETE: u8 = 35;
@@ -45,7 +46,7 @@ impl StackOwner {
     }
 }
 
-/// Which half of a stack; readers see it by the addresses.
+/// The half of a stack. Readers recognize it by the addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackPart {
     /// Frames in the kernel.
@@ -54,10 +55,10 @@ pub enum StackPart {
     User,
 }
 
-/// Stack events of a writer so far, for callers that must know how many events a trace gets.
+/// Number of stack events written so far, for callers that need the number of events of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StackCounts {
-    /// Whole stacks.
+    /// Complete stacks.
     pub whole: u64,
     /// References to kernel parts.
     pub kernel: u64,
@@ -65,11 +66,12 @@ pub struct StackCounts {
     pub user: u64,
     /// Definitions of keys that got another meaning.
     pub deleted: u64,
-    /// Keys in use: finishing the trace writes one more definition for each of them, on processor 0.
+    /// Keys in use: finishing the trace writes one more definition for each of them, on
+    /// processor 0.
     pub in_use: u64,
 }
 
-/// One key and what it stands for.
+/// One key and the stack that it refers to.
 #[derive(Debug)]
 struct Slot {
     /// Empty if the key is not in use.
@@ -88,9 +90,9 @@ impl Slot {
     };
 }
 
-/// The keys of a session. Their number is fixed: a stack whose place is taken pushes the older one out, so
-/// that keys change their meaning as they do in real traces. A key is the address of one stack object, so
-/// that kernel and user parts never have the same key at one time.
+/// The keys of a session. Their number is fixed: a stack whose place is taken evicts the older one,
+/// so keys change their meaning as they do in real traces. A key is the address of one stack
+/// object, so kernel and user parts never have the same key at one time.
 #[derive(Debug)]
 pub(super) struct StackKeys {
     slots: [Vec<Slot>; 2],
@@ -100,10 +102,10 @@ pub(super) struct StackKeys {
     counts: StackCounts,
 }
 
-/// What to write for a reference.
+/// The form in which to write a reference.
 enum Referral {
     Key(u64),
-    /// A key that until now stood for the frames that were pushed out.
+    /// A key that until now referred to the evicted frames.
     Reused(u64),
     /// Times do not allow for a key.
     Whole,
@@ -143,10 +145,10 @@ impl StackKeys {
         let Some(slot) = slots.get_mut(index) else {
             return Referral::Whole;
         };
-        // A reader finds the meaning of a key in the first definition at or behind the time of the reference.
-        // So the definition of the old meaning is stamped between its last reference and the first one of the
-        // new meaning. With writers that jump back in time, or leave no tick between two events, a stack is
-        // written whole instead.
+        // A reader finds the meaning of a key in the first definition at or after the time of the
+        // reference. So the definition of the old meaning is stamped between its last reference and
+        // the first reference with the new meaning. With writers that jump back in time, or leave
+        // no tick between two events, a stack is written whole instead.
         let known = slot.frames == frames;
         let reused = !known && !slot.frames.is_empty();
         let earliest = if reused {
@@ -188,7 +190,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Writes a stack, innermost frame first, into one event that is stamped `now`.
     ///
     /// # Errors
-    /// Those of [`TraceWriter::write`].
+    /// The errors of [`TraceWriter::write`].
     pub fn write_stack(
         &mut self,
         cpu: u16,
@@ -204,18 +206,18 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Stack events so far.
+    /// Number of stack events so far.
     #[must_use]
     pub const fn stack_counts(&self) -> StackCounts {
         self.stacks.counts
     }
 
-    /// Writes a reference to one part of a stack, innermost frame first, into an event that is stamped
-    /// `now`. The frames follow when the key is used for another stack, or at the end. A stack without
-    /// frames, and one that is stamped earlier than a key allows, is written whole.
+    /// Writes a reference to one part of a stack, innermost frame first, into an event stamped
+    /// `now`. The frames follow when the key is reused for another stack, or at the end. A stack
+    /// without frames, or one stamped earlier than a key allows, is written whole.
     ///
     /// # Errors
-    /// Those of [`TraceWriter::write`].
+    /// The errors of [`TraceWriter::write`].
     pub fn write_stack_key(
         &mut self,
         cpu: u16,
@@ -235,8 +237,8 @@ impl<W: Write + Seek> TraceWriter<W> {
             Referral::Key(key) => key,
             Referral::Reused(key) => {
                 let evicted = std::mem::take(&mut self.stacks.evicted);
-                // One tick in front of the reference: `refer` made sure that the old meaning was last used
-                // before that.
+                // One tick before the reference: `refer` made sure that the old meaning was last
+                // used before that.
                 self.write_stack_definition(cpu, now - 1, opcode::KEY_DELETE, key, &evicted)?;
                 self.stacks.evicted = evicted;
                 self.stacks.counts.deleted += 1;
@@ -261,12 +263,12 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Defines all keys that are in use, behind everything that was written. [`TraceWriter::finish`] does so;
-    /// earlier it stands for the end of the kernel's session before that of providers. Stacks that are
-    /// written later have no keys.
+    /// Defines all keys in use, after all records written so far. [`TraceWriter::finish`] calls it.
+    /// An earlier call simulates the end of the kernel's session before the provider sessions.
+    /// Stacks written later have no keys.
     ///
     /// # Errors
-    /// Those of [`TraceWriter::write`].
+    /// The errors of [`TraceWriter::write`].
     pub fn rundown_stack_keys(&mut self) -> Result<()> {
         let now = self.last_time.saturating_add(1);
         let slots = std::mem::take(&mut self.stacks.slots);
@@ -322,7 +324,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         )
     }
 
-    /// A key must not stand for frames whose definition cannot be written later.
+    /// A key must not refer to frames whose definition cannot be written later.
     fn check_definition(&self, frames: &[u64]) -> Result<()> {
         let pointers = frames.len().saturating_add(1);
         let len = HeaderKind::Perfinfo64

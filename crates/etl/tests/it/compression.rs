@@ -1,5 +1,5 @@
-//! Round trips of the compressed formats. The writer knows only format 3; the compressors of the others
-//! are made for these tests and are no good.
+//! Round trips of the compressed formats. The writer supports only format 3; the compressors of the
+//! other formats are made for these tests and compress badly.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::kit::{buffers, edit_header};
 
-/// Length and distance of the longest match at `at`, by trying everything that is near.
+/// Length and distance of the longest match at `at`, found by trying all nearby distances.
 fn longest(input: &[u8], at: usize, first: usize, limit: usize) -> (usize, usize) {
     let len = |from: usize| {
         (0..limit)
@@ -91,7 +91,7 @@ fn code_lengths(mut counts: Vec<u32>) -> Vec<u8> {
     }
 }
 
-/// Writes 16-bit words two places behind the bytes, as the format weaves them.
+/// Interleaves 16-bit words with the bytes, two words ahead, as the format requires.
 struct Bits {
     out: Vec<u8>,
     places: [usize; 2],
@@ -276,7 +276,7 @@ proptest! {
         }
     }
 
-    /// Any prefix of a stream gives a prefix of the output, and says that it ended early.
+    /// Any prefix of a stream gives a prefix of the output and an error that reports the early end.
     #[test]
     fn a_cut_stream_gives_what_it_holds(input in input(), cut in any::<prop::sample::Index>()) {
         for format in [2, 3, 4] {
@@ -289,7 +289,8 @@ proptest! {
         }
     }
 
-    /// No bytes make a decompressor fail otherwise than by saying so, and none gives more than was asked for.
+    /// Arbitrary bytes make a decompressor return an error at worst, and never more output than was
+    /// requested.
     #[test]
     fn arbitrary_streams_are_harmless(stream in vec(prop_oneof![any::<u8>(), Just(0x11u8), Just(0xB0)],
         0..600), end in 0usize..100_000) {

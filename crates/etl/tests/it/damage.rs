@@ -1,4 +1,4 @@
-//! Damaged files: everything that is still there is read, everything that is lost is counted.
+//! Damaged files: all remaining data is read, and all lost data is counted.
 
 use etwkit_etl::Order;
 use etwkit_etl::damage::{Count, Kind};
@@ -365,7 +365,7 @@ fn a_file_that_was_cut_says_how_many_buffers_are_missing() {
             border + HEADER_LEN,
         ]) {
             let counts = open(&[file[..cut].to_vec()]).files()[0].buffer_counts();
-            // A buffer is there if its header is.
+            // A buffer counts as present if its header is present.
             let gone = list.iter().filter(|(at, _)| at + HEADER_LEN > cut).count() as u64;
             assert_eq!(
                 (counts.missing, counts.is_cut),
@@ -407,7 +407,7 @@ fn no_buffer_is_missed_where_the_header_does_not_say_how_many_are_left() {
     };
     let half = file.len() - list[list.len() / 2].0;
     let lost = u64::from(written) - list.len() as u64 / 2;
-    // 4 KiB buffers in a file of so many KiB: those of the beginning were overwritten.
+    // 4 KiB buffers in a file of a fixed size in KiB: the first ones were overwritten.
     let circular = |kib: u32| {
         move |header: &mut etwkit_etl::wire::trace_header::TraceHeader| {
             header.log_file_mode = mode::CIRCULAR | mode::SIZE_IN_KB;

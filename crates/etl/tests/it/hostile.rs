@@ -1,5 +1,5 @@
-//! Whatever happens to a file, it is read to its end without a panic, without endless work and without
-//! more events than its bytes can hold.
+//! Damaged files are read to their end without a panic, without endless work, and without more
+//! events than their bytes can hold.
 
 use etwkit_etl::source::ByteSource;
 use etwkit_etl::writer::{SessionOptions, StackOwner, StackPart, Style};
@@ -12,7 +12,7 @@ use super::compression::recompress;
 use super::kit::{Unmapped, event, small_buffers, trace};
 use super::model::{Spec, spec};
 
-/// What is done to the bytes of a file.
+/// A change to the bytes of a file.
 #[derive(Debug, Clone)]
 enum Change {
     Flip(Index, u8),
@@ -57,7 +57,7 @@ impl Change {
                 file[at..(at + usize::from(*count)).min(len)].fill(*byte);
             }
             Self::Word(at, word) => {
-                // Most fields that matter lie on multiples of 4.
+                // Most important fields are at multiples of 4.
                 let at = at.index(len) & !3;
                 file.iter_mut()
                     .skip(at)
@@ -78,7 +78,7 @@ impl Change {
     }
 }
 
-/// Reads everything that a reader can ask of an event.
+/// Calls every accessor of an event.
 fn read(file: &[u8], mapped: bool) -> Vec<u64> {
     let source: Box<dyn ByteSource> = if mapped {
         Box::new(file.to_vec())
@@ -163,7 +163,7 @@ proptest! {
         options.style = if merged { Style::Merged } else { Style::Raw };
         options.header.log_file_mode |= if unordered { 0x1000_0000 } else { 0 };
         let mut file = written(&options, &records, format);
-        // The first header is spared in half of the cases: without it nothing else is looked at.
+        // The first header stays intact in half of the cases: without it nothing else is read.
         let spared = file[..600].to_vec();
         changes.iter().for_each(|change| change.apply(&mut file));
         if merged && file.len() >= 600 {

@@ -1,4 +1,4 @@
-//! Traces in memory: made by the writer, read by the session.
+//! Traces in memory, made by the writer and read as a session.
 
 use std::io::{self, Cursor};
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use etwkit_etl::{HeaderKind, Order, RawEvent, Session};
 
 pub type Writer = TraceWriter<Cursor<Vec<u8>>>;
 
-/// Wall time of the stop of every trace that is made here.
+/// Wall time of the stop of every trace made here.
 pub const END_TIME: i64 = 133_000_000_000_000_000;
 
 /// Small buffers, so that a short trace has many.
@@ -35,9 +35,9 @@ pub fn trace(options: &SessionOptions, events: impl FnOnce(&mut Writer)) -> Vec<
     writer.finish(END_TIME).unwrap().into_inner()
 }
 
-/// A kernel event with a number that no other event has; 64 bytes in the file.
+/// A kernel event with a unique number; 64 bytes in the file.
 pub fn event(writer: &mut Writer, cpu: u16, timestamp: i64, number: u64) {
-    // Bytes that look like noise, so that compression has something to do.
+    // Noise, so that the compressor has work to do.
     let mut payload = number.to_le_bytes().to_vec();
     payload
         .extend((0..40u64).map(|i| (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 50)) as u8));
@@ -51,7 +51,7 @@ pub fn event(writer: &mut Writer, cpu: u16, timestamp: i64, number: u64) {
     writer.write(cpu, event).unwrap();
 }
 
-/// A trace of `count` events, one for each tick from 1, dealt out to `cpus` processors in turn.
+/// A trace of `count` events, one per tick from 1, distributed over `cpus` processors in turn.
 pub fn numbered(options: &SessionOptions, count: u64, cpus: u64) -> Vec<u8> {
     trace(options, |writer| {
         for number in 1..=count {
@@ -91,7 +91,7 @@ pub fn visit(session: &Session, order: Order, mut each: impl FnMut(&RawEvent<'_>
     pass.unwrap()
 }
 
-/// What was read: the numbers of [`event`] in order, and all damage.
+/// The result of reading: the numbers of [`event`] in order, and all damage.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Read {
     pub numbers: Vec<u64>,

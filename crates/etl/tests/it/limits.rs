@@ -1,4 +1,4 @@
-//! What fits into a trace, and what is refused without harm.
+//! Limits of the format: the largest accepted values, and the rejection of larger ones.
 
 use std::io::{Cursor, Seek, SeekFrom, Write};
 
@@ -162,7 +162,7 @@ fn options_that_no_trace_can_have_are_refused() {
     assert_eq!(refused(|_| ()), None);
 }
 
-/// Forgets what it is given, but knows how much it was.
+/// A writer that discards its bytes and counts them.
 struct Count(u64);
 
 impl Write for Count {

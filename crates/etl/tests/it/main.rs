@@ -1,6 +1,6 @@
-//! What is written reads back, and what is damaged is read as far as it goes.
+//! Written traces read back unchanged, and damaged traces are read as far as possible.
 
-// Tests stop at the first thing that is not as expected.
+// Tests may panic: that is how they fail.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Arbitrary records, and what a reader must say of them.
+//! Arbitrary records, and the expected results of reading them.
 
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::message::MessageParts;
@@ -135,7 +135,7 @@ impl Spec {
         self.kind == HeaderKind::Message && self.untimed
     }
 
-    /// The record at that time.
+    /// The record with that time stamp.
     pub fn with_record<T>(&self, timestamp: i64, use_it: impl FnOnce(Record<'_>) -> T) -> T {
         let width = if self.kind.pointer_size() == 4 {
             Width::Bits32
@@ -208,7 +208,7 @@ impl Spec {
         }
     }
 
-    /// Checks everything that a reader says of the record.
+    /// Compares every accessor of the event that was read with the record.
     pub fn check(&self, event: &RawEvent<'_>) {
         assert_eq!(event.kind, self.kind);
         assert_eq!(event.payload(), self.payload, "payload");

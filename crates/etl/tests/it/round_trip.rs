@@ -1,4 +1,4 @@
-//! Whatever is written reads back, in every field and in both orders.
+//! All written records read back with every field, in both orders.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -71,7 +71,7 @@ prop_compose! {
 /// Records by processor, with their times.
 type Written = BTreeMap<u16, Vec<(i64, Spec)>>;
 
-/// Writes the records; returns the file and, by processor, what it holds with its time.
+/// Writes the records. Returns the file and, by processor, its records with their times.
 fn write(options: &SessionOptions, records: &[(u8, Spec)]) -> (Vec<u8>, TraceHeader, Written) {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), options).unwrap();
     let mut written = Written::new();
@@ -101,8 +101,8 @@ fn write(options: &SessionOptions, records: &[(u8, Spec)]) -> (Vec<u8>, TraceHea
     (file, header, written)
 }
 
-/// File order: each processor's records are those that were written, field by field. A message without a
-/// time has that of the record before it in its buffer.
+/// File order: each processor's records are the written ones, field by field. A message without a
+/// time has the time of the previous record in its buffer.
 fn check_file_order(file: &[u8], options: &SessionOptions, mut written: Written) -> u64 {
     let session = open(&[file.to_vec()]);
     assert!(session.damage().is_empty(), "{:?}", session.damage());
@@ -134,7 +134,7 @@ fn check_file_order(file: &[u8], options: &SessionOptions, mut written: Written)
     pass.events
 }
 
-/// Time order: the events of the file order, sorted by time, equal ones as they lie in the file.
+/// Time order: the events of the file order sorted by time; equal times keep the order of the file.
 fn check_time_order(file: &[u8]) {
     let session = open(&[file.to_vec()]);
     let collect = |order| {

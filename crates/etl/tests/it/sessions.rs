@@ -1,4 +1,4 @@
-//! Sound files of all variants: what the order of buffers and events may be.
+//! Sound files of all variants, with every allowed order of buffers and events.
 
 use etwkit_etl::clock::ClockType;
 use etwkit_etl::wire::trace_header::mode;
@@ -40,7 +40,7 @@ fn an_idle_processor_that_flushes_late_is_sorted_in() {
         );
         let in_file = read(std::slice::from_ref(&file), Order::File).numbers;
         assert_eq!(in_file[in_file.len() - 2..], [1, 5001]);
-        // And the other way round: its only buffer is the first of the file.
+        // The reverse: its only buffer is the first of the file.
         let file = trace(
             &SessionOptions {
                 compressed,
@@ -61,7 +61,7 @@ fn an_idle_processor_that_flushes_late_is_sorted_in() {
 
 #[test]
 fn equal_times_keep_the_order_of_the_file() {
-    // Three processors, all events of one time, many buffers.
+    // Three processors, many buffers, and all events at one time.
     let file = trace(&small_buffers(), |writer| {
         for number in 0..600 {
             event(writer, (number % 3) as u16, 7, number);

@@ -18,8 +18,8 @@ const HIGH: u64 = 0xFFFF_8000_0000_0000;
 /// Frames by time, thread and process of the event that they belong to.
 type Stacks = HashMap<(i64, u32, u32), Vec<u64>>;
 
-/// Stacks by owner, put together as a reader has to do it: a key means what the first definition behind
-/// the reference says for its part.
+/// Stacks by owner, combined as a reader has to do it: the first definition of a key after a
+/// reference is its meaning for that part.
 fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
     let session = open(&[file.to_vec()]);
     let mut stacks = Stacks::new();
@@ -63,8 +63,8 @@ fn read_stacks(file: &[u8]) -> (Stacks, HashMap<u8, usize>) {
     (stacks, types)
 }
 
-/// Resolves stacks by times alone: a key means what the first definition at or behind the time of the
-/// reference says, wherever the two lie in the file.
+/// Resolves stacks by times alone: the first definition of a key at or after the time of the
+/// reference is its meaning, independent of their places in the file.
 fn resolve_by_time(file: &[u8]) -> Stacks {
     let (mut stacks, mut references, mut definitions) = (Stacks::new(), Vec::new(), Vec::new());
     visit(&open(&[file.to_vec()]), Order::File, |event| {
@@ -110,7 +110,7 @@ fn frames(seed: u8, kernel: bool, wide: bool) -> Vec<u64> {
 }
 
 proptest! {
-    /// Any use of keys, even one that jumps back in time, gives back the frames of every stack.
+    /// Any use of keys, even one that jumps back in time, preserves the frames of every stack.
     #[test]
     fn stack_keys_resolve_to_their_frames(
         wide in any::<bool>(),

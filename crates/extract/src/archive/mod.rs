@@ -22,29 +22,31 @@ pub(crate) struct Member {
     pub(crate) file: File,
 }
 
-/// An archive that lies in a file.
+/// An archive in a file.
 pub(crate) struct Archive {
     pub(crate) file: File,
     pub(crate) size: u64,
-    /// How messages name it.
+    /// Name of the archive in messages.
     pub(crate) name: String,
-    /// What is looked for in it.
+    /// The kinds of members to unpack.
     pub(crate) wanted: Wanted,
 }
 
-/// A symbol file in an archive. It is unpacked only by [`Input::keep_symbols`](crate::Input::keep_symbols).
+/// A symbol file in an archive. It is unpacked only by
+/// [`Input::keep_symbols`](crate::Input::keep_symbols).
 pub(crate) struct Symbol {
     /// The archive; shared by all of its members.
     pub(crate) archive: Arc<Archive>,
     pub(crate) entry: Entry,
 }
 
-/// What is looked for in an archive, by the endings of names, in whatever case and without a dot.
+/// The members to look for in an archive, by file extension. Case is ignored, and extensions have
+/// no dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// That of the members to unpack.
+    /// Extension of the members to unpack.
     pub ending: &'static str,
-    /// Those of archives in the archive that are looked into if it has no such member itself.
+    /// Extensions of nested archives, which are opened if the archive has no such member itself.
     pub archives: &'static [&'static str],
 }
 
@@ -56,22 +58,24 @@ impl Wanted {
     };
 }
 
-/// What was found in an archive.
+/// The contents of an archive.
 #[derive(Default)]
 pub(crate) struct ArchiveContents {
-    /// The members that were wanted, unpacked.
+    /// The wanted members, unpacked.
     pub(crate) members: Vec<Member>,
     /// Symbol files, which stay packed.
     pub(crate) symbols: Vec<Symbol>,
 }
 
-/// Archives in archives: PerfView zips what it zipped. Deeper nesting is a puzzle, not a trace.
+/// Maximum nesting of archives: PerfView zips files that are zipped already. Deeper nesting is a
+/// puzzle, not a trace.
 const MAX_DEPTH: usize = 1;
 
-/// How many members a message lists.
+/// Maximum number of members that a message lists.
 const LISTED: usize = 8;
 
-/// Paths of the members of an archive; `None` if the file is no archive or its directory cannot be read.
+/// Paths of the members of an archive; `None` if the file is not an archive or its directory cannot
+/// be read.
 pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
     match kind {
         Kind::SevenZip => seven_zip::names(archive).ok(),
@@ -80,7 +84,7 @@ pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
     }
 }
 
-/// Unpacks all members of an archive that are wanted, ordered by their paths.
+/// Unpacks all wanted members of an archive, ordered by their paths.
 pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<ArchiveContents> {
     unpack_at(0, kind, &Arc::new(archive), spool)
 }
@@ -136,7 +140,7 @@ fn unpack_at(
 pub(crate) struct Entry {
     index: usize,
     pub(crate) path: String,
-    /// The path as the directory has it, where several members may have the same.
+    /// The path as stored in the directory; several members may have the same one.
     raw_path: Vec<u8>,
     pub(crate) size: u64,
     packed: u64,
@@ -164,7 +168,7 @@ impl Entry {
     }
 }
 
-/// Picks what to unpack: the traces, or without any the archives that may hold some.
+/// Chooses the members to unpack: the traces, or without any the archives that may hold some.
 fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<Vec<Entry>> {
     let total = entries.len();
     let inside = entries
@@ -175,8 +179,8 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
     let (traces, others): (Vec<_>, Vec<_>) = entries
         .into_iter()
         .partition(|e| has_ending(&e.path, &[archive.wanted.ending]));
-    // Archives in the archive are looked into only if it has no trace itself: other archives beside a trace
-    // are not meant.
+    // Nested archives are opened only if the archive has no trace itself: archives next to a trace
+    // are other data.
     let chosen = if traces.is_empty() {
         others
             .into_iter()
@@ -196,7 +200,8 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
         if entry.encrypted {
             return Err(encrypted(archive, Some(base_name(&entry.path))));
         }
-        // All are admitted before the first is unpacked, so that an archive that is too large costs nothing.
+        // All are admitted before the first is unpacked, so that an archive that is too large costs
+        // nothing.
         spool.admit(&entry.packed(archive))?;
     }
     Ok(chosen)
@@ -224,14 +229,15 @@ fn damaged(
     }
 }
 
-/// The part of a member's path behind the last separator of any system.
+/// The last component of a member's path. Both separators count.
 fn base_name(path: &str) -> &str {
-    // Archives made on Windows can have backslashes in paths. A colon would name a drive or a stream there.
+    // Archives made on Windows can have backslashes in paths. A colon would name a drive or a
+    // stream there.
     let name = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
     if name.is_empty() { path } else { name }
 }
 
-/// Whether an archive's member is a symbol file.
+/// True if an archive's member is a symbol file.
 pub(crate) fn is_symbol_file(path: &str) -> bool {
     has_ending(path, &["pdb"])
 }

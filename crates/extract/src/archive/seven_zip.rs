@@ -11,8 +11,8 @@ use crate::{Error, Result};
 /// Packed bytes that are worth threads: starting and stopping them takes a tenth of a second.
 const THREADS_FROM_BYTES: u64 = 64 << 20;
 
-/// Memory that unpacking may take for the dictionary; the largest setting of 7-Zip that is not typed in by
-/// hand takes 256 MiB.
+/// Maximum memory for the dictionary; the largest setting of 7-Zip that is not typed in by hand
+/// takes 256 MiB.
 const MAX_DICTIONARY: u64 = 512 << 20;
 
 /// Paths of its members.
@@ -54,12 +54,12 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
         path: file.name().to_owned(),
         raw_path: Vec::new(),
         size: file.size(),
-        // Members are packed together; the whole archive stands for the packed size.
+        // Members are packed together, so the size of the whole archive is used as the packed size.
         packed: archive.size,
         encrypted: false,
     });
     let entries: Vec<_> = entries.collect();
-    // What lies in front of a trace has to be unpacked too, though it is not kept.
+    // Members before a trace also have to be unpacked, though they are not kept.
     let all = entries
         .iter()
         .fold(0u64, |sum, entry| sum.saturating_add(entry.size));
@@ -73,7 +73,8 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     let mut members = Vec::new();
     let mut failed = None;
     let walked = reader.for_each_entries(|file, from| {
-        // The callback gets no index of the member that it unpacks, so the member is found by name and size.
+        // The callback gets no index of the member that it unpacks, so the member is identified by
+        // name and size.
         let found = wanted
             .iter()
             .position(|entry| entry.path == file.name() && entry.size == file.size());
@@ -104,7 +105,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     }
 }
 
-/// Refuses archives a few bytes of which ask for gigabytes of memory.
+/// Refuses archives that request gigabytes of memory with a few bytes.
 fn refuse_large_dictionaries(archive: &Archive, content: &sevenz_rust2::Archive) -> Result<()> {
     let coders = content.blocks.iter().flat_map(|block| &block.coders);
     let largest = coders

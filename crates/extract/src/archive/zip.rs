@@ -25,6 +25,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member
         .collect();
     let mut members = Vec::new();
     let chosen = choose(entries, archive, spool)?;
+    // The library keeps only one of several members with the same path, which may be the wrong one.
     refuse_doubles(&zip, archive, &chosen)?;
     for entry in chosen {
         let mut reader = zip
@@ -44,8 +45,8 @@ pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
         .collect())
 }
 
-/// An archive whose members are unpacked one by one. Its directory is read once as long as members of another
-/// archive do not come in between: it may be long.
+/// An archive whose members are unpacked one by one. Its directory may be long. It is read once,
+/// unless members of another archive are read in between.
 #[derive(Default)]
 pub(crate) struct OpenZip {
     last: Option<(Arc<Archive>, Zip)>,
@@ -72,8 +73,8 @@ impl OpenZip {
     }
 }
 
-/// Refuses an archive with several members of one path, if one of `chosen` has it: the library keeps only the
-/// last of them.
+/// Refuses an archive with several members of one path, if one of `chosen` has it: the library
+/// keeps only the last of them.
 fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> {
     if !zip.has_duplicate_names() {
         return Ok(());
@@ -93,17 +94,18 @@ fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> 
     }
 }
 
-/// Paths that a directory has more than once.
+/// Paths that occur more than once in a directory.
 fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
-    /// What stands in front of the path, and at which offsets the lengths of path, extra fields and comment
-    /// are.
+    /// Size of the fixed part before the path, and the offset of the lengths of path, extra fields
+    /// and comment.
     const FIXED: usize = 46;
     const LENGTHS: usize = 28;
     let mut file = BufReader::new(file);
     file.seek(SeekFrom::Start(start))?;
     let (mut seen, mut doubles) = (HashSet::new(), HashSet::new());
     let mut fixed = [0; FIXED];
-    // The directory is read by hand, since the library has merged the members of one path by then.
+    // The directory is parsed by hand, because the library has already merged the members with one
+    // path.
     while file.read_exact(&mut fixed).is_ok() && fixed.starts_with(b"PK\x01\x02") {
         let mut lengths = fixed.get(LENGTHS..).unwrap_or_default().chunks_exact(2);
         let mut next = || {

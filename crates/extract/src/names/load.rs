@@ -1,4 +1,4 @@
-//! Symbol files are found and read by several threads, since most of the time goes to servers and disks.
+//! Loading of symbol files with several threads, because servers and disks take most of the time.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -9,21 +9,22 @@ use etwkit_symbols::{Identity, NamedPdb, Outcome, Progress, Symbol, Symbols};
 use super::wanted::{Sought, Wanted};
 use super::{NamedFile, OnSymbols};
 
-/// Symbol files that are read at a time at most: large ones take some hundred megabytes each.
+/// Maximum number of symbol files that are read at the same time: large ones take some hundred
+/// megabytes each.
 const WORKERS: usize = 4;
 
-/// What one symbol file answered.
+/// The result of one symbol file.
 #[derive(Default)]
 pub(super) struct Answer {
-    /// A symbol for each offset that was asked for, if there are symbols.
+    /// A symbol for each requested offset, if there are symbols.
     pub(super) symbols: Option<Vec<Option<Symbol>>>,
-    /// How many functions it names.
+    /// Number of functions that it names.
     pub(super) functions: Option<usize>,
-    /// The symbol file, where only the image says which one it is.
+    /// The symbol file, if only the image identifies it.
     pub(super) pdb: Option<NamedPdb>,
 }
 
-/// Loads all symbol files. Answers are in the order of the questions, whatever the threads do.
+/// Loads all symbol files in parallel. The answers are in the order of `wanted`.
 pub(super) fn load(
     wanted: &[Wanted],
     symbols: &Symbols,
@@ -63,7 +64,8 @@ pub(super) fn load(
         work();
     });
     let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Threads answer in any order; the tables that are written from the answers must not depend on it.
+    // Threads answer in any order; the tables that are written from the answers must not depend on
+    // it.
     answers.sort_unstable_by_key(|(index, ..)| *index);
     let mut answers = answers.into_iter().peekable();
     let nothing = |file: &Wanted| (report(file), Answer::default());
@@ -89,8 +91,8 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     };
     report.tried.extend(module.tried.iter().cloned());
     match module.resolve_sorted(&file.rvas) {
-        // Asked were also the bytes before the addresses of callers; only the addresses themselves count as
-        // named.
+        // The request also contained the bytes before the addresses of callers; only the addresses
+        // themselves count as named.
         Ok(found) => {
             let is_named = |rva: &&u32| {
                 let place = file.rvas.binary_search(rva).ok();
@@ -113,7 +115,7 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     (report, answer)
 }
 
-/// Which symbol file a module has: the trace says so, or the image, if that is found.
+/// The identity of a module's symbol file: from the trace, or from the image if that is found.
 fn identity(
     file: &Wanted,
     symbols: &Symbols,

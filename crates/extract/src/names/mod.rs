@@ -1,9 +1,10 @@
-//! Names of native code: symbol files say what the addresses of an extract are called.
+//! Names of native code: symbols for the addresses in an extract.
 //!
-//! A trace knows native code by module and offset. The tables `frame` and `method` are written anew with the
-//! names that symbols have for them, and `module` with what was learned of symbol files; stacks name frames,
-//! so that nothing else changes. Names of .NET methods come from the trace and stay. Where the trace does not
-//! say which symbol file a module has, its image is looked for in the same places and says it.
+//! A trace identifies native code by module and offset. The tables `frame` and `method` are
+//! rewritten with the names from symbol files, and `module` with facts about the symbol files.
+//! Stacks refer to frames by key, so nothing else changes. Names of .NET methods come from the
+//! trace and stay. If the trace does not identify the symbol file of a module, its image is
+//! searched in the same places and identifies it.
 
 mod load;
 mod modules;
@@ -26,16 +27,16 @@ use load::{Answer, load};
 use rows::Names;
 use wanted::AllWanted;
 
-/// Gets the progress of loading, by the name of a file. It is called by several threads.
+/// Receives the progress of loading, with the name of a file. Several threads call it.
 pub type OnSymbols<'f> = dyn Fn(&str, Event<'_>) + Sync + 'f;
 
-/// Where names come from.
+/// The source of names.
 pub struct NameFrom<'a> {
-    /// Where symbol files are looked for.
+    /// Search path for symbol files.
     pub path: SearchPath,
-    /// How they are read.
+    /// Options for loading symbols.
     pub options: Options,
-    /// Gets the progress of loading.
+    /// Receives the progress of loading.
     pub on_symbols: &'a OnSymbols<'a>,
 }
 
@@ -59,49 +60,50 @@ impl std::fmt::Debug for NameFrom<'_> {
     }
 }
 
-/// What became of the symbols of an extract.
+/// The outcome of naming the native code of an extract.
 #[derive(Debug, Default)]
 pub struct Naming {
     /// One for each symbol file, those with the most addresses first. Their identity is known.
     pub files: Vec<NamedFile>,
-    /// Modules whose symbol file is not known, those with the most addresses first.
+    /// Modules whose symbol file is unknown, those with the most addresses first.
     pub unknown: Vec<UnknownFile>,
 }
 
-/// A module whose symbol file neither the trace nor its image names, or whose trace names one that cannot be
-/// a file.
+/// A module whose symbol file is named neither by the trace nor by its image, or whose trace names
+/// one that cannot be a file.
 #[derive(Debug)]
 pub struct UnknownFile {
     /// File name of the module.
     pub module: String,
     /// Distinct addresses in the module, in all stacks.
     pub addresses: usize,
-    /// The image that would name the symbol file, if the trace says which image it is.
+    /// The image that would identify the symbol file, if the trace identifies the image.
     pub image: Option<ImageIdentity>,
-    /// Where the image came from; it names no symbol file. `None` if it was not found.
+    /// Source of the image, which names no symbol file. `None` if the image was not found.
     pub image_source: Option<String>,
     /// Places that did not have the image, and why.
     pub tried: Vec<Attempt>,
 }
 
-/// What became of one symbol file.
+/// The outcome for one symbol file.
 #[derive(Debug)]
 pub struct NamedFile {
-    /// The file that is wanted; `None` while it is not known.
+    /// The file that is wanted; `None` while it is unknown.
     pub identity: Option<Identity>,
-    /// The image that names the symbol file, where the trace does not.
+    /// The image that identifies the symbol file, if the trace does not.
     pub image: Option<ImageIdentity>,
-    /// Where the image came from.
+    /// Source of the image.
     pub image_source: Option<String>,
     /// File name of the module.
     pub module: String,
     /// Distinct addresses in the module, in all stacks.
     pub addresses: usize,
-    /// How many of them have a name now.
+    /// Number of addresses that have a name now.
     pub named: usize,
-    /// Where the symbols came from; `None` if there are none.
+    /// Source of the symbols; `None` if there are none.
     pub source: Option<String>,
-    /// Places that had neither image nor symbols, and why; those of the image first.
+    /// Places that had neither image nor symbols, each with the reason. Places searched for the
+    /// image come first.
     pub tried: Vec<Attempt>,
 }
 
@@ -115,7 +117,7 @@ impl Naming {
             .count()
     }
 
-    /// How many addresses there are, and how many of them have names.
+    /// Number of addresses in native code, and number of those with names.
     #[must_use]
     pub fn counts(&self) -> NativeNames {
         let known: usize = self.files.iter().map(|file| file.addresses).sum();
@@ -128,7 +130,7 @@ impl Naming {
     }
 }
 
-/// Rows that replace those of three tables.
+/// Rows that replace the rows of three tables.
 pub(crate) struct Renamed {
     pub(crate) module: Vec<RecordBatch>,
     pub(crate) frame: RecordBatch,
@@ -148,8 +150,8 @@ impl Renamed {
     }
 }
 
-/// Asks symbols for the addresses in the tables. There are no rows if nothing was found: nothing changes
-/// then.
+/// Resolves the addresses in the tables. If nothing was found, no rows are returned and the tables
+/// stay unchanged.
 pub(crate) fn rename(
     source: &dyn TableSource,
     symbols: &Symbols,
@@ -201,7 +203,8 @@ fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
         .map(of_image)
         .chain(unknown.into_iter().map(of_trace))
         .collect();
-    // Among files with equally many addresses the identity decides, so that two runs give the same order.
+    // Among files with equally many addresses the identity decides, so that two runs give the same
+    // order.
     files.sort_by(|a, b| (b.addresses, &a.identity).cmp(&(a.addresses, &b.identity)));
     unknown.sort_by(|a, b| {
         (b.addresses, &a.module, &a.image).cmp(&(a.addresses, &b.module, &b.image))

@@ -1,4 +1,4 @@
-//! The rows of `module` with what was learned of their symbol files.
+//! The rows of `module`, with new facts about their symbol files.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use etwkit_trace::table::{Column, Module, Row};
 use super::load::Answer;
 use super::rows::Names;
 
-/// What becomes of a row: the symbol file that its image names, and how many functions that file has. Where
-/// nothing new is known, a row stays as it was.
+/// New facts for a row: the symbol file that its image names, and the number of functions in that
+/// file. Without new facts a row stays as it was.
 #[derive(Clone, Copy, Default)]
 struct Learned<'a> {
     pdb: Option<&'a NamedPdb>,

@@ -15,24 +15,24 @@ use super::wanted::AllWanted;
 /// Names between inlined functions; no name of a function has it.
 const BETWEEN_INLINED: &str = "; ";
 
-/// What symbols answered.
+/// The answers of the symbol files.
 pub(super) struct Names<'a> {
     pub(super) wanted: &'a AllWanted,
-    /// By symbol file.
+    /// Answers by symbol file.
     pub(super) answers: &'a [Answer],
 }
 
-/// Where methods are in the new table.
+/// Positions of methods in the new table.
 #[derive(Default)]
 pub(super) struct MethodIds {
     /// By position in the old table; `None` for those that symbols name again.
     of_old: Vec<Option<i32>>,
-    /// By symbol file, start and name.
+    /// Methods by symbol file, start and name.
     of_symbol: HashMap<(usize, u32, String), i32>,
 }
 
 impl Names<'_> {
-    /// Whether a file has symbols now. Otherwise names of earlier runs stay.
+    /// True if a file has symbols now. Otherwise names of earlier runs stay.
     fn is_answered(&self, file: Option<usize>) -> bool {
         file.and_then(|file| self.answers.get(file))
             .is_some_and(|answer| answer.symbols.is_some())
@@ -48,8 +48,8 @@ impl Names<'_> {
             .as_ref()
     }
 
-    /// The rows of `method`: those of .NET and of modules without symbols as they were, then one for each
-    /// function that a frame has.
+    /// The rows of `method`: first the unchanged rows of .NET and of modules without symbols, then
+    /// one row for each function that a frame has.
     pub(super) fn methods(
         &self,
         source: &dyn TableSource,
@@ -57,8 +57,8 @@ impl Names<'_> {
         let (mut ids, mut rows) = (MethodIds::default(), <Method as Row>::Columns::default());
         source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
             for mut method in old_methods(batch)? {
-                // A method with a process is .NET code, whose name the trace has itself; symbols of its
-                // module say nothing of it.
+                // A method with a process is .NET code, whose name is in the trace; symbols of its
+                // module do not contain it.
                 let is_named_again = method.process_key.is_none()
                     && self.is_answered(self.wanted.file_of(method.module_id));
                 ids.of_old.push((!is_named_again).then(|| {
@@ -119,12 +119,13 @@ impl Names<'_> {
         let symbol = self.symbol(place);
         let key = symbol.map(|symbol| (place.0, symbol.start_rva, symbol.name.clone()));
         frame.method_id = key.and_then(|key| ids.of_symbol.get(&key).copied());
-        // A caller's address is that behind the call: line and inlined functions are those of the call. Its
-        // name is not asked for there, since a function can be interrupted at its first instruction.
+        // A caller's address is the return address, after the call: line and inlined functions are
+        // taken from the call. The name is not, because a function can be interrupted at its first
+        // instruction.
         let before = u32::from(self.wanted.is_caller(frame.frame_id as usize));
         let call = self.symbol((place.0, place.1.saturating_sub(before)));
-        // Where the byte before lies in another function, nothing was called: the thread was interrupted at
-        // the first instruction, and line and inlined functions are those of the address itself.
+        // If the byte before is in another function, there was no call: the thread was interrupted
+        // at the first instruction, and line and inlined functions are those at the address itself.
         let symbol = call
             .filter(|call| symbol.is_some_and(|s| s.start_rva == call.start_rva))
             .or(symbol);

@@ -1,4 +1,4 @@
-//! Which addresses of which symbol files stacks hold.
+//! The addresses in stacks, by symbol file.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{Frame, Method, Module, Row, Stack};
 
-/// Frames for which calls are noted, at most: far more than an extract has.
+/// Maximum number of frames with a caller flag: far more than an extract has.
 const MAX_FRAMES: usize = 1 << 28;
 
 /// Module, offset in it and method of a frame.
 type FrameAt = (Option<i32>, Option<i64>, Option<i32>);
 
-/// How a symbol file is known.
+/// The identity by which a symbol file is searched.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sought {
-    /// The trace says which one it is.
+    /// The trace identifies the symbol file.
     Symbols(Identity),
-    /// The trace was never merged: the image says it.
+    /// The trace was never merged: the image identifies the symbol file.
     ByImage(ImageIdentity),
 }
 
-/// A symbol file, and what is asked of it.
+/// A symbol file, and the addresses to resolve with it.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) sought: Sought,
@@ -33,11 +33,11 @@ pub(super) struct Wanted {
     pub(super) module_id: i32,
     /// Offsets in the module that frames have, ascending, each once.
     pub(super) frames: Vec<u32>,
-    /// Offsets to look up: those of `frames`, and for callers the byte before as well.
+    /// Offsets to look up: the offsets of `frames`, and for callers also the byte before.
     pub(super) rvas: Vec<u32>,
 }
 
-/// All that is wanted.
+/// All addresses to resolve.
 #[derive(Debug, Default)]
 pub(super) struct AllWanted {
     pub(super) files: Vec<Wanted>,
@@ -45,9 +45,10 @@ pub(super) struct AllWanted {
     pub(super) of_module: Vec<Option<usize>>,
     /// Names of modules without a known symbol file, with the number of their addresses.
     pub(super) unknown: BTreeMap<String, usize>,
-    /// Whether a method is .NET code, by position in the table.
+    /// True for .NET methods, by position in the table.
     is_managed: Vec<bool>,
-    /// Whether a frame called another one, by position in the table: its address is that behind the call.
+    /// True for frames that called another frame, by position in the table: their address is the
+    /// return address.
     is_caller: Vec<bool>,
 }
 
@@ -95,15 +96,15 @@ impl AllWanted {
         source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
             let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
             for row in 0..batch.num_rows() {
-                // Parents stand in front of their children, so the frame of a caller is known when its callee
-                // comes.
+                // Parents come before their children, so the frame of a caller is known when its
+                // callee is reached.
                 frame_of_node.push(frame.get(row).unwrap_or(-1));
                 let parent = parent
                     .get(row)
                     .and_then(|parent| usize::try_from(parent).ok());
                 let caller =
                     parent.and_then(|parent| usize::try_from(*frame_of_node.get(parent)?).ok());
-                // What a damaged file claims must not take all memory.
+                // The claims of a damaged file must not exhaust memory.
                 let Some(caller) = caller.filter(|caller| *caller < MAX_FRAMES) else {
                     continue;
                 };
@@ -118,7 +119,7 @@ impl AllWanted {
         })
     }
 
-    /// Whether a frame called another one in some stack.
+    /// True if a frame called another one in some stack.
     pub(super) fn is_caller(&self, frame: usize) -> bool {
         self.is_caller
             .get(frame)
@@ -152,8 +153,9 @@ impl AllWanted {
                 let image = || {
                     let size = size.get(row).and_then(|size| u32::try_from(size).ok())?;
                     let stamp = stamp.get(row).unwrap_or_default().cast_unsigned();
-                    // The image is looked for only where the trace says nothing: a trace that names a symbol
-                    // file in words that cannot be a file is not to be answered by another one.
+                    // The image is searched only if the trace names no symbol file. If the trace
+                    // names one by a text that cannot be a file name, another file must not be used
+                    // for it.
                     ImageIdentity::new(&name, stamp, size).filter(|_| !is_reported)
                 };
                 let sought = identity
@@ -195,8 +197,8 @@ impl AllWanted {
         match (file, rva.and_then(|rva| u32::try_from(rva).ok())) {
             (Some(file), Some(rva)) => {
                 file.frames.push(rva);
-                // Both are asked: the address names the function, and the byte before it, where the call
-                // ends, its line.
+                // Both are requested: the address determines the function, and the byte before it,
+                // where the call ends, its line.
                 file.rvas.extend([rva, rva.saturating_sub(before)]);
             }
             (Some(_), None) => {}
@@ -208,7 +210,8 @@ impl AllWanted {
         }
     }
 
-    /// Symbol file and offset that name a frame; `None` for .NET code and where the symbol file is not known.
+    /// Symbol file and offset that name a frame; `None` for .NET code and where the symbol file is
+    /// unknown.
     pub(super) fn place(
         &self,
         module: Option<i32>,

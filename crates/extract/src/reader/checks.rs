@@ -1,4 +1,4 @@
-//! Which parts of a table file were compared with their checksums.
+//! The parts of a table file that have already been compared with their checksums.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,12 +6,12 @@ use super::slice::TableFile;
 use crate::checksum::BLOCK_BYTES;
 use crate::store_error::StoreResult;
 
-/// Which blocks of an opened file were compared with their checksums.
+/// The blocks of an open file that have already been compared with their checksums.
 #[derive(Debug)]
 pub(super) struct Checks {
     file: TableFile,
-    /// A bit for each block. Pages are smaller than blocks and are read one by one: without this a block
-    /// would be read whole, and summed up, once for each of its pages.
+    /// A bit for each block. Pages are smaller than blocks and are read one by one: without the
+    /// bits a whole block would be read, and its checksum computed, once for each of its pages.
     done: Vec<AtomicU64>,
 }
 
@@ -33,17 +33,17 @@ impl Checks {
         Some((self.done.get(word)?, 1 << (block % u64::from(u64::BITS))))
     }
 
-    /// Whether all blocks that these bytes touch are as they were written.
+    /// True if all blocks in this range of bytes have been checked.
     pub(super) fn are_done(&self, (from, to): (u64, u64)) -> bool {
-        // No order is needed between threads: the worst that an outdated bit does is that a block is compared
-        // twice.
+        // No order is needed between threads: an outdated bit can only cause a second comparison of
+        // a block.
         (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES)).all(|block| {
             self.bit(block)
                 .is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
         })
     }
 
-    /// Compares whole blocks, the first of which begins at `from`.
+    /// Compares whole blocks with their checksums. The first one starts at `from`.
     pub(super) fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
         self.file.check(from, bytes)?;
         for block in from / BLOCK_BYTES..(from + bytes.len() as u64).div_ceil(BLOCK_BYTES) {

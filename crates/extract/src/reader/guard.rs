@@ -4,8 +4,9 @@ use parquet::errors::ParquetError;
 
 use crate::quiet;
 
-/// Runs the decoder. It checks the structure of a file but not every number in it, and panics over some
-/// damaged pages; that is an error of the file. What was being decoded must not be used afterwards.
+/// Runs the decoder. It checks the structure of a file but not every number in it, and it panics
+/// over some damaged pages. These panics become errors of the file. The decoder must not be used
+/// after an error.
 pub(super) fn guarded<T>(
     decode: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, ParquetError> {

@@ -18,11 +18,12 @@ use crate::manifest::{self, DerivedManifest, Detail, Manifest, TableEntry};
 use crate::store_error::{StoreError, StoreResult};
 pub(crate) use place::Container;
 
-/// How often opening starts again if the extract is replaced meanwhile.
+/// Maximum number of attempts to open an extract that is being replaced.
 const ATTEMPTS: u32 = 20;
 
-/// An opened extract. All table files were found whole; their pages are read when they are asked for. If the
-/// extract was replaced meanwhile, pages are those of the new one or give an error: open it again then.
+/// An open extract. All table files were present and complete when it was opened; their pages are
+/// read on demand. If the extract is replaced in the meantime, pages come from the new one or give
+/// an error. Open it again in that case.
 #[derive(Debug)]
 pub struct Extract {
     path: PathBuf,
@@ -38,11 +39,12 @@ impl Extract {
     /// Opens the folder of an extract, or the archive of one in place.
     ///
     /// # Errors
-    /// If it is no extract, was written by a newer version, or a table is missing or damaged. Damage of
-    /// derived tables is no error, since they can be computed again; see [`Extract::derived_problem`].
+    /// If it is not an extract, was written by a newer version, or a table is missing or damaged.
+    /// Damage in derived tables is not an error, because they can be computed again; see
+    /// [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
-        // An extract is replaced as a whole, by exchanging folders, but it is opened file by file. The
-        // manifest before and after shows whether all files are of one extract.
+        // An extract is replaced as a whole, by exchanging folders, but it is opened file by file.
+        // The manifest before and after shows if all files belong to one extract.
         let mut before = read_manifest(path)?;
         for _ in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);
@@ -50,7 +52,8 @@ impl Extract {
             if before.1 == after.1 {
                 return opened;
             }
-            // The extract was replaced meanwhile: the files that were opened may belong to either.
+            // The extract was replaced in the meantime: the files that were opened may belong to
+            // either version.
             before = after;
         }
         Self::open_with(path, &before)
@@ -71,7 +74,8 @@ impl Extract {
                 (Some(derived), None)
             }
             Ok(None) => (None, None),
-            // Derived tables that are damaged are no reason to refuse the others: they can be computed again.
+            // Damaged derived tables are no reason to refuse the others: they can be computed
+            // again.
             Err(problem) => (None, Some(problem)),
         };
         let fingerprint = crate::hash::short(blake3::hash(bytes));
@@ -86,15 +90,15 @@ impl Extract {
         })
     }
 
-    /// The complete extract of that trace at `path`, if there is one with that detail for which no files
-    /// described events: what `no_overwrite` keeps.
+    /// The complete extract of that trace at `path`, with that detail and without files that
+    /// describe events, if there is one. `no_overwrite` keeps this extract.
     #[must_use]
     pub fn same_source(path: &Path, hash: &str, detail: Detail) -> Option<Self> {
         Self::same_source_as(path, hash, detail, None)
     }
 
-    /// The complete extract of that trace at `path`, if there is one with that detail for which files with
-    /// this content described events (see [`Described::hash`](crate::Described::hash)).
+    /// The complete extract of that trace at `path`, if there is one with that detail for which
+    /// files with this content described events (see [`Described::hash`](crate::Described::hash)).
     #[must_use]
     pub fn same_source_as(
         path: &Path,
@@ -105,8 +109,8 @@ impl Extract {
         Self::same_source_without(path, hash, detail, descriptions, &Names::new())
     }
 
-    /// The complete extract of that trace at `path`, if there is one with that detail, made with these files
-    /// that describe events, that does without these tables and no others.
+    /// The complete extract of that trace at `path`, with that detail, created with these files
+    /// that describe events, that omits exactly these tables; `None` if there is none.
     #[must_use]
     pub fn same_source_without(
         path: &Path,
@@ -120,14 +124,15 @@ impl Extract {
         if manifest.left_out != *left_out {
             return None;
         }
-        // An extract of an older version lacks what newer ones keep, and would say that nothing was recorded.
+        // An extract of an older version lacks tables of newer ones, and would report them as not
+        // recorded.
         let is_current = manifest.format_version >= manifest::VERSION;
         let is_same = manifest.source.hash == hash && manifest.detail == detail;
         let same_files = manifest.descriptions.as_deref() == descriptions;
         (is_same && same_files && is_current).then_some(extract)
     }
 
-    /// Whether it lies in an archive, to which nothing can be added.
+    /// True if it is in an archive, which cannot be added to.
     #[must_use]
     pub const fn is_archive(&self) -> bool {
         matches!(self.place, Container::Archive(_))
@@ -137,22 +142,22 @@ impl Extract {
         &self.place
     }
 
-    /// Distinguishes extracts by their contents: 16 hexadecimal digits, made of the manifest with its
-    /// checksums.
+    /// Distinguishes extracts by their contents: 16 hexadecimal digits, computed from the manifest
+    /// with its checksums.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// This extract with derived tables that [`derive_into`](crate::derive_into) wrote somewhere else,
-    /// instead of its own.
+    /// This extract with the derived tables that [`derive_into`](crate::derive_into) wrote to
+    /// another folder, instead of its own.
     ///
     /// # Errors
     /// If there are none in that folder, or they are damaged.
     pub fn with_derived(mut self, folder: &Path) -> StoreResult<Self> {
         let derived = derived_in(folder)?;
-        // Derived tables of the extract itself are forgotten: mixing tables of two versions would give sums
-        // that do not agree.
+        // Derived tables of the extract itself are dropped: mixing tables of two versions would
+        // give sums that do not agree.
         self.tables.retain(|_, table| !table.derived);
         for (name, mut file) in
             table_files(folder, &Container::Folder, &derived.tables, (false, None))?
@@ -170,7 +175,7 @@ impl Extract {
         &self.path
     }
 
-    /// What it was made of and what is in it.
+    /// The description of its source and contents.
     #[must_use]
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -182,7 +187,7 @@ impl Extract {
         self.derived.as_ref()
     }
 
-    /// Why the derived tables cannot be used, if it has any.
+    /// The reason for which the derived tables cannot be used, if there is one.
     #[must_use]
     pub const fn derived_problem(&self) -> Option<&StoreError> {
         self.derived_problem.as_ref()
@@ -194,16 +199,17 @@ impl Extract {
         self.tables.get(name)
     }
 
-    /// All tables with rows, by name, derived ones included; those about the extract itself are its manifest.
+    /// All tables with rows, by name, including derived ones, without those about the extract
+    /// itself, which repeat its manifest.
     pub fn tables(&self) -> impl Iterator<Item = &TableFile> {
         self.tables.values()
     }
 }
 
-/// What an extract says about itself, without a look at its tables.
+/// The manifest of an extract. Its tables are not opened.
 ///
 /// # Errors
-/// If it is no extract, or was written by a newer version.
+/// If it is not an extract, or was written by a newer version.
 pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
     let (_, bytes) = read_manifest(path)?;
     Manifest::parse(&bytes, path)
@@ -212,7 +218,7 @@ pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
 /// The manifest of a folder that [`derive_into`](crate::derive_into) wrote.
 ///
 /// # Errors
-/// If the folder has no such manifest.
+/// If the folder has no manifest of derived tables.
 pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
     let bytes = Container::Folder.read(folder, manifest::FILE)?;
     let what = "a folder without manifest.json".to_owned();
@@ -223,12 +229,12 @@ pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
     DerivedManifest::parse(&bytes, folder)
 }
 
-/// Whether a folder holds a manifest of an extract, of whatever version.
+/// True if a folder holds a manifest of an extract of any version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
     folder.is_dir() && is_ours(folder, &Container::Folder)
 }
 
-/// Whether a file is an archive with a manifest of an extract, of whatever version.
+/// True if a file is an archive with a manifest of an extract of any version.
 pub(crate) fn is_packed_extract(file: &Path) -> bool {
     file.is_file() && Container::of(file).is_ok_and(|place| is_ours(file, &place))
 }
@@ -255,7 +261,7 @@ fn read_manifest(path: &Path) -> StoreResult<(Container, Vec<u8>)> {
     Ok((place, bytes))
 }
 
-/// CRC-32 of the manifest that lies there now.
+/// CRC-32 of the current manifest.
 fn manifest_crc(path: &Path, derived: bool) -> Option<u32> {
     let name = if derived {
         manifest::DERIVED_FILE
@@ -298,8 +304,8 @@ fn table_files(
 ) -> StoreResult<Tables> {
     let folder = if derived { "derived/" } else { "" };
     let mut files = Tables::new();
-    // Tables about the extract say what the manifest says, which was read: with hundreds of extracts every
-    // file less is quicker.
+    // Tables about the extract repeat the manifest, which was read already. With hundreds of
+    // extracts every file less is faster.
     let is_about = |name: &str| ABOUT.iter().any(|table| table.name == name);
     for (name, entry) in entries.iter().filter(|(name, _)| !is_about(name)) {
         let member = format!("{folder}{name}.parquet");
@@ -331,12 +337,12 @@ fn table_files(
     Ok(files)
 }
 
-/// Rows that a byte of a table file may stand for. A million equal rows take some thousand bytes; what claims
-/// more would be read for days.
+/// Maximum number of rows per byte of a table file. A million equal rows take some thousand bytes;
+/// a file with a larger claim would be read for days.
 const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
 
-/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows, in
-/// the file as in its row groups.
+/// Checks that a table file has the length in the manifest, and ends like a Parquet file with the
+/// number of rows in the manifest, both in the file and in its row groups.
 fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if file.length != entry.bytes {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));

@@ -1,39 +1,41 @@
-//! What the headers of pages claim, looked at before a decoder takes memory for it.
+//! The sizes claimed in page headers, checked before a decoder allocates memory for them.
 //!
-//! A page has its uncompressed size in its header, and decoders take that much before they unpack anything. A
-//! dictionary of long texts can be used by thousands of rows of a few bits each, and decoders write the texts
-//! out. Headers are Thrift structures in the compact form (`PageHeader` of the Parquet format): 1 type, 2
-//! uncompressed size, 3 compressed size, then what depends on the type.
+//! A page has its uncompressed size in its header, and decoders allocate this size before they
+//! unpack anything. A dictionary of long texts can be used by thousands of rows of a few bits each,
+//! and decoders write the texts out. Headers are Thrift structures in the compact form
+//! (`PageHeader` of the Parquet format): 1 type, 2 uncompressed size, 3 compressed size, then
+//! fields that depend on the type.
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::slice::Slice;
 
-/// Bytes of an uncompressed page at most. Writers look at the size of a page every thousand rows, and a row
-/// can hold the payload of an event, 64 KiB, as a text of twice that.
+/// Maximum bytes of an uncompressed page. Writers check the size of a page every thousand rows, and
+/// a row can hold the payload of an event, 64 KiB, as a text of twice that size.
 const MAX_PAGE: i64 = 256 << 20;
 
-/// Rows that decoders give at once.
+/// Number of rows that decoders return at once.
 const BATCH_ROWS: i64 = 8192;
 
-/// Bytes that the texts of so many rows may take. Those of a payload are 128 KiB at most.
+/// Maximum number of bytes of text in a batch of rows. Texts of a payload are 128 KiB at most.
 const MAX_BATCH: i64 = 1 << 30;
 
-/// Bytes of a page header at most. It holds the smallest and the largest value of the page, which can be
-/// texts.
+/// Maximum bytes of a page header. It holds the smallest and the largest value of the page, which
+/// can be texts.
 const MAX_HEADER: usize = 1 << 20;
 
 /// Bytes that are enough for nearly all headers.
 const USUAL_HEADER: usize = 256;
 
-/// Structures in structures at most.
+/// Maximum nesting of structures.
 const MAX_DEPTH: u32 = 8;
 
-/// Looks at the headers of all pages.
+/// Checks the headers of all pages.
 ///
 /// # Errors
-/// If one claims more than a page can have, reaches out of its column, or is none.
+/// If a header is invalid or claims more than a page can have, or if its page reaches out of the
+/// column.
 pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<(), ParquetError> {
     for group in metadata.row_groups() {
         for column in group.columns() {
@@ -67,8 +69,8 @@ fn check_column(
             return Err(wrong(position, text));
         }
         match (header.kind, header.encoding) {
-            // The average, since the dictionary is not unpacked here: an estimate of what each row that names
-            // one of its texts takes.
+            // The average, because the dictionary is not unpacked here: an estimate of the size of
+            // each row that refers to one of its texts.
             (DICTIONARY, _) => each = header.uncompressed / header.values.max(1),
             (_, 2 | 8) => rows = rows.saturating_add(header.values),
             _ => {}
@@ -97,10 +99,10 @@ fn check_column(
     Ok(())
 }
 
-/// Kind of a page that holds values which others name by number.
+/// Kind of a page with values that others refer to by number.
 const DICTIONARY: i64 = 2;
 
-/// What a page header says.
+/// The fields of a page header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PageHeader {
     /// Bytes of the header itself.
@@ -111,7 +113,7 @@ struct PageHeader {
     kind: i64,
     /// Values, nulls included.
     values: i64,
-    /// How they are written: 2 and 8 are numbers of a dictionary.
+    /// Their encoding: 2 and 8 are indices into a dictionary.
     encoding: i64,
 }
 
@@ -121,7 +123,8 @@ fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHead
         let wanted = usize::try_from(end - position)
             .unwrap_or(usize::MAX)
             .min(room);
-        // Nearly all headers are short, and reading a MiB for each page would cost more than the pages.
+        // Nearly all headers are short, and reading a MiB for each page would cost more than the
+        // pages.
         let mut bytes = vec![0; wanted];
         let read = slice.read_at(position, &mut bytes)?;
         bytes.truncate(read);
@@ -142,9 +145,9 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
             (1, kind::I32) => page = thrift.number()?,
             (2, kind::I32) => uncompressed = Some(thrift.number()?),
             (3, kind::I32) => compressed = Some(thrift.number()?),
-            // Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page of the second
-            // version. In each the number of values is field 1; the encoding is field 2, in the second
-            // version field 4.
+            // Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page of the
+            // second version. In each the number of values is field 1; the encoding is field 2, in
+            // the second version field 4.
             (5 | 7, kind::STRUCT) => (values, encoding) = thrift.values(2)?,
             (8, kind::STRUCT) => (values, encoding) = thrift.values(4)?,
             _ => thrift.skip(kind, 0)?,
@@ -176,7 +179,7 @@ mod kind {
     pub(super) const STRUCT: u8 = 12;
 }
 
-/// Thrift in the compact form; `None` where it ends early or makes no sense.
+/// Thrift in the compact form; `None` if it ends early or is invalid.
 struct Thrift<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -206,8 +209,8 @@ impl Thrift<'_> {
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// Type of the next field, whose id comes from that of the one before; `Some(None)` at the end of the
-    /// structure.
+    /// Type of the next field. Its ID is relative to the previous one. `Some(None)` at the end of
+    /// the structure.
     fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
         if head == 0 {
@@ -258,9 +261,8 @@ impl Thrift<'_> {
                 } else {
                     u64::from(head >> 4)
                 };
-                // Every element has a byte at least, booleans included.
-                // In lists a boolean takes a byte, while one that is a field has its value in its type and
-                // takes none.
+                // Every element takes at least one byte, including booleans. In lists a boolean
+                // takes a byte; as a field its value is in its type and takes none.
                 (0..count).try_for_each(|_| match head & 0x0F {
                     kind::TRUE | kind::FALSE => self.advance(1),
                     kind => self.skip(kind, depth + 1),
@@ -284,8 +286,8 @@ mod tests {
 
     #[test]
     fn sizes_are_found_whatever_lies_around_them() {
-        // Type 0, sizes 300 and -1; a data page header in which a list, a text and a structure lie; the end,
-        // and a byte behind it.
+        // Type 0, sizes 300 and -1; a data page header that contains a list, a text and a
+        // structure; the end, and a byte after it.
         let header = [
             0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x01, 0x2C, 0x19, 0x25, 0x02, 0x04, 0x18, 0x02,
             b'a', b'b', 0x1C, 0x11, 0x00, 0x00, 0x00, 0xFF,

@@ -1,4 +1,4 @@
-//! Where the files of an extract lie.
+//! The location of the files of an extract.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use crate::kind::Kind;
 use crate::manifest;
 use crate::store_error::{StoreError, StoreResult};
 
-/// A folder, or an archive whose members are stored as they are.
+/// A folder, or an archive with uncompressed members.
 #[derive(Debug, Clone)]
 pub(crate) enum Container {
     Folder,
     Archive(BTreeMap<String, Member>),
 }
 
-/// A file of an extract: which file to open, and where in it.
+/// A file of an extract: the file to open, and the range in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) path: PathBuf,
@@ -43,6 +43,7 @@ impl Container {
             path: path.to_owned(),
             what: what.to_owned(),
         };
+        // Checked before opening: opening a pipe waits for its writer.
         if !metadata.is_file() {
             return Err(refused("a pipe or device"));
         }
@@ -89,8 +90,8 @@ impl Container {
             .map_err(StoreError::io("read", &path.join(name)))
     }
 
-    /// Paths of all files inside the extract, sorted. Hidden ones, those of writers at work among them, are
-    /// left out.
+    /// Paths of all files inside the extract, sorted. Hidden files, among them those of active
+    /// writers, are omitted.
     pub(crate) fn names(&self, path: &Path) -> StoreResult<Vec<String>> {
         let mut names = Vec::new();
         match self {
@@ -121,9 +122,9 @@ impl Range {
     }
 }
 
-/// On Windows a link may lead to a share of a stranger's computer, which would learn who asks: those in an
-/// extract are not followed there. Elsewhere a link leads to a file of this system, which has to be a regular
-/// one.
+/// On Windows a link may lead to a share on a remote computer, which would learn of the request:
+/// links in an extract are not followed there. On other systems a link leads to a file of this
+/// system, which has to be a regular one.
 fn refuse_links(path: &Path, name: &str) -> StoreResult<()> {
     let mut part = path.to_owned();
     for name in name.split('/').filter(|_| cfg!(windows)) {
@@ -166,6 +167,7 @@ fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
         let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
             continue;
         };
+        // Links are not followed, so they are neither listed nor packed.
         let kind = entry.file_type()?;
         if kind.is_dir() {
             walk(&entry.path(), &format!("{prefix}{name}/"), names)?;
@@ -176,7 +178,7 @@ fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
     Ok(())
 }
 
-/// The members of an archive that lie beside or below its outermost manifest.
+/// The members of an archive next to or below its outermost manifest.
 fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, Member>> {
     let damaged = |expected, source: zip::result::ZipError| StoreError::Archive {
         path: path.to_owned(),
@@ -193,10 +195,12 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         if found.is_dir() {
             continue;
         }
+        // Archives made on Windows can have backslashes in paths.
         let name = String::from_utf8_lossy(found.name_raw()).replace('\\', "/");
+        // A member without a readable header starts at the end, so that the check below refuses it.
         let (offset, length) = (found.data_start().unwrap_or(size), found.compressed_size());
-        // A compressed member cannot be read by position. It is only noted here, since other members of the
-        // archive may be fine without it.
+        // A compressed member cannot be read by position. It is only noted here, because other
+        // members of the archive may be usable without it.
         let compressed = found.compression() != CompressionMethod::Stored || found.encrypted();
         if offset.checked_add(length).is_none_or(|end| end > size) {
             let cause =
@@ -213,8 +217,8 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         );
     }
     let is_manifest = |name: &&String| name.rsplit('/').next() == Some(manifest::FILE);
-    // The archive may have been packed with folders around the extract. `derived/manifest.json` is a manifest
-    // too, but lies deeper.
+    // The archive may have been packed with folders around the extract. `derived/manifest.json` is
+    // also a manifest, but deeper.
     let outermost = all
         .keys()
         .filter(is_manifest)

@@ -25,18 +25,18 @@ use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 use crate::writer::order::Order;
 
-/// Bytes of a file that is read at once when it is opened: one read takes less time than the many that look
-/// at its pages.
+/// Maximum bytes of a file that is read completely when it is opened: one read is faster than the
+/// many reads of its pages.
 const MAX_IN_MEMORY: u64 = 256 << 10;
 
-/// Bytes that are compared with their checksums at a time: whole blocks.
+/// Bytes that are compared with their checksums in one step: whole blocks.
 const VERIFIED_AT_ONCE: usize = 16 * BLOCK_BYTES as usize;
 
-/// Nanoseconds or bytes that no recording has: 146 years, four exabytes. Sums of a few of them do not fit
-/// into 64 bits.
+/// Nanoseconds or bytes that no recording has: 146 years, four exabytes. The sum of a few of these
+/// numbers would not fit into 64 bits.
 const MAX_NUMBER: u64 = 1 << 62;
 
-/// Where the Parquet file of a table lies, and what the manifest says about it.
+/// The location of the Parquet file of a table, and its entry in the manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableFile {
     /// Name of the table.
@@ -51,19 +51,20 @@ pub struct TableFile {
     pub rows: u64,
     /// Columns by which the rows are in fact sorted: ascending, missing values last.
     pub sorted_by: Vec<String>,
-    /// Checksums of its blocks; none where the manifest has none.
+    /// Checksums of its blocks; empty if the manifest has none.
     pub(super) crc32: Checksums,
-    /// Whether it is computed from other tables.
+    /// True if it is computed from other tables.
     pub derived: bool,
     /// The extract, and the file inside it, for messages.
     pub(super) extract: PathBuf,
     pub(super) member: String,
-    /// CRC-32 of the manifest that names it, by which an extract that was replaced meanwhile is known.
+    /// CRC-32 of the manifest that names it. It reveals that the extract was replaced in the
+    /// meantime.
     pub(super) of_manifest: Option<u32>,
 }
 
 impl TableFile {
-    /// Opens it for reading by position. The slice can be given to readers of the `parquet` crate.
+    /// Opens it for reading by position. The slice can be passed to readers of the `parquet` crate.
     ///
     /// # Errors
     /// If the system cannot open the file.
@@ -80,8 +81,8 @@ impl TableFile {
                 checks,
             });
         }
-        // The file is closed: with hundreds of extracts there would be more open ones than many systems
-        // allow.
+        // The file is closed: with hundreds of extracts there would be more open ones than many
+        // systems allow.
         let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
         let read = source
             .read_at(self.offset, &mut all)
@@ -114,11 +115,11 @@ impl TableFile {
             .map_err(|e| self.damaged(e))
     }
 
-    /// Reads rows: those columns, or all that the table declares with `None`, which `run_id` is not. Unknown
-    /// columns are left out.
+    /// Reads rows: those columns, or all that the table declares with `None`, which `run_id` is
+    /// not. Unknown columns are left out.
     ///
     /// # Errors
-    /// If the file is damaged; the iterator gives errors where pages are.
+    /// If the file is damaged; for damaged pages the iterator returns errors.
     pub fn batches(&self, columns: Option<&[&str]>) -> StoreResult<Batches> {
         let slice = self.open()?;
         let open = || {
@@ -143,7 +144,7 @@ impl TableFile {
         })
     }
 
-    /// Compares bytes with their checksums; they begin where a block does.
+    /// Compares bytes with their checksums. They start at the start of a block.
     pub(super) fn check(&self, from: u64, bytes: &[u8]) -> StoreResult<()> {
         let wrong = |wrong: Mismatch| {
             let Mismatch {
@@ -159,7 +160,7 @@ impl TableFile {
         self.crc32.check(from, bytes).map_err(wrong)
     }
 
-    /// Compares all bytes with their checksums, where there are any.
+    /// Compares all bytes with their checksums, if there are any.
     ///
     /// # Errors
     /// The first that differ, or the file cannot be read.
@@ -189,8 +190,8 @@ impl TableFile {
         Ok(())
     }
 
-    /// Looks for what is wrong with the file by decoding each of its columns: the first error names the
-    /// column. For when an answer has failed and nobody knows over which file.
+    /// Examines the file by decoding each of its columns: the first error names the column. This is
+    /// for a failed query, if the damaged file is unknown.
     ///
     /// # Errors
     /// The damage.
@@ -199,7 +200,7 @@ impl TableFile {
         let columns = metadata.file_metadata().schema_descr().columns().to_vec();
         for column in columns {
             let name = column.name();
-            // What is wrong with the headers of pages names its column itself.
+            // An error in the headers of pages names its column itself.
             let mut rows = self.batches(Some(&[name]))?;
             rows.try_for_each(|batch| batch.map(|_| ()))
                 .map_err(|error| match error {
@@ -220,8 +221,8 @@ impl TableFile {
         Ok(())
     }
 
-    /// Whether the rows are in the order that the manifest claims: an engine that trusts a false one gives
-    /// rows in no order at all. Reads the column by which they are sorted.
+    /// Checks that the rows are in the order that the manifest claims: an engine that trusts a
+    /// false claim returns rows in no order at all. Reads the column by which they are sorted.
     ///
     /// # Errors
     /// They are not, or the column is damaged.
@@ -239,7 +240,7 @@ impl TableFile {
         Ok(())
     }
 
-    /// Looks for a time or a size that no recording has, in a column of 64-bit numbers.
+    /// Searches a column of 64-bit numbers for a time or a size that no recording has.
     ///
     /// # Errors
     /// There is one, or the column is damaged.
@@ -273,8 +274,8 @@ impl TableFile {
         match in_parquet(source) {
             Ok(known) => known,
             Err(source) => {
-                // On its way through the decoder an error can lose what it was; wrong checksums say most.
-                // This reads the whole file, but only after something went wrong.
+                // On its way through the decoder an error can lose its cause; wrong checksums are
+                // more precise. This reads the whole file, but only after an error.
                 if let Err(wrong) = self.verify() {
                     return wrong;
                 }
@@ -291,10 +292,11 @@ impl TableFile {
         self.error(expected, None)
     }
 
-    /// The file is not what the manifest says: damage, unless another extract lies there by now.
+    /// The error for a file that differs from the manifest: damage, unless the extract has been
+    /// replaced by now.
     fn error(&self, expected: String, source: Option<ParquetError>) -> StoreError {
         let path = self.extract.clone();
-        // Checked only after an error, since it costs a read of the manifest.
+        // Checked only after an error, because it costs a read of the manifest.
         let now = || super::manifest_crc(&self.extract, self.derived);
         if self.of_manifest.is_some() && now() != self.of_manifest {
             return StoreError::Replaced { path };
@@ -318,8 +320,8 @@ impl Iterator for Batches {
     type Item = StoreResult<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // The reader is only put back after a good batch: the decoder must not be used behind a panic or an
-        // error.
+        // The reader is only put back after a good batch: the decoder must not be used after a
+        // panic or an error.
         let mut reader = self.reader.take()?;
         match guarded(|| reader.next().transpose().map_err(ParquetError::from)) {
             Ok(None) => None,
@@ -332,7 +334,7 @@ impl Iterator for Batches {
     }
 }
 
-/// The error of an extract that the decoder handed through.
+/// The error of an extract that the decoder passed through.
 fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
     let ParquetError::External(inner) = error else {
         return Err(error);
@@ -350,26 +352,26 @@ fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
     }
 }
 
-/// A range of a file, read by position; cheap to clone. What is read of it for a decoder is compared with the
-/// checksums of the file.
+/// A range of a file, read by position; cheap to clone. Bytes read for a decoder are compared with
+/// the checksums of the file.
 #[derive(Debug, Clone)]
 pub struct Slice {
     bytes: Stored,
     length: u64,
-    /// What has to be compared with checksums; `None` if that is done, or the file has none.
+    /// The checksums to compare with; `None` if that is done, or the file has none.
     pub(super) checks: Option<Arc<Checks>>,
 }
 
 #[derive(Debug, Clone)]
 enum Stored {
-    /// An open file, and where the slice begins in it.
+    /// An open file, and the offset of the slice in it.
     File(Source, u64),
-    /// All of a small one.
+    /// All bytes of a small file.
     Memory(Bytes),
 }
 
 impl Slice {
-    /// All of a file that lies beside tables and is none of them, without checksums.
+    /// The whole of a file that is stored next to the tables, without checksums.
     ///
     /// # Errors
     /// If the system cannot open it.
@@ -383,13 +385,13 @@ impl Slice {
         })
     }
 
-    /// Whether reading it does not wait for the disk.
+    /// True if reading does not wait for the disk.
     #[must_use]
     pub const fn is_in_memory(&self) -> bool {
         matches!(self.bytes, Stored::Memory(_))
     }
 
-    /// Looks at what the headers of all pages claim, before a decoder takes memory for it.
+    /// Checks the claims in the headers of all pages, before a decoder allocates memory for them.
     ///
     /// # Errors
     /// If one claims more than a page can have, reaches out of its column, or is none.
@@ -397,11 +399,11 @@ impl Slice {
         guarded(|| pages::check(self, metadata))
     }
 
-    /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not compared
-    /// with checksums.
+    /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not
+    /// compared with checksums.
     ///
     /// # Errors
-    /// What the system reports.
+    /// The error of the operating system.
     pub fn read_at(&self, position: u64, buf: &mut [u8]) -> io::Result<usize> {
         match &self.bytes {
             Stored::Memory(memory) => {
@@ -439,7 +441,7 @@ impl ChunkReader for Slice {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        // Asked before memory is taken: the numbers come from the file.
+        // Checked before memory is allocated: the numbers come from the file.
         let end = start
             .checked_add(length as u64)
             .filter(|end| *end <= self.length);
@@ -463,7 +465,8 @@ impl ChunkReader for Slice {
 }
 
 impl Slice {
-    /// Reads bytes, and around them whole blocks where those have checksums that were not looked at yet.
+    /// Reads bytes, together with the whole blocks around them if those have checksums that were
+    /// not checked yet.
     fn read_checked(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let (end, block) = (start.saturating_add(length as u64), BLOCK_BYTES);
         let checks = self
@@ -471,8 +474,8 @@ impl Slice {
             .as_ref()
             .filter(|checks| !checks.are_done((start, end)));
         let (from, to) = match checks {
-            // Whole blocks are read, since a checksum is of a block. Once all blocks were compared, exactly
-            // what is asked for is read.
+            // Whole blocks are read, because a checksum covers a block. Once all blocks were
+            // compared, exactly the requested bytes are read.
             Some(_) => (
                 start / block * block,
                 end.div_ceil(block).saturating_mul(block).min(self.length),
@@ -503,7 +506,7 @@ impl Slice {
 pub struct Cursor {
     slice: Slice,
     position: u64,
-    /// What is left of a block that was read and checked.
+    /// The rest of a block that was read and checked.
     block: Bytes,
 }
 
@@ -515,7 +518,8 @@ impl Read for Cursor {
             return Ok(read);
         }
         if self.block.is_empty() && self.position < self.slice.length {
-            // Up to the end of the block only: decoders ask for a stream to read a few bytes of a header.
+            // Only up to the end of the block: decoders request a stream to read a few bytes of a
+            // header.
             let end = (self.position / BLOCK_BYTES + 1)
                 .saturating_mul(BLOCK_BYTES)
                 .min(self.slice.length);

@@ -1,4 +1,4 @@
-//! Rows are encoded and compressed on a thread of their own, while the next ones are made.
+//! Encoding and compression of rows on a thread of its own, while the next ones are created.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -14,7 +14,7 @@ const BATCHES: usize = 16;
 
 type Batch = (&'static Table, RecordBatch);
 
-/// The tables of an extract, and the thread that encodes their rows, once it runs.
+/// The tables of an extract, and the thread that encodes their rows once it is running.
 #[derive(Debug)]
 pub(super) struct Background {
     /// `None` while the thread has them.
@@ -39,7 +39,7 @@ impl Background {
             .sender
             .as_ref()
             .map(|sender| sender.send((table, rows)));
-        // The thread ends early only over an error, which it hands back when it is joined.
+        // The thread ends early only because of an error, which it returns when it is joined.
         if matches!(sent, Some(Ok(()))) {
             Ok(())
         } else {
@@ -52,7 +52,8 @@ impl Background {
             return Ok(());
         };
         let target = folders.tables.folder.clone();
-        // The channel is bounded, so that whoever makes rows waits for the encoder and rows do not pile up.
+        // The channel is bounded, so that the producer of rows waits for the encoder and rows do
+        // not pile up.
         let (sender, receiver) = sync_channel(BATCHES);
         let thread = Builder::new()
             .name("encode".to_owned())
@@ -62,7 +63,7 @@ impl Background {
         Ok(())
     }
 
-    /// Waits until all rows are encoded, and gives the tables for anything else to be done with them.
+    /// Waits until all rows are encoded, and returns the tables for further use.
     pub(super) fn stop(&mut self) -> StoreResult<&mut Folders> {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
@@ -78,7 +79,7 @@ impl Background {
         })
     }
 
-    /// As [`Background::stop`], for good.
+    /// Like [`Background::stop`], but final.
     pub(super) fn into_folders(mut self) -> StoreResult<Folders> {
         self.stop()?;
         let missing = || StoreError::Incomplete {
@@ -89,17 +90,17 @@ impl Background {
 }
 
 impl Drop for Background {
-    /// Waits, since the folder is removed next and the thread still writes into it.
+    /// Waits, because the folder is removed next and the thread still writes to it.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // Whoever drops it does not ask what became of the rows.
+            // The caller that drops it is not interested in errors of the rows.
             drop(thread.join());
         }
     }
 }
 
-/// Encodes what comes until the other end is gone, or something cannot be written.
+/// Encodes batches until the other end is closed, or writing fails.
 fn encode(mut folders: Folders, batches: &Receiver<Batch>) -> (Folders, StoreResult<()>) {
     let done = batches
         .iter()

@@ -1,4 +1,4 @@
-//! Writing the derived tables of an extract anew.
+//! Rewriting of the derived tables of an extract.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,8 +14,9 @@ use crate::partial::Partial;
 use crate::reader::Extract;
 use crate::store_error::{StoreError, StoreResult};
 
-/// Writes the folder `derived` of an extract, as a whole: what was there before is replaced when this one is
-/// finished. An [`Extract`] that is open keeps what it found; open it again to see the new tables.
+/// Writes the folder `derived` of an extract as a whole. An existing folder is replaced when this
+/// one is finished. An open [`Extract`] keeps the tables it found; open it again to see the new
+/// ones.
 #[derive(Debug)]
 pub struct DerivedWriter {
     partial: Partial,
@@ -23,7 +24,7 @@ pub struct DerivedWriter {
 }
 
 impl DerivedWriter {
-    /// Begins to write derived tables.
+    /// Starts to write derived tables.
     ///
     /// # Errors
     /// If the extract is an archive, or its folder cannot be written to.
@@ -36,7 +37,7 @@ impl DerivedWriter {
         Self::at(&extract.path().join(manifest::DERIVED), extract)
     }
 
-    /// Begins to write derived tables of an extract into the folder `target`.
+    /// Starts to write derived tables of an extract into the folder `target`.
     ///
     /// # Errors
     /// If it cannot be written to.
@@ -52,8 +53,8 @@ impl DerivedWriter {
     /// Takes rows of a table.
     ///
     /// # Errors
-    /// If the rows are not those of the table, or the file cannot be written. The tables cannot be finished
-    /// then.
+    /// If the rows do not match the table, or the file cannot be written. The tables cannot be
+    /// finished then.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a thread of its own may take the rows over"
@@ -66,7 +67,8 @@ impl DerivedWriter {
         Ok(())
     }
 
-    /// Completes the files and puts them in place. `depends_on` is kept in [`DerivedManifest::depends_on`].
+    /// Completes the files and publishes them. `depends_on` is stored in
+    /// [`DerivedManifest::depends_on`].
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed then.

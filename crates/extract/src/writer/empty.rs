@@ -1,4 +1,5 @@
-//! Files of tables without rows, so that a pattern over many extracts finds each table in all of them.
+//! Files of tables without rows, so that a file pattern over many extracts finds each table in all
+//! of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -16,7 +17,7 @@ use crate::store_error::{StoreError, StoreResult};
 /// Bytes of files by table.
 type Files = HashMap<&'static str, Arc<[u8]>>;
 
-/// They are the same in every extract, and are made once.
+/// They are the same in every extract, and are created once.
 static MADE: LazyLock<Mutex<Files>> = LazyLock::new(Mutex::default);
 
 /// Writes files of those tables that have none.

@@ -1,4 +1,4 @@
-//! How the columns of a table are stored: encodings, compression, what the file says about itself.
+//! The storage of the columns of a table: encodings, compression, and the description in the file.
 
 use std::sync::Arc;
 
@@ -12,31 +12,31 @@ use serde_json::{Map, json};
 
 use crate::manifest;
 
-/// Rows of a row group: what a reader takes or skips as a whole.
+/// Rows of a row group, the unit that a reader reads or skips.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
-/// Measured with `cargo run -p etwkit-extract --example table_size -- compare`: level 3 makes numbers one per
-/// cent smaller, JSON texts nine per cent larger, and is slower.
+/// Measured with `cargo run -p etwkit-extract --example table_size -- compare`: level 3 makes
+/// numbers one per cent smaller, JSON texts nine per cent larger, and is slower.
 const ZSTD_LEVEL: i32 = 1;
 
 /// Rows of a table that is called small.
 pub(super) const FEW_ROWS: u64 = 512;
 
-/// What is known of the rows of a table when the first ones are written.
+/// The number of rows of a table, as far as it is known when the first ones are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Amount {
-    /// None.
+    /// No rows.
     None,
-    /// All have come, and there are not more than [`FEW_ROWS`].
+    /// All rows are known, and there are at most [`FEW_ROWS`].
     Few,
     /// There may be any number.
     Many,
 }
 
 impl Amount {
-    /// A few rows are not compressed: a reader makes a decompressor for each column, which takes it longer
-    /// than such rows, and most bytes of the file are its description. Of a question to hundreds of extracts
-    /// that was a sixth of the time.
+    /// A few rows are not compressed: a reader creates a decompressor for each column, which takes
+    /// longer than reading these rows, and most bytes of the file are its metadata. In a query over
+    /// hundreds of extracts this was a sixth of the time.
     fn compression(self) -> Compression {
         match self {
             Self::None | Self::Few => Compression::UNCOMPRESSED,
@@ -44,8 +44,8 @@ impl Amount {
         }
     }
 
-    /// Statistics let readers skip row groups and pages. A few rows are one page, and its statistics would
-    /// take more bytes than the rows.
+    /// Statistics let readers skip row groups and pages. A few rows are one page, and its
+    /// statistics would take more bytes than the rows.
     fn statistics(self) -> EnabledStatistics {
         match self {
             Self::None | Self::Few => EnabledStatistics::None,
@@ -54,7 +54,8 @@ impl Amount {
     }
 }
 
-/// Columns that are points in time. Rows come in the order of one of them, so that the others are near to it.
+/// Columns that are points in time. Rows come in the order of one of them, so the values of the
+/// others are near to it.
 const TIMES: [&str; 14] = [
     "complete_ns",
     "end_ns",
@@ -72,7 +73,7 @@ const TIMES: [&str; 14] = [
     "unload_ns",
 ];
 
-/// The columns of the file of a table: that of the trace, and its own.
+/// The columns of the file of a table: the column of the trace, and the table's own columns.
 pub(super) fn schema(table: &Table) -> Arc<Schema> {
     let run_id = Arc::new(Field::new(
         RUN_ID.name,
@@ -86,7 +87,7 @@ pub(super) fn schema(table: &Table) -> Arc<Schema> {
 
 /// Properties of the file of a table.
 pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
-    // Without statistics nobody skips pages, so an index of them would only take space.
+    // Without statistics no reader skips pages, so an index of them would only take space.
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(amount.compression())
@@ -116,14 +117,14 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
     builder.build()
 }
 
-/// How the values of a column are stored before they are compressed.
+/// The encoding of the values of a column before compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Storage {
-    /// Differences of neighbours, in as few bits as they need.
+    /// Differences of neighbors, in as few bits as they need.
     Differences,
-    /// As they are.
+    /// Without an additional encoding.
     Plain,
-    /// As numbers of a dictionary, where that does not grow too large.
+    /// Dictionary encoding, if the dictionary does not grow too large.
     Dictionary,
 }
 
@@ -134,7 +135,7 @@ fn storage(table: &Table, column: &Column) -> Storage {
     if is_integer && (TIMES.contains(&name) || table.order.contains(&name)) {
         Storage::Differences
     } else if name == "parent_id" {
-        // The node before, wherever a new stack goes down to its innermost frame.
+        // The previous node, whenever a new stack continues down to its innermost frame.
         Storage::Differences
     } else if name.ends_with("_hash") && is_integer {
         // Hardly any two rows have the same value.
@@ -142,16 +143,16 @@ fn storage(table: &Table, column: &Column) -> Storage {
     } else if is_integer
         && (is_tree_key("stack_id") || is_tree_key("frame_id") && table.name == Stack::TABLE.name)
     {
-        // Numbers that are too many for a dictionary, and come again near to where they came before. Frames
-        // of other tables are few.
+        // Too many distinct numbers for a dictionary, which repeat near to each other. Frames of
+        // other tables are few.
         Storage::Plain
     } else {
         Storage::Dictionary
     }
 }
 
-/// What the file says about itself: the meaning of the table and of its columns. Nobody reads that of a file
-/// without rows, of which there are many.
+/// The description in the file: the meaning of the table and of its columns. Files without rows
+/// have none: there are many of them, and their descriptions are not read.
 fn description(table: &Table, amount: Amount) -> Vec<KeyValue> {
     let column = |column: &Column| {
         let about = match column.unit {

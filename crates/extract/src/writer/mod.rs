@@ -29,28 +29,28 @@ use background::Background;
 pub use derived::DerivedWriter;
 use table::TableWriter;
 
-/// Bytes of encoded rows that all tables together hold back for their row groups. Above it the largest one is
-/// written out.
+/// Maximum bytes of encoded rows that all tables together hold back for their row groups. Above it,
+/// the largest table is written.
 const HELD_BYTES: usize = 256 << 20;
 
 /// Folder in an extract with the symbol files that came with the trace.
 pub(crate) const SYMBOLS: &str = "symbols";
 
-/// How an extract is written.
+/// Options for writing an extract.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// Keep a complete extract of the same trace that exists when this one is finished. Callers that want to
-    /// save the work ask [`Extract::same_source`] before they start.
+    /// Keep a complete extract of the same trace that exists when this one is finished. Callers
+    /// that want to save the work call [`Extract::same_source`] before they start.
     pub no_overwrite: bool,
-    /// The number that all rows have in front, see [`run_id`]: that of the source of the
+    /// The number in the first column of all rows, see [`run_id`]. It belongs to the source in the
     /// manifest that finishes the extract.
     pub run_id: i64,
 }
 
 /// Writes an extract: one Parquet file for each table, and the manifest.
 ///
-/// Nothing is seen under the name of the target before [`Writer::finish`]; dropping the writer before that
-/// leaves nothing behind.
+/// Nothing is visible under the name of the target before [`Writer::finish`]. Dropping the writer
+/// before that leaves nothing.
 #[derive(Debug)]
 pub struct Writer {
     // Dropped first: the thread that writes must end before the folder is removed.
@@ -62,14 +62,14 @@ pub struct Writer {
     sealed: BTreeMap<String, TableEntry>,
 }
 
-/// What was written.
+/// The result of writing an extract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The extract.
     pub path: PathBuf,
-    /// Whether an extract of the same trace existed and was kept; then nothing was written.
+    /// True if an extract of the same trace existed and was kept; then nothing was written.
     pub kept: bool,
-    /// Tables with rows, by name, derived ones behind the others.
+    /// Tables with rows, by name. Derived tables follow the others.
     pub tables: Vec<WrittenTable>,
 }
 
@@ -82,16 +82,16 @@ pub struct WrittenTable {
     pub rows: u64,
     /// Bytes of its file.
     pub bytes: u64,
-    /// Whether it is computed from others.
+    /// True if it is computed from other tables.
     pub derived: bool,
 }
 
 impl Writer {
-    /// Begins an extract that is to be the folder `target`.
+    /// Starts an extract at the folder `target`.
     ///
     /// # Errors
-    /// If the folder of `target` is missing or cannot be written to, or something lies there that is no
-    /// extract.
+    /// If the parent folder of `target` is missing or cannot be written to, or something that is
+    /// not an extract exists there.
     pub fn create(target: &Path, options: WriterOptions) -> StoreResult<Self> {
         refuse_foreign(target)?;
         let partial = Partial::create(target)?;
@@ -107,8 +107,8 @@ impl Writer {
         })
     }
 
-    /// Begins to write an extract anew, with everything that it has but for the tables `without` and those
-    /// that are computed.
+    /// Starts to rewrite an extract, with all its content except for the tables `without` and the
+    /// computed tables.
     ///
     /// # Errors
     /// If its folder cannot be written to.
@@ -136,29 +136,29 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The folder `symbols` of the extract, made when it is first asked for. What is put there is published
-    /// with the tables.
+    /// The folder `symbols` of the extract, created on first use. Its files are published with the
+    /// tables.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn symbols_dir(&self) -> StoreResult<PathBuf> {
         let folder = self.partial.content().join(SYMBOLS);
         fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
         Ok(folder)
     }
 
-    /// Says that the derived tables come with this extract, those without rows included, and what else they
-    /// were computed from.
+    /// Declares that the derived tables come with this extract, including those without rows.
+    /// `depends_on` lists their other inputs.
     pub fn set_derived(&mut self, depends_on: BTreeMap<String, String>) {
         self.depends_on = Some(depends_on);
     }
 
-    /// Takes rows of a table. They are encoded on another thread and go to the file when their row group is
-    /// full.
+    /// Takes rows of a table. Another thread encodes them and writes them to the file when their
+    /// row group is full.
     ///
     /// # Errors
-    /// If the rows are not those of the table, or rows that were taken before could not be written. The
-    /// extract cannot be finished then.
+    /// If the rows do not match the table, or rows passed earlier could not be written. The extract
+    /// cannot be finished then.
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         if rows.num_rows() == 0 {
             return Ok(());
@@ -170,8 +170,8 @@ impl Writer {
         checked.and_then(|()| self.tables.write(table, rows))
     }
 
-    /// Completes the files of all base tables that have rows, so that derived tables can be computed from
-    /// them. They take no more rows.
+    /// Completes the files of all base tables with rows, so that derived tables can be computed
+    /// from them. They take no more rows.
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before.
@@ -207,7 +207,7 @@ impl Writer {
         fs::remove_file(&path).map_err(StoreError::io("delete", &path))
     }
 
-    /// Writes a sealed table anew, each batch of it changed; one without rows stays as it is.
+    /// Rewrites a sealed table, changing each batch of it. A table without rows stays as it is.
     pub(crate) fn rewrite(
         &mut self,
         sealed: &Sealed,
@@ -217,8 +217,8 @@ impl Writer {
         let Some(file) = sealed.0.get(table.name) else {
             return Ok(());
         };
-        // A hidden name in the same folder: the new file gets the name of the table while the old one is
-        // read.
+        // A hidden name in the same folder: the new file gets the name of the table while the old
+        // one is still being read.
         let aside = self
             .partial
             .content()
@@ -233,11 +233,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the files and puts the extract in its place. Fills the format, the versions and the tables
+    /// Completes the files and publishes the extract. Sets the format, the versions and the tables
     /// of `manifest`.
     ///
     /// # Errors
-    /// If something cannot be written, or could not be written before. Nothing is changed at the target then.
+    /// If something cannot be written, or could not be written before. Nothing is changed at the
+    /// target then.
     pub fn finish(self, mut manifest: Manifest) -> StoreResult<Written> {
         let Self {
             tables,
@@ -274,7 +275,7 @@ impl Writer {
         // After all tables, whose sizes and checksums it has.
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
-        // Asked at the very end: another program may have made the same extract while this one worked.
+        // Checked at the very end: another program may have created the same extract in that time.
         if options.no_overwrite
             && Extract::same_source_without(
                 &target,
@@ -352,9 +353,9 @@ fn rows_of<R: Row>(rows: impl IntoIterator<Item = R>) -> StoreResult<RecordBatch
     columns.take().map_err(failed)
 }
 
-/// One file under two names, or a copy where the file system has no such thing.
+/// Creates a second name for a file, or a copy if the file system has no hard links.
 fn take_over(from: &Path, to: &Path) -> StoreResult<()> {
-    // Files of extracts are never changed in place, so that both names may lead to the same bytes.
+    // Files of extracts are never changed in place, so both names may refer to the same bytes.
     let done = fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()));
     done.map_err(StoreError::io("copy", from))
 }
@@ -384,7 +385,7 @@ fn written(entries: &BTreeMap<String, TableEntry>, derived: bool) -> Vec<Written
     entries.iter().map(one).collect()
 }
 
-/// Refuses a target that holds something else than an extract.
+/// Refuses a target that exists and is not an extract.
 fn refuse_foreign(target: &Path) -> StoreResult<()> {
     let Ok(metadata) = target.symlink_metadata() else {
         return Ok(());
@@ -431,8 +432,8 @@ impl Folders {
         };
         tables.write(table, rows)?;
         while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
-            // The largest is written out, whichever folder it is in: row groups stay as large as the common
-            // bound allows.
+            // The largest is written, whichever folder it is in: row groups stay as large as the
+            // common limit allows.
             let larger = if tables.held_bytes() > others.held_bytes() {
                 &mut *tables
             } else {

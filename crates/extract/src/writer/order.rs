@@ -1,8 +1,9 @@
-//! Whether the rows of a table really come in the declared order.
+//! The check that the rows of a table come in the declared order.
 //!
-//! The declaration says "as well as a single pass can"; an engine that trusts a sort order that nearly holds
-//! gives wrong answers. So the order is checked while writing, and the manifest says what was found. Parquet
-//! has a field for it too, but it has to be decided before the first row is written, so it is left empty.
+//! The declaration means "as well as a single pass can". An engine that trusts a sort order that
+//! nearly holds gives wrong answers. So the order is checked while writing, and the manifest
+//! contains the result. Parquet also has a field for it, but it has to be set before the first row
+//! is written, so it is left empty.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -37,7 +38,7 @@ impl Order {
         }
     }
 
-    /// Follows a column of numbers, whatever table it is of.
+    /// Follows a column of numbers of any table.
     pub(crate) fn of_column(column: &str) -> Self {
         Self {
             column: Some(column.to_owned()),
@@ -45,12 +46,12 @@ impl Order {
         }
     }
 
-    /// Whether all rows so far are sorted.
+    /// True if all rows so far are sorted.
     pub(crate) const fn holds(&self) -> bool {
         self.column.is_some()
     }
 
-    /// Looks at more rows.
+    /// Checks more rows.
     pub(crate) fn check(&mut self, rows: &RecordBatch) {
         let Some(array) = self
             .column
@@ -70,7 +71,7 @@ impl Order {
             false
         };
         self.last = last;
-        // Once it does not hold it never holds again, so the rows that follow are not looked at.
+        // Once the order is violated it stays violated, so later rows are not checked.
         if !holds {
             self.column = None;
         }

@@ -1,5 +1,5 @@
-//! A file that remembers why it could not be written, since the Parquet writer turns some errors into texts,
-//! and that computes checksums of what is written.
+//! A file that computes checksums of the bytes written, and keeps the error of a failed write,
+//! because the Parquet writer turns some errors into texts.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -22,12 +22,12 @@ impl Output {
         }
     }
 
-    /// The first error, once.
+    /// Takes the first error.
     pub(super) fn take_error(&mut self) -> Option<io::Error> {
         self.failed.take()
     }
 
-    /// Checksums of everything that was written, once.
+    /// Takes the checksums of everything that was written.
     pub(super) fn take_checksums(&mut self) -> Checksums {
         std::mem::take(&mut self.sums).finish()
     }
@@ -42,7 +42,7 @@ impl Output {
             && self.failed.is_none()
             && error.kind() != io::ErrorKind::Interrupted
         {
-            // An error of the system cannot be copied; one with its number says the same.
+            // An error of the system cannot be cloned; one with the same number is equivalent.
             let same = error.raw_os_error().map(io::Error::from_raw_os_error);
             self.failed = Some(same.unwrap_or_else(|| error.kind().into()));
         }

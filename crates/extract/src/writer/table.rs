@@ -18,7 +18,7 @@ use super::output::Output;
 use crate::manifest::TableEntry;
 use crate::store_error::{StoreError, StoreResult};
 
-/// Bytes of encoded rows that a table holds back for a row group.
+/// Maximum bytes of encoded rows that a table holds back for a row group.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
 #[derive(Debug)]
@@ -33,16 +33,16 @@ pub(super) struct TableWriter {
 
 #[derive(Debug)]
 enum State {
-    /// Not more than [`FEW_ROWS`]: how they are stored is decided when there are more, or when all have come.
+    /// At most [`FEW_ROWS`]: the storage format is decided when there are more, or at the end.
     Held(File, Vec<RecordBatch>),
     /// Rows are encoded as they come.
     Encoding(Box<ArrowWriter<Output>>),
-    /// The writer could not be made, which was reported.
+    /// The writer could not be created, which was reported.
     Failed,
 }
 
 impl TableWriter {
-    /// Begins the file of a table; all its rows have that number of their trace in front.
+    /// Creates the file of a table. All its rows start with the number of their trace.
     pub(super) fn create(folder: &Path, table: &'static Table, run_id: i64) -> StoreResult<Self> {
         let path = folder.join(format!("{}.parquet", table.name));
         let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
@@ -93,15 +93,15 @@ impl TableWriter {
         }
     }
 
-    /// Writes what was held back as a row group. More may come.
+    /// Writes the rows held back as a row group. More rows may follow.
     pub(super) fn flush(&mut self) -> StoreResult<()> {
         self.encode(Amount::Many, ArrowWriter::flush)
     }
 
     /// Completes the file.
     pub(super) fn close(mut self) -> StoreResult<TableEntry> {
-        // `Few` has an effect only if the rows were not encoded yet: the amount counts when the writer is
-        // made.
+        // `Few` has an effect only if the rows were not encoded yet: the amount is used when the
+        // writer is created.
         self.encode(Amount::Few, ArrowWriter::finish)?;
         let bytes = self.encode(Amount::Few, |writer| {
             let output = writer.inner_mut();
@@ -119,8 +119,8 @@ impl TableWriter {
         })
     }
 
-    /// Runs a step with the writer, after it got the rows that were held. `amount` counts only if the writer
-    /// is made now.
+    /// Runs a step with the writer, after writing the rows that were held. `amount` is used only if
+    /// the writer is created now.
     fn encode<T>(
         &mut self,
         amount: Amount,
@@ -135,7 +135,8 @@ impl TableWriter {
             });
         };
         let done = step(writer);
-        // Where the file could not be written, that is the error, whatever the encoder made of it.
+        // If the file could not be written, that is the error to report, not the error of the
+        // encoder.
         done.map_err(|source| match writer.inner_mut().take_error() {
             Some(error) => StoreError::io("write", &self.path)(error),
             None => StoreError::Encode {
@@ -149,8 +150,8 @@ impl TableWriter {
         let State::Held(file, rows) = std::mem::replace(&mut self.state, State::Failed) else {
             return Ok(());
         };
-        // The Arrow schema beside the Parquet one would give readers nothing but types of this program's
-        // memory.
+        // The Arrow schema in addition to the Parquet schema would only give readers the types of
+        // this program's memory.
         let options = ArrowWriterOptions::new()
             .with_properties(layout::properties(self.table, amount))
             .with_skip_arrow_metadata(true);
@@ -169,7 +170,7 @@ impl TableWriter {
     }
 }
 
-/// Whether rows are those of a table.
+/// Checks that rows have the columns of a table.
 pub(super) fn check_columns(table: &Table, rows: &RecordBatch) -> StoreResult<()> {
     let declared = table.schema();
     if rows.schema_ref().fields() == declared.fields() {

@@ -1,4 +1,4 @@
-//! An extract is there as a whole or not at all: replaced, written twice at a time, killed, refused.
+//! An extract exists completely or not at all: replaced, written twice at a time, killed, refused.
 
 use std::fs;
 use std::path::Path;
@@ -110,7 +110,7 @@ fn what_is_no_extract_is_not_replaced() {
     assert_refused(create(Path::new("/")), &["it is a folder without"]);
     assert_eq!(fs::read(&file).unwrap(), b"precious");
     assert_eq!(names(&folder.path("")), ["file.etwx", "mine.etwx"]);
-    // What comes to lie there while rows are written is not replaced either.
+    // A file that appears there while rows are written is not replaced either.
     let late = folder.path("late.etwx");
     let writer = create(&late).unwrap();
     fs::write(&late, b"precious").unwrap();
@@ -144,7 +144,7 @@ fn an_extract_of_the_same_trace_is_kept_if_that_is_wanted() {
     );
     assert!(finish("a", "second"), "the same trace");
     assert!(!finish("b", "third"), "another trace");
-    // A damaged one is no complete one.
+    // A damaged extract is not complete.
     fs::write(target.join("mark.parquet"), b"PAR1").unwrap();
     assert!(!is_there("b", Detail::Full));
     assert!(!finish("b", "fourth"));
@@ -191,7 +191,7 @@ fn a_killed_writer_leaves_the_old_extract_and_the_next_one_cleans_up() {
     let target = folder.path("run.etwx");
     extract(&target, 10, 1).unwrap();
     let mut child = start("endless", &target, 2);
-    // While it lives, nobody takes its folder away.
+    // No other process removes the folder of a running writer.
     extract(&folder.path("other.etwx"), 10, 3).unwrap();
     assert_eq!(names(&folder.path("")).len(), 3);
     assert!(child.try_wait().unwrap().is_none(), "it writes on");
@@ -207,7 +207,7 @@ fn a_killed_writer_leaves_the_old_extract_and_the_next_one_cleans_up() {
 fn killed_at_any_moment_the_target_is_whole_or_absent() {
     let folder = Folder::new();
     let target = folder.path("run.etwx");
-    // On a busy machine it takes more rounds, which get longer, until one of them comes to an end.
+    // A busy machine needs more rounds. They get longer until one of them completes.
     for round in (0..400).take_while(|round| *round < 24 || !target.exists()) {
         let mut child = start("again", &target, round);
         std::thread::sleep(Duration::from_micros(
@@ -243,7 +243,7 @@ fn foreign_folders_are_not_swept() {
     );
 }
 
-/// Nobody can make a folder there, not even the superuser.
+/// A folder cannot be created there, not even by the superuser.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_with_what_to_do() {
@@ -257,8 +257,8 @@ fn a_folder_that_cannot_be_written_to_is_named_with_what_to_do() {
     );
 }
 
-/// Where the file system has no room left, writing fails in the middle of a file, as it does at a limit for
-/// its size.
+/// On a full file system writing fails in the middle of a file, as it does at a limit for the size
+/// of a file.
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_grow_is_named_with_what_to_do() {
@@ -266,7 +266,7 @@ fn a_file_that_cannot_grow_is_named_with_what_to_do() {
     let target = folder.path("run.etwx");
     let large = command("large", &target, 1);
     let mut limited = std::process::Command::new("sh");
-    // Without the trap the system would end the process instead of refusing the write.
+    // Without the signal handler the system would end the process instead of refusing the write.
     limited.args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\""]);
     limited.arg(large.get_program()).args(large.get_args());
     limited.envs(
@@ -286,14 +286,14 @@ fn a_file_that_cannot_grow_is_named_with_what_to_do() {
     assert!(names(&folder.path("")).is_empty(), "nothing is left");
 }
 
-/// A full device, where the tests may mount one.
+/// A full device, if the tests may mount one.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_named_with_what_to_do() {
     let folder = Folder::new();
     let disk = folder.path("disk");
     fs::create_dir(&disk).unwrap();
-    // In a mount namespace of its own, so that nothing is left mounted whatever happens.
+    // In a separate mount namespace, so that nothing stays mounted after a failure.
     let large = command("large", &disk.join("run.etwx"), 1);
     let mut small = std::process::Command::new("unshare");
     small.args([

@@ -13,7 +13,7 @@ const MODE: &str = "ETWKIT_TEST_CHILD";
 const TARGET: &str = "ETWKIT_TEST_TARGET";
 const SALT: &str = "ETWKIT_TEST_SALT";
 
-/// What a child prints when it has begun to write.
+/// The text that a child prints after it starts to write.
 const READY: &str = "child is ready";
 
 /// The command line of a child.
@@ -73,7 +73,7 @@ fn writes() {
     }
 }
 
-/// The salt of an extract that [`extract`] wrote, after everything in it was found to have the same one.
+/// The salt of an extract that [`extract`] wrote. All its parts must have the same one.
 pub(crate) fn salt_of(target: &Path) -> i64 {
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;

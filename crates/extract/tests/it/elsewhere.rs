@@ -1,4 +1,4 @@
-//! Other programs open an extract and see the declared types and the written values.
+//! Other programs open an extract and read the declared types and the written values.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -18,10 +18,11 @@ use crate::support::Folder;
 
 const ROWS: i32 = 300;
 
-/// The number of the trace, which has more digits than a floating-point number.
+/// The ID of the trace, which has more digits than a floating-point number.
 const RUN: i64 = -7_654_321_098_765_431;
 
-/// The number of a row in a column: large, of both signs, and missing now and then where that is allowed.
+/// The number of a row in a column: large, of both signs, and sometimes missing if the column
+/// allows it.
 fn number(column: &Column, row: i32) -> Option<i32> {
     (!column.nullable || row % 7 != 3).then_some((row - 100).wrapping_mul(7_654_321))
 }
@@ -69,7 +70,7 @@ fn values(column: &Column) -> (ArrayRef, Value) {
     }
 }
 
-/// Types as DuckDB, pyarrow and polars name them.
+/// The names of types in DuckDB, pyarrow and polars.
 fn types(column: &Column) -> [String; 3] {
     let (duckdb, pyarrow, polars) = match column.kind {
         Kind::Int32 => ("INTEGER", "int32", "Int32"),
@@ -92,7 +93,7 @@ fn types(column: &Column) -> [String; 3] {
     ]
 }
 
-/// What the script should print for a table, with the rows to write.
+/// The expected output of the script for a table, with the rows to write.
 fn expected(table: &'static Table) -> (RecordBatch, Value) {
     let (arrays, sums): (Vec<_>, Vec<_>) = table.columns.iter().map(values).unzip();
     let stored = || std::iter::once(&RUN_ID).chain(table.columns);
@@ -119,7 +120,7 @@ fn expected(table: &'static Table) -> (RecordBatch, Value) {
     )
 }
 
-/// The Python to open extracts with; without one the test says that it is skipped.
+/// The Python interpreter that opens extracts; without one the test reports that it is skipped.
 fn python(test: &str) -> Option<OsString> {
     let python = std::env::var_os("ETWKIT_PYTHON");
     if python.is_none() {
@@ -233,8 +234,8 @@ fn a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have() {
     }
 }
 
-/// Lists that may be missing, or have missing elements, become floating-point numbers in pandas, and
-/// addresses lose digits.
+/// Lists that may be missing, or have missing elements, become floating-point numbers in pandas,
+/// and addresses lose digits.
 #[test]
 fn no_column_is_a_list() {
     for table in TABLES.iter().chain(DERIVED) {
@@ -249,7 +250,7 @@ fn page() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The blocks of code of the page in that language.
+/// The page's code blocks in a language.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     page.split(&begin)

@@ -1,4 +1,4 @@
-//! Counts of events over time against those of `info`, on every trace at hand.
+//! Counts of events over time compared with the counts of `info`, on every available trace.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use etwkit_trace::report::counts::{CountReport, Counting};
 use etwkit_trace::report::events::EventFilter;
 use etwkit_trace::table::{EventCount, Row, Table};
 
-/// What a kind is named by: group of the kernel or GUID, id, version, opcode.
+/// Identity of a kind: kernel group or GUID, ID, version, opcode.
 type Kind = (String, i32, i32, i32);
 
 /// The sums of rows of some kinds: events by kind, bytes, and stacks.
@@ -109,7 +109,7 @@ fn counts_by_second_add_up_to_those_of_info() {
     }
 }
 
-/// Samples that had stacks, by the truth of the traces that have any.
+/// Samples with stacks, according to the reference of the traces that have one.
 #[test]
 fn samples_with_stacks_are_those_of_the_truth() {
     let mut compared = 0;
@@ -132,7 +132,7 @@ fn samples_with_stacks_are_those_of_the_truth() {
     assert!(compared > 1 || samples().is_empty());
 }
 
-/// Stretches of a tag have all of its samples, one behind the other.
+/// The stretches of a tag contain all of its samples, and do not overlap.
 #[test]
 fn stretches_of_tags_add_up_to_the_tags() {
     let Some(folder) = etwkit_testkit::traces() else {

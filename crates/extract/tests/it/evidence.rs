@@ -1,5 +1,5 @@
-//! Which traces fill every table and column of extracts; the result is the last part of `docs/evidence.md`,
-//! whose first part a test of the program writes.
+//! The traces that fill every table and column of extracts. The result is the last part of
+//! `docs/evidence.md`, whose first part a test of the program writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use etwkit_trace::topics::TABLES;
 
 use crate::support::Folder;
 
-/// Where the values of a column were met.
+/// The traces that contain values of a column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Met {
     /// Traces of Windows machines.
@@ -32,7 +32,7 @@ struct Met {
 /// By table and column.
 type AllMet = BTreeMap<(String, String), Met>;
 
-/// Whose trace it is.
+/// Origin of the trace.
 #[derive(Clone, Copy)]
 enum Origin {
     Real,
@@ -40,7 +40,7 @@ enum Origin {
     Own,
 }
 
-/// Traces, files of one recording together. Of the seeds of a made trace one is enough.
+/// Traces, with the files of one recording together. One seed of each synthetic trace is enough.
 fn recordings() -> Vec<(Origin, String, Vec<PathBuf>)> {
     let several: Vec<Vec<PathBuf>> = samples()
         .into_iter()
@@ -68,7 +68,7 @@ fn recordings() -> Vec<(Origin, String, Vec<PathBuf>)> {
     all.into_iter().filter_map(recording).collect()
 }
 
-/// Looks into all tables of the extract of a trace.
+/// Reads all tables of the extract of a trace.
 fn look(all: &mut AllMet, folder: &Folder, (origin, name): (Origin, &str), files: &[PathBuf]) {
     let target = folder.path("run.etwx");
     let path = SearchPath::default().with_folder(folder.path("symbols"));
@@ -77,7 +77,7 @@ fn look(all: &mut AllMet, folder: &Folder, (origin, name): (Origin, &str), files
         options: Options::default(),
         on_symbols: &|_, _| {},
     };
-    // All tables, those too that are left out if nothing is said.
+    // All tables, including those that are left out by default.
     let left_out = Names::new();
     let options = ConvertOptions {
         names: Some(&names),
@@ -132,7 +132,7 @@ const HEAD: &str = "\n## Tables and columns of extracts\n\n\
     these traces to say; this part is written by `crates/extract/tests/it/evidence.rs`\n\
     (`ETWKIT_BLESS=1 cargo test -p etwkit-extract evidence`).\n";
 const BY_HAND: &str = "events and rows of tests; no trace";
-/// Traces that are named; what more of them say is the same.
+/// Maximum number of traces that are named; more add nothing.
 const NAMED: usize = 4;
 
 /// The best traces for a column.
@@ -191,7 +191,7 @@ fn every_table_and_column_has_traces_and_the_page_says_which() {
     for table in TABLES.iter().chain(DERIVED) {
         rows(&mut page, table, &all);
     }
-    // What the reader says of itself is checked with what others recorded, wherever there is such a trace.
+    // Data of our own programs is confirmed with recordings of others, if one exists.
     let of = |table: &str, column: &str| {
         let met = all.get(&(table.to_owned(), column.to_owned()));
         met.cloned()
@@ -224,7 +224,7 @@ fn every_table_and_column_has_traces_and_the_page_says_which() {
     compare(&page);
 }
 
-/// The last part of the page is this one. What stands in front of it stays.
+/// This is the last part of the page. The text before it stays.
 fn compare(part: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence.md");
     let stored = fs::read_to_string(&path).unwrap();

@@ -119,7 +119,8 @@ fn a_file_that_is_no_trace_is_named_with_what_was_expected() {
 fn a_file_of_another_session_is_named() {
     let folder = Folder::new();
     let first = folder.write("a.etl", &made("power-5.etl"));
-    // The ticks per second of the performance counter lie 252 bytes into the payload of the header event.
+    // The ticks per second of the performance counter are at offset 252 of the payload of the
+    // header event.
     let mut other = made("power-5.etl");
     let frequency = 3_579_545u64.to_le_bytes();
     let at = other.windows(8).position(|w| w == frequency).unwrap();

@@ -17,7 +17,7 @@ fn target(folder: &Folder) -> PathBuf {
     target
 }
 
-/// Opens and reads everything; panics are what this looks for.
+/// Opens and reads everything, in search of panics.
 fn read_all(target: &Path) -> Result<usize, String> {
     let extract = Extract::open(target).map_err(|e| e.to_string())?;
     let mut rows = 0;
@@ -36,8 +36,7 @@ fn edit(target: &Path, change: impl FnOnce(&mut Value)) {
     fs::write(path, json.to_string()).unwrap();
 }
 
-/// Makes it one without checksums, as older versions wrote them: what the decoder does with damage is seen
-/// only there.
+/// Removes the checksums, as in files of older versions: only there damage reaches the decoder.
 fn without_checksums(target: &Path) {
     edit(target, |json| {
         for (_, table) in json["tables"].as_object_mut().unwrap() {
@@ -89,7 +88,7 @@ fn every_flipped_bit_of_a_table_is_an_error() {
         fs::write(&file, &good).unwrap();
     }
     assert_eq!(read_all(&target), Ok(100_001));
-    // In an archive a table begins anywhere.
+    // In an archive a table can start at any offset.
     let zip = folder.path("run.etwx.zip");
     Extract::open(&target).unwrap().pack(&zip).unwrap();
     assert_eq!(read_all(&zip), Ok(100_001));
@@ -129,7 +128,7 @@ fn an_extract_that_is_replaced_while_it_is_read_says_so() {
         read,
         &["run.etwx was replaced while it was read", "hint: ask again"],
     );
-    // What was open stays what it was, where the system keeps files that are in use.
+    // An open extract stays unchanged on systems that keep files in use.
     if cfg!(unix) {
         assert_eq!(
             begun.map(|batch| batch.unwrap().num_rows()).sum::<usize>() + 1024,
@@ -160,7 +159,7 @@ fn what_an_answer_fails_over_is_found_afterwards() {
         "numbers of a recording in the column weight_ns, found 9223372036854775804",
     ];
     assert_refused(table.strange_number("weight_ns"), &parts);
-    // Damage of pages: the column is named.
+    // Damaged pages: the error names the column.
     without_checksums(&target);
     let file = target.join("cpu_sample.parquet");
     let metadata = ParquetMetaDataReader::new()
@@ -209,7 +208,7 @@ fn versions_are_judged_before_the_rest() {
         "hint: extract the trace again, by",
     ];
     assert_refused(Extract::open(&target), &parts);
-    // What a manifest claims must not become a command of somebody else.
+    // A claim in a manifest must not lead to a shell command.
     edit(&target, |json| {
         json["detail"] = json!("summary");
         let names = ["run one.etl", "x; reboot.etl", "--force"];
@@ -222,7 +221,7 @@ fn versions_are_judged_before_the_rest() {
         target.display()
     ));
     assert_refused(Extract::open(&target), &[&end]);
-    // Whatever its version, it is an extract, and a new one may take its place.
+    // It is an extract of any version, and a new one may replace it.
     extract(&target, 1, 1).unwrap();
     assert_eq!(read_all(&target), Ok(2));
 }
@@ -289,7 +288,7 @@ fn manifests_that_make_no_sense_are_refused() {
     }
     for length in (0..good.len()).filter(|length| length % 8 == 0 || length + 20 > good.len()) {
         fs::write(target.join("manifest.json"), &good[..length]).unwrap();
-        // What is cut off at the end of the file is only its line end.
+        // A manifest that lacks only its final line end is still whole.
         assert_eq!(
             read_all(&target).is_ok(),
             length == good.len() - 1,
@@ -305,7 +304,7 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
     let file = target.join("mark.parquet");
     without_checksums(&target);
     let good = fs::read(&file).unwrap();
-    // Every cut in what lies at the end, and some of those before.
+    // Every cut in the footer, and some of the cuts before it.
     let cuts = (0..good.len()).filter(|length| length % 16 == 0 || length + 100 > good.len());
     for length in cuts {
         fs::write(&file, &good[..length]).unwrap();
@@ -315,7 +314,7 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
             "hint: extract the trace again",
         ];
         assert_refused(Extract::open(&target), &parts);
-        // As long as it should be, but not what it should be.
+        // The right length, but the wrong content.
         let bytes = json!(length);
         edit(&target, |json| json["tables"]["mark"]["bytes"] = bytes);
         assert_refused(
@@ -340,7 +339,7 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
     );
 }
 
-/// The file with another number of rows at its end, for its only row group and in all.
+/// The file with another number of rows in its footer, for its only row group and in total.
 fn with_rows(file: &Path, rows: i64) -> Vec<u8> {
     let mut bytes = fs::read(file).unwrap();
     let metadata = ParquetMetaDataReader::new()
@@ -363,11 +362,11 @@ fn with_rows(file: &Path, rows: i64) -> Vec<u8> {
     bytes
 }
 
-/// The same, but in all there are 30.
+/// The same, but 30 in total.
 fn with_rows_in_group(file: &Path, rows: i64) -> Vec<u8> {
     let mut bytes = with_rows(file, rows);
-    // A field of 64 bits behind the one before it, and its number; that of the file stands in front of those
-    // of the groups.
+    // A field of 64 bits after the previous one, and its number; the number of the file is before
+    // the numbers of the groups.
     let field = [&[0x16][..], &varint(rows)].concat();
     let at = bytes
         .windows(field.len())
@@ -381,7 +380,7 @@ fn with_rows_in_group(file: &Path, rows: i64) -> Vec<u8> {
     bytes
 }
 
-/// A number as Thrift has it in its compact form.
+/// A number in Thrift's compact form.
 fn varint(number: i64) -> Vec<u8> {
     let mut rest = (number << 1 ^ number >> 63).cast_unsigned();
     let mut bytes = Vec::new();
@@ -524,7 +523,7 @@ fn a_long_text_that_thousands_of_rows_name_is_not_written_out() {
     let target = folder.path("run.etwx");
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
     let text = "x".repeat(1_000_000);
-    // Each batch is small; in the file it is one text and a number for each row.
+    // Each batch is small; in the file each one is a text and a number per row.
     let few = marks(&vec![text.as_str(); 100]);
     for _ in 0..12 {
         writer.write(Mark::TABLE, few.clone()).unwrap();

@@ -19,7 +19,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::rows::{manifest, marks, samples, sums};
 use crate::support::{Folder, open_one};
 
-/// All that is in a file, read as another program would.
+/// All content of a file, read as another program would.
 fn read(file: &Path) -> Vec<RecordBatch> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap();
     reader
@@ -101,7 +101,7 @@ fn every_table_has_a_file_whose_rows_begin_with_the_number_of_the_trace() {
         ["cpu_process", "cpu_sample", "mark"],
         "files without rows are not opened"
     );
-    // What is computed anew is of the same trace.
+    // Recomputed tables belong to the same trace.
     derive_again(&opened).unwrap();
     assert_eq!(columns(&file_of(&target, DiskIo::TABLE))[0], "run_id");
     for table in DERIVED {
@@ -206,7 +206,7 @@ fn files_say_what_the_manifest_says() {
     assert_eq!((events.value(0), events.is_valid(1)), (4, false));
 }
 
-/// FNV-1a, written once more.
+/// FNV-1a, implemented independently.
 pub(crate) fn fnv(bytes: &[u8]) -> i64 {
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
     for byte in bytes {
@@ -309,7 +309,7 @@ fn code(target: &Path) -> Code {
     }
 }
 
-/// Extracts a trace of a machine that does the same each time, by other chances.
+/// Extracts a trace of a machine with the same work and other random timing.
 fn made(folder: &Folder, seed: u64, detail: Detail) -> PathBuf {
     let options = etwkit_synth::Options {
         seed,
@@ -319,7 +319,7 @@ fn made(folder: &Folder, seed: u64, detail: Detail) -> PathBuf {
     let (trace, _) = scenario.write(Cursor::new(Vec::new()), &options).unwrap();
     let trace = folder.write(&format!("{seed}.etl"), trace.get_ref());
     let target = folder.path(&format!("{seed}.etwx"));
-    // A summary has numbers of stacks only if they are asked for.
+    // A summary has stack hashes only on request.
     let left_out = Names::new();
     let options = ConvertOptions {
         detail,
@@ -342,7 +342,7 @@ fn equal_code_has_equal_numbers_in_every_trace() {
         made(&folder, 3, Detail::Summary),
     ];
     let all: Vec<Code> = traces.iter().map(|target| code(target)).collect();
-    // What the page says, computed by hand.
+    // The example of the page, computed by hand.
     for code in &all {
         for (id, (text, hash)) in code.methods.iter().enumerate() {
             assert_eq!(
@@ -361,7 +361,7 @@ fn equal_code_has_equal_numbers_in_every_trace() {
         }
         assert!(!code.used.1.is_empty() && code.stacks.iter().any(|(_, hash)| hash.is_none()));
     }
-    // Other traces, with other numbers of stacks, and much in common.
+    // Other traces, with other stack IDs, and many common stacks.
     let by_hash = |code: &Code| -> HashMap<i64, String> {
         code.stacks
             .iter()

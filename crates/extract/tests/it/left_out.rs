@@ -1,4 +1,4 @@
-//! Extracts that do without some tables.
+//! Extracts that leave out some tables.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -36,7 +36,7 @@ fn made(trace: &Path, target: &Path, detail: Detail, left_out: Option<&Names>) -
     Extract::open(target).unwrap()
 }
 
-/// Rows of all tables that have some.
+/// Row counts of all non-empty tables.
 fn rows(extract: &Extract) -> BTreeMap<String, u64> {
     extract
         .tables()
@@ -62,18 +62,18 @@ fn tables_that_are_left_out_have_no_rows_and_the_others_are_the_same() {
         "numbers of stacks are always left out"
     );
     let mut expected = rows(&whole);
-    // What is about the extract counts what there is.
+    // Tables about the extract count the tables that exist.
     for table in ["context_switch", "cpu_method"] {
         assert!(expected.remove(table).unwrap() > 0, "{table}");
     }
     assert_eq!(rows(&part), expected, "sums of what is left out are kept");
-    // Patterns over many extracts find a file all the same.
+    // Patterns over many extracts still find a file.
     for file in ["context_switch.parquet", "derived/cpu_method.parquet"] {
         let file =
             SerializedFileReader::new(std::fs::File::open(target.join(file)).unwrap()).unwrap();
         assert_eq!(file.metadata().file_metadata().num_rows(), 0);
     }
-    // Sums by other names would be of nothing.
+    // Sums by other names would have no input.
     assert!(!part.manifest().has_all_rows());
     let search = SearchPath::default();
     let from = NameFrom {
@@ -122,7 +122,7 @@ fn a_summary_has_the_numbers_of_its_stacks_if_they_are_asked_for() {
         "{stacks}"
     );
     assert_eq!(usual, all);
-    // Without a table that has stacks there are none.
+    // No table contains stacks, so the stack tables are empty.
     let out = left_out(Detail::Summary, |table| table == "volume");
     let small = made(
         &trace,

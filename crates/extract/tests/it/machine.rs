@@ -1,4 +1,4 @@
-//! What traces say of machines, against the truth of the sample traces.
+//! Facts about machines compared with the reference of the sample traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ fn rows(sample: &Sample) -> (Batches, Imported) {
     (rows, imported)
 }
 
-/// The texts of columns, row by row; nothing where a value is missing.
+/// The texts of columns, row by row; empty for missing values.
 fn texts<const N: usize>(rows: &Batches, table: &Table, columns: [&str; N]) -> Vec<[String; N]> {
     let mut all = Vec::new();
     for (_, batch) in rows.iter().filter(|(of, _)| of.name == table.name) {

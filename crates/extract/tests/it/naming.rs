@@ -1,4 +1,4 @@
-//! Symbols give an extract names: which rows change and which do not.
+//! Symbols give an extract names: the rows that change, and the rows that do not.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::identity::fnv;
 use crate::rows::{batch, manifest, marks};
 use crate::support::Folder;
 
-/// `CreateProcess` with lines and an inlined function, and the public symbol `Exit` behind it.
+/// `CreateProcess` with lines and an inlined function, followed by the public symbol `Exit`.
 const SYM: &str = "\
 MODULE windows x86_64 497B72F6390A44FC878E5A2D63B6CC4B1 app.pdb
 FILE 0 c:\\src\\app.cpp
@@ -30,8 +30,8 @@ PUBLIC 1200 0 Exit
 ";
 const GUID: &str = "497b72f6-390a-44fc-878e-5a2d63b6cc4b";
 
-/// An extract with the module in two processes, a .NET method, a module of which nothing is known, and one
-/// sample for each frame.
+/// An extract with the module in two processes, a .NET method, an unknown module, and one sample
+/// for each frame.
 fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
     extract_of(folder, detail, |module| module)
 }
@@ -193,7 +193,7 @@ const NAMED: [&str; 9] = [
     "Shop.Cart.Add",
     "-",
     "-",
-    // The line of the call, which ends in front of the address.
+    // The line of the call, which ends before the address.
     "app::CreateProcess c:\\src\\app.cpp:12 [app::Check]",
 ];
 
@@ -245,7 +245,7 @@ fn native_frames_get_names_and_the_rest_stays() {
     );
     let methods = all(&target, Method::TABLE);
     assert_eq!(methods.num_rows(), 3);
-    // What is equal in other traces follows from the new names.
+    // Hashes, which are equal in other traces, are computed from the new names.
     let names = methods.column_by_name("name").unwrap().as_string::<i32>();
     let hashes = methods
         .column_by_name("method_hash")
@@ -302,8 +302,8 @@ fn names_stay_where_symbols_are_gone_and_change_where_there_are_others() {
     derive_again(&Extract::open(&target).unwrap()).unwrap();
 }
 
-/// An extract of a stranger may bring a folder `symbols`: what leads out of it is not followed, and the
-/// report says so.
+/// An untrusted extract may contain a folder `symbols`: links out of it are not followed, and the
+/// report shows this.
 #[test]
 fn pointers_and_links_in_an_extract_are_not_followed() {
     let folder = Folder::new();
@@ -351,7 +351,7 @@ fn pointers_and_links_in_an_extract_are_not_followed() {
         fs::remove_dir_all(target.join("symbols")).unwrap();
         std::os::unix::fs::symlink(folder.path("outside"), target.join("symbols")).unwrap();
         assert!(reasons().contains("a link; "));
-        // Nor is what it leads to taken into the extract when that is written anew.
+        // The targets of such links are not copied when the extract is rewritten.
         name(&target, &folder.path("outside"));
         assert!(!target.join("symbols").join("app.sym").exists());
     }
@@ -372,8 +372,8 @@ fn a_summary_keeps_the_names_it_has() {
     assert!(refused.hint().unwrap().contains("--symbols"));
 }
 
-/// An image that names `app.pdb` of the identity above: header, one section, a debug directory with one
-/// entry.
+/// An image that names `app.pdb` of the identity above: header, one section, a debug directory with
+/// one entry.
 fn image(stamp: u32, size: u32) -> Vec<u8> {
     let mut bytes = vec![0; 0x400];
     let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
@@ -411,8 +411,8 @@ fn image(stamp: u32, size: u32) -> Vec<u8> {
 const STAMP: i32 = 0x0D9F_641E;
 const SIZE: i64 = 0x9000;
 
-/// A trace that was never merged says nothing of symbol files: the image by time stamp and size does, in the
-/// same places.
+/// A trace that was never merged does not name symbol files: the image is found by time stamp and
+/// size in the same places.
 #[test]
 fn an_image_names_the_symbol_file_of_a_trace_that_was_never_merged() {
     let folder = Folder::new();
@@ -453,7 +453,7 @@ fn an_image_names_the_symbol_file_of_a_trace_that_was_never_merged() {
             .collect::<Vec<_>>()
     };
 
-    // Without the image, with that of another build, and with it in a store.
+    // Without the image, with the image of another build, and with the image in a store.
     let naming = name(&target, &symbols);
     let of_app = |naming: &Naming| {
         naming
@@ -496,7 +496,7 @@ fn an_image_names_the_symbol_file_of_a_trace_that_was_never_merged() {
     assert_eq!((file.addresses, file.named), (5, 4));
     assert!(file.image_source.as_ref().unwrap().contains("0D9F641E9000"));
     assert_eq!(frames(&target), NAMED);
-    // The extract knows it from now on: the image is not needed again.
+    // The extract now contains the identity: the image is not needed again.
     let of_both = |text: &str| vec![Some(text.to_owned()), Some(text.to_owned()), None];
     assert_eq!(texts("pdb_guid"), of_both(GUID));
     assert_eq!(texts("pdb_name"), of_both("d:\\build\\app.pdb"));

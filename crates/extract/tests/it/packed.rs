@@ -27,7 +27,7 @@ fn a_packed_extract_reads_like_the_folder() {
     fs::create_dir(writer.symbols_dir().unwrap().join("a.pdb")).unwrap();
     fs::write(writer.symbols_dir().unwrap().join("a.pdb/a.pdb"), b"x").unwrap();
     writer.finish(manifest("7")).unwrap();
-    // What a writer at work has there does not belong to it.
+    // The temporary folder of an active writer does not belong to the extract.
     fs::create_dir(target.join(".derived.abc.partial")).unwrap();
     folder.write("run.etwx/.derived.abc.partial/x", b"x");
 
@@ -73,7 +73,7 @@ fn a_packed_extract_reads_like_the_folder() {
         DerivedWriter::create(&packed),
         &["cannot add tables to the archive", "hint: unpack it"],
     );
-    // From one archive to another, which takes its place; the same content gives the same bytes.
+    // From one archive to another, which replaces it; the same content gives the same bytes.
     let first = fs::read(&zip).unwrap();
     packed.pack(&zip).unwrap();
     assert_eq!(fs::read(&zip).unwrap(), first);
@@ -116,7 +116,7 @@ fn archives_that_cannot_be_read_in_place_are_refused_with_a_hint() {
         .iter()
         .map(|(name, bytes)| (*name, bytes.as_slice()))
         .collect();
-    // Without a folder around them the members are found as well, whatever the name of the archive.
+    // Members without a common folder are also found, independent of the name of the archive.
     let plain = folder.write("plain.zip", &zipped_as(CompressionMethod::Stored, &members));
     assert_eq!(salt_of(&plain), 1);
     let squeezed = folder.write(
@@ -171,10 +171,11 @@ fn every_cut_and_every_changed_byte_of_the_archive_gives_an_answer() {
         fs::write(&bad, &good[..length]).unwrap();
         assert!(Extract::open(&bad).is_err(), "{length}");
     }
-    // The headers of the members and the directory behind them; the rest are the tables themselves.
+    // The headers of the members and the directory after them; the rest are the tables themselves.
     let directory = good.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     let (mut opened, mut refused) = (0, 0);
-    // There are many members with headers alike: steps that are no multiple of theirs meet each field of one.
+    // Many members have similar headers: steps that are not a multiple of the header length reach
+    // every field of one.
     for at in (0..100)
         .chain((directory..good.len()).step_by(11))
         .chain(good.len() - 30..good.len())

@@ -1,4 +1,4 @@
-//! Traces of real machines, where a folder of them is at hand (`ETWKIT_TRACES`).
+//! Traces of real machines, if `ETWKIT_TRACES` names a folder of them.
 
 use etwkit_etl::Order;
 use etwkit_extract::{Options, open};

@@ -1,4 +1,4 @@
-//! What is written is read again.
+//! Written extracts read back unchanged.
 
 use std::collections::BTreeMap;
 
@@ -109,7 +109,7 @@ fn only_tables_with_many_rows_are_compressed() {
     let folder = Folder::new();
     let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
     writer.write(Mark::TABLE, marks(&["a", "b"])).unwrap();
-    // One row more than is held back, in batches.
+    // One row more than the writer holds back, in batches.
     (0..9).for_each(|_| writer.write(CpuSample::TABLE, samples(57, 0)).unwrap());
     writer.write(Stack::TABLE, stacks(512)).unwrap();
     writer.finish(manifest("0")).unwrap();
@@ -271,6 +271,6 @@ fn a_file_says_what_it_holds() {
             .collect::<Vec<_>>()
     };
     assert!(has_statistics("cpu_sample").iter().all(|has| *has));
-    // Of a few rows they would be larger than these.
+    // For a few rows they would be larger than the rows.
     assert!(!has_statistics("mark").iter().any(|has| *has));
 }

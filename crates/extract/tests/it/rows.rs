@@ -17,7 +17,7 @@ pub(crate) fn batch<R: Row>(rows: impl IntoIterator<Item = R>) -> RecordBatch {
     columns.take().unwrap()
 }
 
-/// `count` samples, one each microsecond, `salt` in their weights.
+/// `count` samples, one per microsecond, with `salt` in their weights.
 pub(crate) fn samples(count: i64, salt: i64) -> RecordBatch {
     batch((0..count).map(|n| CpuSample {
         ts_ns: n * 1000,
@@ -92,7 +92,7 @@ pub(crate) fn extract(target: &Path, count: i64, salt: i64) -> Result<Written, S
     writer.finish(manifest(&format!("{salt:016x}")))
 }
 
-/// The error as a user reads it: message, causes, hint.
+/// The error as the user sees it: message, causes, hint.
 pub(crate) fn message(error: &StoreError) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -114,7 +114,8 @@ pub(crate) fn assert_refused<T>(result: Result<T, StoreError>, parts: &[&str]) {
     }
 }
 
-/// Names in the folder of an extract: a file for each table that is not computed, the manifest, and `more`.
+/// Names in the folder of an extract: one file per table that is not derived, the manifest, and
+/// `more`.
 pub(crate) fn files(more: &[&str]) -> Vec<String> {
     let tables = TABLES
         .iter()

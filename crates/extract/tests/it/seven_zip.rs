@@ -10,7 +10,7 @@ use sevenz_rust2::{ArchiveEntry, ArchiveWriter};
 
 use crate::support::{Folder, assert_refused, labels, made, open_one, summary};
 
-/// A 7z archive of these members, packed together.
+/// A 7z archive of these members, compressed together.
 fn solid(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ArchiveWriter::new(Cursor::new(Vec::new())).unwrap();
     let entries = members
@@ -161,7 +161,8 @@ fn an_archive_that_wants_gigabytes_to_be_unpacked_is_refused() {
     };
     let (from, len) = (32 + word(&bytes, 12), word(&bytes, 20));
     let header = &mut bytes[from..from + len];
-    // One coder: length of its id and a flag for properties, the id of LZMA2, one byte of them.
+    // One coder: length of its ID and a flag for properties, the ID of LZMA2, one byte of
+    // properties.
     let at = header
         .windows(3)
         .position(|found| found == [0x21, 0x21, 1])

@@ -1,4 +1,4 @@
-//! Inputs and what tests ask of them.
+//! Test inputs and helpers.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ pub(crate) fn open_one(path: &Path) -> Result<Input, Error> {
     open(&[path.to_owned()], &Options::default())
 }
 
-/// The error of an input that must not open, as the user reads it: message, causes, hint.
+/// The error of an input that must not open, as the user sees it: message, causes, hint.
 #[track_caller]
 pub(crate) fn refused(result: Result<Input, Error>) -> String {
     let Err(error) = result else {
@@ -43,7 +43,8 @@ pub(crate) fn labels(input: &Input) -> Vec<String> {
         .collect()
 }
 
-/// What two ways to read a trace must agree on: kinds, and a checksum over all records in their order.
+/// Results that two ways to read a trace must share: kinds, and a checksum over all records in
+/// order.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) events: u64,

@@ -1,4 +1,4 @@
-//! Symbol files that PerfView and WPR pack beside the trace.
+//! Symbol files that PerfView and WPR pack next to the trace.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -77,7 +77,7 @@ fn a_trace_with_symbol_files_opens_and_they_are_unpacked_on_request() {
     assert_eq!(names(&folder.path("")), ["run.etl.zip", "symbols"]);
 }
 
-/// PerfView on Windows packs the symbol files of native images under names with backslashes.
+/// PerfView on Windows packs the symbol files of native images with backslashes in their names.
 #[test]
 fn names_with_backslashes_are_those_of_a_store() {
     let folder = Folder::new();
@@ -100,7 +100,8 @@ fn names_with_backslashes_are_those_of_a_store() {
     assert_eq!(fs::read(path).unwrap(), b"native");
 }
 
-/// Neither names in an archive nor those of the stores in it lead out of the folder, or to another computer.
+/// Neither the names in an archive nor the names of the stores in it lead out of the folder, or to
+/// another computer.
 #[test]
 fn names_in_archives_lead_nowhere() {
     let folder = Folder::new();
@@ -118,7 +119,7 @@ fn names_in_archives_lead_nowhere() {
     let trace = made("power-5.etl");
     let mut members: Vec<(&str, &[u8])> = vec![("..\\..\\D1_evil_sc.user_aux.etl", &trace)];
     members.extend(inside.iter().map(|name| (name.as_str(), &b"pdb"[..])));
-    // Where Visual Studio says what a session has.
+    // The place of Visual Studio's list of the contents of a session.
     members.push((
         "metadata.xml",
         br#"<Package><Content><Resource Id="..\..\x" FileName="\\host\share\x.etl"/></Content></Package>"#,
@@ -229,7 +230,8 @@ fn a_folder_that_is_missing_is_an_error() {
     );
 }
 
-/// Unpacking takes as long for each file however many there are, and what is left out is reported.
+/// Unpacking takes the same time per file, independent of their number, and omitted files are
+/// reported.
 #[test]
 fn many_symbol_files_take_linear_time_and_can_be_interrupted() {
     let names: Vec<String> = (0..25_000).map(|number| format!("{number}.pdb")).collect();
@@ -274,7 +276,7 @@ fn many_symbol_files_take_linear_time_and_can_be_interrupted() {
         (reasons.len(), reasons[0]),
         (5000, "there are more than 20000 symbol files")
     );
-    // Eight times the files; where each reads the directory anew it is a hundred times.
+    // Eight times the files: if each read the directory again, it would take many times as long.
     assert!(
         long < short * 40 + std::time::Duration::from_millis(500),
         "{long:?} after {short:?}"
@@ -299,7 +301,7 @@ fn many_symbol_files_take_linear_time_and_can_be_interrupted() {
     );
     assert_eq!(names_in(&target), 3);
 
-    // A question to stop while they are unpacked ends the extraction, and leaves nothing behind.
+    // A stop request during unpacking ends the extraction, and no files remain.
     let mut asked_at_end = 0;
     let mut progress = |progress: etwkit_trace::import::Progress| {
         asked_at_end += u32::from(progress.done >= 1.0);

@@ -17,7 +17,7 @@ use etwkit_trace::tags::TagSet;
 
 use crate::support::{Folder, open_one};
 
-/// Modules of the kernel, by their ending.
+/// Kernel modules, by file extension.
 const DRIVERS: &str =
     r#"<Tag Name=""><Tag Name="Driver"><Entrypoint Module="*.SYS" Method="*"/></Tag></Tag>"#;
 
@@ -45,7 +45,7 @@ fn batches(extract: &Extract, table: &str) -> Vec<RecordBatch> {
         .collect()
 }
 
-/// A column of a table: numbers, missing ones too.
+/// A column of a table: numbers, including missing ones.
 fn ints(extract: &Extract, table: &str, column: &str) -> Vec<Option<i64>> {
     let mut values = Vec::new();
     for batch in batches(extract, table) {
@@ -71,7 +71,7 @@ fn texts(extract: &Extract, table: &str, column: &str) -> Vec<String> {
     values
 }
 
-/// Columns of `cpu_process` that the tags of a process add up to.
+/// Columns of `cpu_process` that equal the sums over the tags of a process.
 const ADDITIVE: [&str; 5] = [
     "samples",
     "cpu_ns",
@@ -82,7 +82,7 @@ const ADDITIVE: [&str; 5] = [
 
 type Sums = BTreeMap<Option<i64>, [i64; ADDITIVE.len()]>;
 
-/// Sums of a table by process; rows without anything are left out, since a process need not have tags.
+/// Sums of a table by process; zero rows are left out, since a process need not have tags.
 fn sums(extract: &Extract, table: &str, is_wanted: impl Fn(usize) -> bool) -> Sums {
     let mut sums = Sums::new();
     let columns = ADDITIVE.map(|column| ints(extract, table, column));
@@ -100,7 +100,7 @@ fn sums(extract: &Extract, table: &str, is_wanted: impl Fn(usize) -> bool) -> Su
     sums
 }
 
-/// Sums of one set of tags; `tag` alone, if there is one.
+/// Sums of one set of tags; only of `tag`, if it is given.
 fn tagged(extract: &Extract, set: &str, tag: Option<&str>) -> Sums {
     let (sets, tags) = (
         texts(extract, "cpu_tag", "tag_set"),
@@ -150,7 +150,7 @@ fn the_tags_of_every_process_add_up_to_it() {
     );
 }
 
-/// The sums of samples and slices with a driver in their stack, by the plainest way.
+/// The sums of samples and slices with a driver in their stack, computed in the simplest way.
 fn plainly(extract: &Extract) -> Sums {
     let is_driver: Vec<bool> = texts(extract, "module", "name")
         .iter()
@@ -211,7 +211,7 @@ fn plainly(extract: &Extract) -> Sums {
     sums
 }
 
-/// A union is no longer than the sum, and a tag lies in the time of its process.
+/// A union is at most as long as the sum, and a tag is within the lifetime of its process.
 fn check_bounds(extract: &Extract, trace: &Path) {
     let column = |table: &str, column: &str| ints(extract, table, column);
     let times = |table: &str| {
@@ -310,7 +310,7 @@ fn other_rules_make_other_tags_without_reading_the_trace_again() {
         sums(&after, "cpu_process", |_| true),
         sums(&before, "cpu_process", |_| true)
     );
-    // Tags of the user are not thrown away because those of the program changed.
+    // The user's tags are kept when the built-in tags change.
     let mut derived = after.derived().unwrap().clone();
     assert!(is_current(&derived) && derived.depends_on["stack_tags"].starts_with("own="));
     derived

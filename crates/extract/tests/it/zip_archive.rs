@@ -257,7 +257,7 @@ fn a_missing_temporary_folder_is_named() {
     assert_refused(open(&[path], &options), &parts);
 }
 
-/// The directory may name a path twice, which most programs that unpack show as one file.
+/// The directory may name a path twice, which most unpacking programs show as one file.
 #[test]
 fn two_traces_of_one_path_are_refused_and_other_doubles_are_not() {
     let folder = Folder::new();

@@ -1,7 +1,8 @@
-//! JSON, read piece by piece: the caller says what it expects next, and only that is kept in memory.
+//! A pull reader for JSON: the caller names the value that it expects next, and only this value is
+//! kept in memory.
 //!
-//! A value of another type than the caller reads is an error with the path of the member, line and column.
-//! Members that the caller does not know are skipped and counted.
+//! A value of another type than the caller expects is an error with the path of the member, line
+//! and column. Members that the caller does not know are skipped and counted.
 
 mod values;
 
@@ -11,9 +12,9 @@ use std::rc::Rc;
 
 use crate::error::{END, Failure, JsonError, Result, Unexpected};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 16;
-/// Distinct unknown members that are reported by name.
+/// Maximum number of distinct unknown members that are reported by name.
 const MAX_UNKNOWN: usize = 100;
 /// Nesting of a value that is skipped. ETWAnalyzer nests a dozen levels.
 const MAX_DEPTH: usize = 1000;
@@ -57,7 +58,7 @@ impl Reader {
             path: Vec::new(),
             unknown: BTreeMap::new(),
         };
-        // The mark of UTF-8 that some editors put in front.
+        // The UTF-8 byte order mark that some editors write.
         if reader.peek()? == Some(0xEF) {
             for _ in 0..3 {
                 reader.next()?;
@@ -66,7 +67,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Members that nobody knew, by path, with how often each was met.
+    /// Members that no section knows, by path, with the number of occurrences.
     pub(crate) fn into_unknown(self) -> BTreeMap<String, i64> {
         self.unknown
     }
@@ -117,7 +118,7 @@ impl Reader {
         self.base + self.at as u64
     }
 
-    /// The next byte that is no blank, which stays there.
+    /// Peeks at the next byte that is not white space.
     fn significant(&mut self) -> Result<Option<u8>> {
         loop {
             match self.peek()? {
@@ -127,7 +128,7 @@ impl Reader {
         }
     }
 
-    /// Takes the next byte that is no blank, if it is that one.
+    /// Takes the next byte that is not white space, if it is `wanted`.
     fn takes(&mut self, wanted: u8) -> Result<bool> {
         let is_there = self.significant()? == Some(wanted);
         if is_there {
@@ -138,7 +139,7 @@ impl Reader {
 
     // Errors.
 
-    /// Where the reader is, with what should be there.
+    /// An error at the position of the reader, with the expected and the actual content.
     pub(crate) fn unexpected(
         &self,
         expected: impl Into<String>,
@@ -155,7 +156,7 @@ impl Reader {
         JsonError::Unexpected(Box::new(at)).into()
     }
 
-    /// An error about the value in front of the reader.
+    /// An error about the next value.
     fn wrong(&mut self, expected: &str) -> Failure {
         match self.significant() {
             Ok(byte) => self.unexpected(expected, found(byte)),
@@ -180,7 +181,7 @@ impl Reader {
 
     // Values.
 
-    /// Whether the value is null; it is taken then.
+    /// Takes the value if it is null, and returns true in that case.
     pub(crate) fn is_null(&mut self) -> Result<bool> {
         if self.significant()? != Some(b'n') {
             return Ok(false);
@@ -198,7 +199,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads an object; `each` takes the value of each member. Returns whether there was one: null is none.
+    /// Reads an object; `each` takes the value of each member. Returns whether there was one: null
+    /// is none.
     pub(crate) fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, &str) -> Result<()>,
@@ -273,8 +275,8 @@ impl Reader {
 
     /// Skips a value.
     pub(crate) fn skip(&mut self) -> Result<()> {
-        // A list of what is open in place of recursion: a file with very many brackets must not exhaust the
-        // stack of the program.
+        // A list of open brackets in place of recursion: a file with very many brackets must not
+        // exhaust the stack of the program.
         let mut open = Vec::new();
         loop {
             match self.significant()? {
@@ -297,7 +299,7 @@ impl Reader {
                 Some(b't' | b'f' | b'n') => _ = self.flag()?,
                 _ => _ = self.float()?,
             }
-            // Behind a value: the next one, or the end of what it lies in.
+            // After a value: either the next value, or the end of the enclosing list or object.
             loop {
                 let Some(bracket) = open.last() else {
                     return Ok(());
@@ -315,7 +317,7 @@ impl Reader {
         }
     }
 
-    /// Skips a value. Returns how many items or members it had; 1 for any other value but null.
+    /// Skips a value. Returns its number of items or members; 1 for any other value but null.
     pub(crate) fn skip_counted(&mut self) -> Result<usize> {
         let mut count = 0;
         let mut each = |reader: &mut Self| {
@@ -355,8 +357,8 @@ impl Reader {
             Step::Member(name) => format!(".{}", shortened(name)),
         });
         let mut path: String = steps.collect();
-        // Names of members may be keys, of which a stranger's file can have any number: behind the limit they
-        // are counted together.
+        // Names of members may be keys, and a hostile file can have any number of them. Those above
+        // the limit are counted together.
         if self.unknown.len() >= MAX_UNKNOWN && !self.unknown.contains_key(&path) {
             path = "…".to_owned();
         }
@@ -374,7 +376,7 @@ impl Reader {
     }
 }
 
-/// What a value is, by its first byte.
+/// The kind of a value, by its first byte.
 fn found(byte: Option<u8>) -> String {
     match byte {
         None => END.to_owned(),

@@ -1,4 +1,4 @@
-//! Values, errors and what is passed over.
+//! Values, errors and skipped content.
 
 use super::*;
 

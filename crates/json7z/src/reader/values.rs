@@ -3,8 +3,8 @@
 use super::{Reader, SHOWN, found, shortened};
 use crate::error::{END, Result};
 
-/// Bytes of a text at most. The longest ones are stacks and messages of some KiB; an archive of a few bytes
-/// can unpack to gigabytes.
+/// Maximum bytes of a text. The longest ones are stacks and messages of some KiB; an archive of a
+/// few bytes can unpack to gigabytes.
 const MAX_TEXT: usize = 16 << 20;
 
 impl Reader {
@@ -24,27 +24,27 @@ impl Reader {
         Ok(self.text()?.filter(|text| !text.is_empty()))
     }
 
-    /// A list of texts that others name by their numbers: null counts as an empty text, so that the numbers
-    /// of the others stay right.
+    /// A list of texts that other members refer to by number. Null becomes an empty text, so that
+    /// the numbers of the others stay right.
     pub(crate) fn texts(&mut self) -> Result<Vec<String>> {
         self.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))
     }
 
-    /// A whole number. One that does not fit becomes the nearest that does.
+    /// A whole number, clamped to 64 bits.
     pub(crate) fn int(&mut self) -> Result<Option<i64>> {
         Ok(self
             .number("a whole number", whole)?
             .map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
     }
 
-    /// A whole number of 32 bits. One that does not fit becomes the nearest that does.
+    /// A whole number, clamped to 32 bits.
     pub(crate) fn int32(&mut self) -> Result<Option<i32>> {
         Ok(self
             .int()?
             .map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
     }
 
-    /// A whole number of 64 bits as bit pattern: addresses are written without a sign.
+    /// A whole number of 64 bits as bit pattern: addresses are written unsigned.
     pub(crate) fn bits(&mut self) -> Result<Option<i64>> {
         // Numbers with and without a sign are both taken: the bits are the same.
         let of = |text: &str| {
@@ -83,7 +83,7 @@ impl Reader {
         }
         let mut text = String::new();
         while let Some(byte @ (b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')) = self.peek()? {
-            // No number that means anything is that long.
+            // No meaningful number is that long.
             if text.len() < SHOWN {
                 text.push(char::from(byte));
             }
@@ -105,12 +105,13 @@ impl Reader {
         }
     }
 
-    /// Whether the value is a text; it stays there.
+    /// True if the next value is a text. The value is not taken.
     pub(crate) fn is_text(&mut self) -> Result<bool> {
         Ok(self.significant()? == Some(b'"'))
     }
 
-    /// A text, number or flag as text; null and empty texts are missing, lists and objects are skipped.
+    /// A text, number or flag as text; null and empty texts are missing, lists and objects are
+    /// skipped.
     pub(crate) fn simple(&mut self) -> Result<Option<String>> {
         match self.significant()? {
             Some(b'"' | b'n') => self.filled_text(),
@@ -127,7 +128,7 @@ impl Reader {
         loop {
             self.peek()?;
             let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
-            // Everything up to the next byte that means something is taken at once, without a look at each
+            // Everything up to the next significant byte is taken at once, without checking each
             // byte.
             let plain = rest
                 .iter()
@@ -141,14 +142,16 @@ impl Reader {
                     "a longer one",
                 ));
             }
-            // The end of the buffer is not that of the text; reading fills it again.
+            // This is the end of the buffer, not the end of the text; reading fills the buffer
+            // again.
             if self.at == self.filled && plain > 0 {
                 continue;
             }
             match self.next()? {
                 Some(b'"') => break,
                 Some(b'\\') => self.escaped(&mut bytes)?,
-                // Line ends and tabs may not stand in a text unescaped, but other readers take them, too.
+                // JSON does not allow unescaped line ends and tabs in a text, but other readers
+                // accept them.
                 Some(byte) => bytes.push(byte),
                 None => return Err(self.unexpected("the end of a text", END)),
             }
@@ -177,8 +180,8 @@ impl Reader {
         loop {
             let is_high = (0xD800..0xDC00).contains(&unit);
             if !is_high || self.peek()? != Some(b'\\') {
-                // Half of a pair is no character. It is replaced, so that the rest of the text is read all
-                // the same.
+                // Half of a surrogate pair is not a character. It is replaced, so that the rest of
+                // the text can still be read.
                 push(bytes, char::from_u32(unit));
                 return Ok(());
             }
@@ -215,7 +218,7 @@ impl Reader {
     }
 }
 
-/// A whole number, also one that is written with a fraction of 0 or an exponent.
+/// A whole number, possibly written with a fraction of 0 or an exponent.
 fn whole(text: &str) -> Option<i128> {
     text.parse().ok().or_else(|| {
         let number: f64 = text.parse().ok()?;
@@ -223,7 +226,7 @@ fn whole(text: &str) -> Option<i128> {
     })
 }
 
-/// A number as text. Whole ones keep all their digits, of which a float holds 15.
+/// A number as text. Whole numbers keep all their digits; a float has only 15.
 fn plain(text: &str) -> Option<String> {
     let float = || text.parse().ok().filter(|number: &f64| number.is_finite());
     whole(text)

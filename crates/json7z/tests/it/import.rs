@@ -1,4 +1,4 @@
-//! Extracts of ETWAnalyzer: files and archives, what is broken, what is kept.
+//! Extracts of ETWAnalyzer: files and archives, damaged inputs, and imported data.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn a_packed_and_a_plain_extract_become_the_same() {
     }
 }
 
-/// A sink needs no extract around it: the same rows come, and what the manifest would say.
+/// Imports into a plain sink give the same rows and the facts of the manifest.
 #[test]
 fn rows_go_to_any_sink() {
     let folder = Folder::new();
@@ -122,7 +122,7 @@ fn rows_go_to_any_sink() {
     assert_eq!((found.topics, found.tagged_by), (topics, "ETWAnalyzer"));
 }
 
-/// A sink that is full ends the import with what it said.
+/// A full sink ends the import with its own error.
 #[test]
 fn a_sink_that_fails_ends_the_import() {
     struct Full;
@@ -430,7 +430,7 @@ fn archives_without_one_main_file_are_refused() {
     let root = folder.path("");
     let parts = small().parts;
     let first = parts[0].1.clone();
-    // Two main files: the second one has a name of its own.
+    // Two main files: the second one has its own name.
     let two = JsonExtract {
         main: small().main,
         parts: Vec::new(),
@@ -446,7 +446,7 @@ fn archives_without_one_main_file_are_refused() {
         ),
         "{error}"
     );
-    // JSON of another program beside an extract is passed over, several extracts are not one.
+    // JSON of another program next to an extract is skipped; several extracts are an error.
     let (text, main) = (
         serde_json::to_vec(&first).unwrap(),
         serde_json::to_vec(&small().main).unwrap(),
@@ -463,7 +463,7 @@ fn archives_without_one_main_file_are_refused() {
     let only_parts = pack("parts.json7z", &[("a_Derived_FileIO.json", &text)]);
     let error = import(&only_parts, &folder.path("x.etwx")).unwrap_err();
     assert!(error.contains("no main file"), "{error}");
-    // A limit on what is unpacked holds for these archives, too.
+    // The limit for unpacked bytes also applies to these archives.
     let limits = Limits {
         total_bytes: 100,
         ..Limits::default()
@@ -482,7 +482,8 @@ fn archives_without_one_main_file_are_refused() {
     );
 }
 
-/// Files of 2019 do not say whether there were switches, and their methods may have no waits.
+/// Files of 2019 do not record whether context switches were traced, and their methods may have no
+/// waits.
 #[test]
 fn waits_of_tags_alone_show_that_there_were_switches() {
     let folder = Folder::new();
@@ -569,7 +570,7 @@ fn an_archive_with_many_extracts_is_read_as_several() {
         let names: Vec<&str> = all.iter().map(JsonInput::name).collect();
         assert_eq!(names, expected, "{name}");
         if name == "all.7z" {
-            // Each has its own parts.
+            // Each has separate parts.
             let with_files = |at: usize| {
                 let target = folder.path(&format!("{at}.etwx"));
                 import_json(&all[at], &target, false, BTreeMap::new()).unwrap();
@@ -578,7 +579,7 @@ fn an_archive_with_many_extracts_is_read_as_several() {
             assert_eq!([0, 1, 2].map(with_files), [true, false, true]);
         }
     }
-    // Whether an archive holds any is seen without unpacking it.
+    // The check for extracts in an archive does not unpack it.
     for (name, bytes, expected) in [
         ("m.7z", seven_zipped(&members), true),
         ("m.zip", zipped(&members), true),
@@ -620,7 +621,7 @@ fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
             .written
             .kept
     );
-    // What is there and is no extract stays.
+    // An existing file that is not an extract stays.
     let foreign = folder.write("foreign.etwx", b"mine");
     assert!(matches!(
         import_json(&input, &foreign, false, BTreeMap::new()),
@@ -628,8 +629,8 @@ fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
     ));
 }
 
-/// Prints time and memory of a file of some hundred megabytes; run by hand: `cargo test -p etwkit-json7z
-/// --test it -- --ignored large_json --nocapture`.
+/// Prints time and memory for a file of some hundred megabytes; run by hand: `cargo test -p
+/// etwkit-json7z --test it -- --ignored large_json --nocapture`.
 #[test]
 #[ignore = "writes a file of some hundred megabytes"]
 fn a_large_json_file_is_read_in_pieces() {

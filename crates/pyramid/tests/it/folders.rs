@@ -1,4 +1,4 @@
-//! Where pages lie, and that nothing else is disturbed by them.
+//! The location of pages, and the independence of all other files from them.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ fn pages_are_made_once_and_anew_for_another_extract() {
     assert!(was_made);
     assert_eq!(pyramid.folder(), made.path().join("derived/pages-2"));
     assert!(!opened(&made.extract(), None).1, "they are there");
-    // Those of another extract, as if this one had been replaced below them.
+    // The pages of another extract, as if this one had been replaced below them.
     let other = busy(4_000);
     let wanted = opened(&other.extract(), None).0.lanes(&whole()).unwrap();
     let pages = other.path().join("derived/pages-2");
@@ -50,7 +50,7 @@ fn pages_are_made_once_and_anew_for_another_extract() {
     let (pyramid, was_made) = opened(&other.extract(), None);
     assert!(was_made);
     assert_eq!(pyramid.lanes(&whole()).unwrap(), wanted);
-    // A file is missing, another is cut.
+    // One file is missing, another is truncated.
     for name in ["thread-0.parquet", "core-1.parquet"] {
         let file = fs::OpenOptions::new()
             .write(true)
@@ -129,7 +129,8 @@ fn a_folder_that_is_a_link_is_not_written_to() {
     assert!(!elsewhere.join("pages-2").exists());
 }
 
-/// Readers see the same extract with pages and without; writers of derived tables replace the whole folder.
+/// Readers see the same extract with pages and without; writers of derived tables replace the whole
+/// folder.
 #[test]
 fn pages_do_not_disturb_the_extract() {
     let made = busy(3_000);

@@ -1,4 +1,4 @@
-//! Times that no recording has, and questions that nobody asks.
+//! Times that no recording has, and queries that no user interface makes.
 
 use etwkit_pyramid::{
     Error, LaneKind, LanesRequest, MomentRequest, Range, Selection, SeriesKind, SeriesRequest,
@@ -123,7 +123,7 @@ fn times_that_no_recording_has_are_harmless() {
     }
 }
 
-/// Rows that are out of order, or before time zero, count as all others.
+/// Rows that are out of order or before time zero count like all others.
 #[test]
 fn sums_hold_whatever_the_order_of_rows() {
     let (mut rows, end) = switches(150_000, 2, 30);

@@ -1,4 +1,4 @@
-//! Extracts that tests write: of rows, of a random machine, of simulated traces.
+//! Extracts that tests write: from rows, a random machine, or simulated traces.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use etwkit_pyramid::Pyramid;
 use etwkit_testkit::files::Folder;
 use etwkit_trace::table::{Columns, ContextSwitch, Process, Row, Trace};
 
-/// An extract in a folder that goes away.
+/// An extract in a temporary folder.
 pub(crate) struct Made {
     pub(crate) folder: Folder,
 }
@@ -107,7 +107,7 @@ pub(crate) fn convert(made: Made, trace: PathBuf) -> Made {
     made
 }
 
-/// Numbers that look random and are the same each time.
+/// Pseudorandom numbers, the same in every run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -120,8 +120,9 @@ impl Random {
     }
 }
 
-/// Slices of threads on `cores` processors, `count` in all, in the order in which they end, as a writer gets
-/// them; then what is open at the end. Some wait long, some for nanoseconds; of some nothing is known.
+/// Slices of threads on `cores` processors, `count` in total, in order of their ends, as a writer
+/// gets them; then the open ones. Some threads wait long, some for nanoseconds; some states are
+/// unknown.
 pub(crate) fn each_switch(
     count: usize,
     cores: i32,
@@ -161,7 +162,7 @@ pub(crate) fn each_switch(
         pending.insert((out, made), waited(row, off[thread], now, &mut random));
         (free[core], off[thread]) = (out, Some(out));
         made += 1;
-        // Whatever comes later ends later than this.
+        // All later slices end after this time.
         let later = pending.split_off(&(*free.iter().min().unwrap(), 0));
         std::mem::replace(&mut pending, later)
             .into_values()
@@ -181,14 +182,14 @@ pub(crate) fn each_switch(
     free.into_iter().max().unwrap() + 5_000
 }
 
-/// All of them, and when the recording ended.
+/// All of them, and the end of the recording.
 pub(crate) fn switches(count: usize, cores: i32, threads: i32) -> (Vec<ContextSwitch>, i64) {
     let mut rows = Vec::new();
     let end = each_switch(count, cores, threads, &mut |row| rows.push(row));
     (rows, end)
 }
 
-/// What a thread did before it was switched in.
+/// The state of a thread before its switch-in.
 fn waited(row: ContextSwitch, out: Option<i64>, now: i64, random: &mut Random) -> ContextSwitch {
     let Some(out) = out else { return row };
     let off = now - out;

@@ -1,4 +1,4 @@
-//! Pyramids of made and simulated traces, held against sums over their rows.
+//! Pyramids of synthetic traces, compared with sums over their rows.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Sums over rows, computed as their definitions say, with no regard for time or memory.
+//! Sums over rows, computed directly from their definitions, without regard for time or memory.
 
 use std::collections::BTreeMap;
 
@@ -189,7 +189,7 @@ impl Rows {
     }
 }
 
-/// A share of a bucket as a picture has it.
+/// A share of a bucket in a picture.
 pub(crate) fn share(value: i64, width: i64) -> u8 {
     if value == 0 {
         return 0;

@@ -26,7 +26,7 @@ fn transfers() -> Vec<(i64, i32, i32, i64)> {
     all
 }
 
-/// Each transfer is one of a disk, of a file and of the network; every tenth a mark.
+/// Each transfer is from a disk, a file and the network; every tenth is a mark.
 fn made() -> (Made, Vec<(i64, i32, i32, i64)>) {
     let all = transfers();
     let mut done = [0; 3];

@@ -130,7 +130,7 @@ fn every_zoom_shows_sums_over_rows() {
         ((0, end), 25),
         ((-5, end * 3), 20),
     ];
-    // From the whole down to nanoseconds, at odd places.
+    // From the whole recording down to nanoseconds, at odd positions.
     let mut length = end;
     while length > 40 {
         let begin = random.below(end - length + 1);
@@ -154,7 +154,7 @@ fn simulated_traces_show_sums_over_rows() {
     );
 }
 
-/// One microsecond in ten minutes, in which all others wait.
+/// One microsecond in ten minutes, during which all others wait.
 #[test]
 fn a_burst_of_a_microsecond_is_visible_at_every_zoom() {
     let minute = 60_000_000_000;
@@ -262,7 +262,7 @@ fn the_reason_and_the_process_are_those_of_most_of_the_time() {
     }
 }
 
-/// As the page on the time line says.
+/// The definition on the page about the timeline.
 fn class(reason: Option<i32>) -> i32 {
     match reason.unwrap_or(-1) {
         6 | 14 | 15 | 16 | 17 | 20 | 21 | 27 | 28 | 29 | 34 | 35 | 36 | 37 => 1,
@@ -291,7 +291,7 @@ fn without_context_switches_samples_are_shown() {
     });
     let pyramid = made.pyramid();
     assert!(!pyramid.bounds().has_switches);
-    // Of 12 samples in a row thread 5 has those at 0, 3, 6 and 9, of which the one at 3 is idle.
+    // Of 12 consecutive samples thread 5 has the ones at 0, 3, 6 and 9; the one at 3 is idle.
     let drawn = ask(&pyramid, LaneKind::Thread, &[5], (0, 4_000_000_000), 10);
     let width = drawn.header.bucket_ns;
     for (bucket, value) in column(&drawn, "running").iter().enumerate() {
@@ -357,7 +357,7 @@ fn dpcs_and_interrupts_of_a_core_are_shown() {
     );
 }
 
-/// Buckets bound what is read, not the trace.
+/// The number of buckets bounds the bytes read, independent of the trace.
 #[test]
 fn ten_times_the_trace_is_not_ten_times_the_reading() {
     let read = |count| {
@@ -392,7 +392,7 @@ fn ten_times_the_trace_is_not_ten_times_the_reading() {
         assert!(large <= small * 2 + 25_000, "{small} {large}");
         assert!(large < 250_000, "{large}");
     }
-    // Both edges read a segment and what reaches into it; the whole reads sums alone.
+    // Both edges read a segment and the slices that reach into it; the whole reads only sums.
     assert!(large_lanes <= lanes * 2 + 10_000, "{lanes} {large_lanes}");
     assert!(
         large_all <= all + 2048 && large_all < 5_000,

@@ -1,5 +1,5 @@
-//! A PDB turned into a table: compiland after compiland, so that memory holds one of them and what was made
-//! of the others.
+//! Compilation of a PDB into a table. Compilands are read one after the other, so memory holds only
+//! one of them in addition to the results.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,11 +20,11 @@ use crate::undecorate::{self, Decorated};
 
 /// Symbol records are read in pieces of this size.
 const PIECE: u32 = 4 << 20;
-/// Signature of symbols, in front of those of a compiland.
+/// Signature before the symbols of a compiland.
 const SIGNATURE_LEN: usize = 4;
 /// Lines and frames of a compiland, for each byte of its stream; compilers write less than one.
 const FRAMES_PER_BYTE: usize = 4;
-/// Inlined calls of one function; no compiler makes as many.
+/// Maximum number of inlined calls of one function; no compiler generates as many.
 const MAX_SITES: usize = 1 << 20;
 
 pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
@@ -34,7 +34,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         publics: Vec::new(),
         writer: Writer::default(),
     };
-    // Public symbols come first: functions take their decorated names from those at the same address.
+    // Public symbols come first: functions take their decorated names from those at the same
+    // address.
     publics(&mut pdb.msf, &dbi, &mut found)?;
     let types = Names::open(&mut pdb.msf)?;
     let mut reader = Reader {
@@ -45,7 +46,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         exports: FxHashMap::default(),
         by_name: None,
     };
-    // Every compiland has a stream of its own; one that is read for thousands of them would take for ever.
+    // Every compiland has a stream of its own; one stream that thousands of them share would take
+    // forever to read.
     let mut seen = BTreeSet::new();
     let needed = wanted.map(|rvas| needed(&dbi, rvas));
     for (number, compiland) in dbi.compilands.iter().enumerate() {
@@ -66,7 +68,8 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     Table::open(bytes)
 }
 
-/// Which compilands have one of the addresses. Addresses that none contributed have at most a public symbol.
+/// Marks the compilands that contain one of the addresses. Addresses outside of all contributions
+/// have at most a public symbol.
 fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
     let mut needed = vec![dbi.contributions.is_empty(); dbi.compilands.len()];
     let source = rvas.iter().filter_map(|rva| moved(&dbi.to_source, *rva));
@@ -117,7 +120,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
                 is_preferred: false,
             });
         }
-        // A record that is longer than a piece cannot be: there is no way behind it.
+        // A record cannot be longer than a piece: the position after it is unknown.
         let Some(whole) = u32::try_from(whole).ok().filter(|whole| *whole > 0) else {
             break;
         };
@@ -133,7 +136,7 @@ struct Reader<'d> {
     found: CompilandSymbols,
     /// Number of a string by offset in the string table of the PDB.
     files: FxHashMap<u32, u32>,
-    /// Ids that a compiland lends to others, by its number.
+    /// IDs that a compiland exports to others, by compiland number.
     exports: FxHashMap<usize, HashMap<u32, u32>>,
     /// Numbers of compilands by their names in lower case.
     by_name: Option<HashMap<String, usize>>,
@@ -195,15 +198,15 @@ impl Reader<'_> {
     }
 }
 
-/// Names what one compiland has.
+/// Names the functions and inlinees of one compiland.
 struct Inlinees<'a, 'd, 'f> {
     msf: &'a mut Streams<'f>,
     reader: &'a mut Reader<'d>,
     lines: &'a Lines<'a>,
-    /// Names of inlined functions by id.
+    /// Names of inlined functions by ID.
     known: FxHashMap<u32, u32>,
-    /// Lines and frames that may still be used: functions that overlap would repeat all lines for each of
-    /// them.
+    /// Lines and frames that may still be used: functions that overlap would repeat all lines for
+    /// each of them.
     budget: usize,
 }
 
@@ -237,7 +240,7 @@ impl Inlinees<'_, '_, '_> {
         start.map(|start| (start, name, decorated))
     }
 
-    /// Reads the records up to the end of the function, which say what is inlined.
+    /// Reads the records up to the end of the function, which describe its inlined calls.
     fn body(
         &mut self,
         compiland: usize,
@@ -247,7 +250,7 @@ impl Inlinees<'_, '_, '_> {
         records: &mut Records<'_>,
     ) {
         let (mut sites, mut ranges) = (Vec::<Site>::new(), Vec::<Range>::new());
-        // Scopes inside of the function, each with the site that holds in it.
+        // Scopes inside of the function, each with the site that applies in it.
         let mut scopes: Vec<Option<u32>> = vec![None];
         for record in records.by_ref() {
             let inside = scopes.last().copied().flatten();
@@ -255,8 +258,8 @@ impl Inlinees<'_, '_, '_> {
                 Record::End => {
                     scopes.pop();
                 }
-                // Functions in functions are not made by compilers of our time; what is in them belongs to
-                // the outer one.
+                // Current compilers create no functions inside functions. The contents of such a
+                // function belong to the outer one.
                 Record::Scope | Record::Function(_) | Record::Separated { .. } => {
                     scopes.push(inside)
                 }
@@ -294,7 +297,7 @@ impl Inlinees<'_, '_, '_> {
         };
         let end = function.offset.saturating_add(function.len);
         let lines = self.lines.within(function.section, function.offset, end);
-        // A function without lines is still named, which matters more than where its lines are.
+        // A function without lines is still named, which matters more than its lines.
         let lines = if lines.len() > self.budget {
             &[]
         } else {
@@ -325,8 +328,8 @@ impl Inlinees<'_, '_, '_> {
             .map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
         let rows = found.writer.rows(rows);
         let contribution = self.reader.dbi.contribution(start);
-        // Where the linker folded several functions into one, the one of the object file that it kept is
-        // preferred.
+        // If the linker folded several functions into one, the function of the object file that it
+        // kept is preferred.
         let is_preferred = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
         found.functions.push(Named {
             start,
@@ -372,7 +375,7 @@ impl Naming for Inlinees<'_, '_, '_> {
     }
 }
 
-/// Set in ids that belong to another compiland, as whole-program optimisation writes them.
+/// Set in IDs that belong to another compiland, as whole-program optimization writes them.
 const FOREIGN: u32 = 0x8000_0000;
 
 impl Inlinees<'_, '_, '_> {
@@ -386,8 +389,8 @@ impl Inlinees<'_, '_, '_> {
         Some(undecorate::name(&name, Decorated { is_x86: false }).into_owned())
     }
 
-    /// Number in the id stream of an id of another compiland: eleven bits say which one, twenty which of the
-    /// ids used of it.
+    /// Number in the ID stream of an ID of another compiland: eleven bits say which one, twenty
+    /// which of the IDs used of it.
     fn foreign(&mut self, id: u32) -> Option<u32> {
         let (module, nth) = (id >> 20 & 0x7FF, id & 0xF_FFFF);
         let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
@@ -426,13 +429,13 @@ impl Inlinees<'_, '_, '_> {
     }
 }
 
-/// All names as one list, at addresses of the image. Until here addresses are those from before the image was
-/// rearranged.
+/// All names as one list, at addresses of the image. Until here addresses are those from before the
+/// image was rearranged.
 fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     let limit = |named: &Named| {
         let section_end = dbi.section_end(named.start)?;
-        // A public symbol has no length. It reaches no further than the object file that it came from, or
-        // padding and code without a name behind it would get its name.
+        // A public symbol has no length. It ends at the latest with the object file that it came
+        // from. Otherwise padding and unnamed code after it would get its name.
         let contribution = (named.len == 0)
             .then(|| dbi.contribution(named.start))
             .flatten();
@@ -442,8 +445,8 @@ fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     if dbi.from_source.is_empty() {
         return merged;
     }
-    // What was rearranged keeps its order inside a piece only: pieces of a function behind its first have no
-    // name.
+    // Rearranged code keeps its order only inside a piece: pieces of a function after its first one
+    // have no name.
     merged.retain_mut(|function| {
         let Some(start) = moved(&dbi.from_source, function.start) else {
             return false;

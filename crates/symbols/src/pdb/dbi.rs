@@ -1,8 +1,8 @@
-//! What a PDB says about itself: identity, string table, sections, compilands and what each of them
-//! contributed.
+//! The description of a PDB in the file itself: identity, string table, sections, compilands and
+//! their contributions.
 //!
-//! Layout: streams 1 (PDB information) and 3 (debug information), as in Microsoft's published sources and the
-//! LLVM documentation.
+//! Layout: streams 1 (PDB information) and 3 (debug information), as in Microsoft's published
+//! sources and the LLVM documentation.
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
@@ -24,9 +24,9 @@ const MACHINE_X86: u16 = 0x14C;
 
 /// GUID and age of a PDB.
 ///
-/// The age of the information stream grows with every tool that edits the file; the linker writes the age
-/// that the image knows into the debug information, and that is what debuggers compare. Files without debug
-/// information have only the first.
+/// The age of the information stream grows with every tool that edits the file. The linker writes
+/// the age known to the image into the debug information, and debuggers compare that age. Files
+/// without debug information have only the first.
 pub(super) fn identity(msf: &mut Streams<'_>) -> Result<(Guid, u32)> {
     let info = msf.part(INFO_STREAM, 0, 28)?;
     let mut cursor = Cursor::new(info.get(8..).unwrap_or_default());
@@ -46,13 +46,13 @@ pub(super) struct Compiland {
     pub(super) stream: u16,
     /// Bytes of symbols, with their signature, at the start of the stream.
     pub(super) symbols_len: u32,
-    /// Bytes of the older line format, which nobody writes any more.
+    /// Bytes of the older line format, which current tools do not write any more.
     pub(super) old_lines_len: u32,
     pub(super) lines_len: u32,
     pub(super) name: String,
 }
 
-/// Bytes of a section that came from a compiland.
+/// The bytes of a section that came from one compiland.
 #[derive(Clone, Copy)]
 pub(super) struct Contribution {
     pub(super) start_rva: u32,
@@ -96,8 +96,9 @@ impl Dbi {
         let compilands = parts.take(24)?;
         let contributions = parts.take(28)?;
         let section_map = parts.take(32)?;
-        // These parts are not needed, but parts lie one behind the other: each size has to be passed over to
-        // find the next. In the file the one of offset 52 lies in front of that of 48.
+        // These parts are not needed, but parts are stored one after the other: each size has to be
+        // skipped to find the next part. In the file, the part of offset 52 comes before the part
+        // of offset 48.
         for skipped in [36, 40, 52] {
             parts.take(skipped)?;
         }
@@ -105,7 +106,7 @@ impl Dbi {
         let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
-        // Symbols of a rearranged image still count from the sections that it had before, which are kept in
+        // Symbols of a rearranged image still refer to its original sections, which are kept in
         // another stream.
         let is_rearranged = !omap_to_source.is_empty();
         let mut sections =
@@ -136,7 +137,7 @@ impl Dbi {
         (section.is_code && offset < section.len).then(|| section.rva.checked_add(offset))?
     }
 
-    /// First address behind the section that `rva` is in.
+    /// First address after the section that contains `rva`.
     pub(super) fn section_end(&self, rva: u32) -> Option<u32> {
         let holds = |section: &&Section| {
             rva.checked_sub(section.rva)
@@ -182,14 +183,14 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Reads until the list makes no sense; the compilands before that are used.
+/// Reads until the list becomes invalid; the compilands before that are used.
 fn compilands(bytes: &[u8]) -> Vec<Compiland> {
     let mut found = Vec::new();
     let mut cursor = Cursor::new(bytes);
     while let Some(fixed) = cursor.take(64) {
         let number = |at| u32_at(fixed, at).unwrap_or_default();
         let name = String::from_utf8_lossy(cursor.ansi()).into_owned();
-        // The second name is that of the library or object file, which nothing here asks for.
+        // The second name is the name of the library or object file, which is not used here.
         cursor.ansi();
         cursor.take(cursor.position().wrapping_neg() % 4);
         found.push(Compiland {
@@ -256,13 +257,13 @@ fn sections(bytes: &[u8]) -> Vec<Section> {
         .collect()
 }
 
-/// The sections of a native image of .NET, whose PDB has no section headers: only the section map has
-/// their lengths. They lie in the image one behind the other from the second page on, each on pages of its
-/// own. Nothing where the map says anything else.
+/// The sections of a native image of .NET. Its PDB has no section headers, and only the section map
+/// has their lengths. In the image they follow each other from the second page on, each on pages of
+/// its own. Empty if the map has any other content.
 ///
-/// Layout: a number of entries, twice 16 bits, then entries of 20 bytes: flags, two numbers that are not used
-/// here, the number of the section, two offsets of names, offset and length. The last entry stands for
-/// absolute addresses.
+/// Layout: a number of entries, twice 16 bits, then entries of 20 bytes: flags, two numbers that
+/// are not used here, the number of the section, two offsets of names, offset and length. The last
+/// entry is for absolute addresses.
 fn sections_of_native_image(map: &[u8]) -> Vec<Section> {
     const PAGE: u32 = 0x1000;
     const MAX_IMAGE: u32 = 1 << 31;
@@ -309,7 +310,7 @@ fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Follows a map of rearranged code: pieces of it moved as a whole, those that went to 0 are gone.
+/// Follows a map of rearranged code: whole pieces of it moved; pieces mapped to 0 were removed.
 pub(super) fn moved(map: &[(u32, u32)], rva: u32) -> Option<u32> {
     if map.is_empty() {
         return Some(rva);
@@ -338,8 +339,8 @@ fn names(msf: &mut Streams<'_>) -> Result<Vec<u8>> {
         .to_vec())
 }
 
-/// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits, then
-/// (name, stream).
+/// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits,
+/// then (name, stream).
 fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     let mut cursor = Cursor::new(bytes);
     let len = cursor.u32()?;

@@ -1,8 +1,8 @@
-//! Inlined functions of a function: which ranges of its code came from which other function.
+//! Inlined functions of a function: the ranges of its code that came from other functions.
 //!
-//! Each site is a record with a small program, the binary annotations, which moves an offset and a line
-//! forward and so describes ranges. Sites lie in sites. Operations: `cvinfo.h` of Microsoft's published
-//! sources (`CV_BA_OP_…`).
+//! Each site is a record with a small program, the binary annotations, which advances an offset and
+//! a line and so describes ranges. Sites can be nested. Operations: `cvinfo.h` of Microsoft's
+//! published sources (`CV_BA_OP_…`).
 
 use etwkit_etl::bytes::Cursor;
 
@@ -11,15 +11,15 @@ use super::lines::{FileLine, Lines};
 /// An inlined call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
-    /// The site that this one lies in, as its position in the list.
+    /// The enclosing site, as its position in the list.
     pub(super) parent: Option<u32>,
-    /// Id of the function.
+    /// ID of the function.
     pub(super) inlinee: u32,
     /// Calls inlined around it.
     pub(super) depth: u16,
 }
 
-/// Code that came from an inlined function, as offsets from the start of the function around it.
+/// Code that came from an inlined function, as offsets from the start of the enclosing function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Range {
     pub(super) start: u32,
@@ -91,7 +91,7 @@ pub(super) fn add_ranges(
                 len = own.or(len);
             }
         }
-        // Most programs give a range no end of its own: it goes on until the next one starts.
+        // Most programs give a range no end of its own: it continues until the next one starts.
         let at = base.wrapping_add(offset);
         close(&mut open, at);
         open = Some((at, file.map(|file| FileLine { file, line })));
@@ -108,7 +108,7 @@ enum Operation {
     Len(u32),
     File(u32),
     Line(i32),
-    /// Begins a range; with a length it is a whole one.
+    /// Starts a range. With a length, the range is complete.
     Move {
         code: u32,
         line: i32,
@@ -158,7 +158,7 @@ impl Operations<'_> {
         })
     }
 
-    /// One, two or four bytes, the first of which says how many.
+    /// One, two or four bytes; the first one contains the length.
     fn number(&mut self) -> Option<u32> {
         let first = self.0.u8()?;
         let mut more = || self.0.u8().map(u32::from);

@@ -1,8 +1,8 @@
-//! Lines of a compiland: which file and line the code at an offset comes from, and where inlined functions
-//! begin.
+//! Lines of a compiland: the source file and line of the code at an offset, and the first lines of
+//! inlined functions.
 //!
-//! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published sources and
-//! the LLVM documentation have them.
+//! Layout: the C13 subsections of a compiland's stream, as `cvinfo.h` of Microsoft's published
+//! sources and the LLVM documentation have them.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const FILES: u32 = 0xF4;
 const INLINEES: u32 = 0xF6;
 const IMPORTS: u32 = 0xF7;
 const EXPORTS: u32 = 0xF8;
-/// Lines that debuggers do not show: code that the compiler made up.
+/// Line numbers that debuggers do not show: compiler-generated code.
 const HIDDEN: [u32; 2] = [0xF0_0F00, 0xFE_EFEE];
 
 #[derive(Debug, Clone, Copy)]
@@ -36,24 +36,25 @@ pub(super) struct FileLine {
 pub(super) struct Lines<'a> {
     /// Sorted by section and offset.
     pub(super) lines: Vec<LineRecord>,
-    /// First line of each inlined function, by its id.
+    /// First line of each inlined function, by its ID.
     pub(super) inlinees: FxHashMap<u32, FileLine>,
     files: &'a [u8],
-    /// Names of other compilands, as offsets in the string table, with those of their ids that are used here.
+    /// Names of other compilands, as offsets in the string table, with those of their IDs that are
+    /// used here.
     pub(super) imports: Vec<(u32, Vec<u32>)>,
-    /// Ids that others use, to the number that they have in the id stream.
+    /// IDs that others use, to the number that they have in the ID stream.
     pub(super) exports: HashMap<u32, u32>,
 }
 
 impl<'a> Lines<'a> {
-    /// Reads what is whole.
+    /// Reads all complete subsections.
     pub(super) fn read(bytes: &'a [u8]) -> Self {
         let mut lines = Self::default();
         let mut cursor = Cursor::new(bytes);
         while let (Some(kind), Some(len)) = (cursor.u32(), cursor.u32()) {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             let Some(part) = cursor.take(len) else { break };
-            // Subsections begin at multiples of four; the padding does not count into their length.
+            // Subsections start at multiples of four; the padding is not part of their length.
             cursor.take(len.wrapping_neg() % 4);
             match kind {
                 LINES => {
@@ -70,7 +71,7 @@ impl<'a> Lines<'a> {
                 _ => {}
             }
         }
-        // The sort is stable: of several records for one offset the first stays in front.
+        // The sort is stable: of several records for one offset the first stays first.
         lines.lines.sort_by_key(|line| (line.section, line.offset));
         lines
     }
@@ -127,12 +128,12 @@ impl<'a> Lines<'a> {
     /// Offset of a file's name in the string table.
     pub(super) fn file_name(&self, file: u32) -> Option<u32> {
         let at = usize::try_from(file).ok()?;
-        // Behind the name: size and kind of a checksum, which must be there, else this is no entry.
+        // After the name come size and kind of a checksum. Without them, this is not an entry.
         u8_at(self.files, at.checked_add(5)?)?;
         u32_at(self.files, at)
     }
 
-    /// Lines that begin in a range of code, whose end does not belong to it.
+    /// Lines that start in a range of code. The end of the range is exclusive.
     pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[LineRecord] {
         let place = |offset: u32| {
             self.lines

@@ -1,8 +1,8 @@
 //! PDB files, plain or compressed (MSFZ): functions, public symbols, lines, inlined functions.
 //!
-//! Read by hand and not through a library, since files of strangers must neither panic nor overflow a stack,
-//! and since only the parts that are asked for are to be read. A PDB has no checksum: if damage leaves its
-//! structure valid, the damaged part may give wrong names.
+//! Parsed by hand and not with a library, because files from unknown sources must neither panic nor
+//! overflow a stack, and because only the needed parts should be read. A PDB has no checksum: if
+//! damage leaves its structure valid, the damaged part may give wrong names.
 
 mod compile;
 mod dbi;
@@ -34,7 +34,7 @@ impl<'f> Pdb<'f> {
     /// Reads the directory and the identity.
     ///
     /// # Errors
-    /// If it is no PDB, or cut off.
+    /// If it is not a PDB, or cut off.
     pub fn open(file: impl ReadSeek + 'f) -> Result<Self> {
         let mut msf = streams::Streams::open(Box::new(file))?;
         let (guid, age) = dbi::identity(&mut msf)?;
@@ -50,17 +50,17 @@ impl<'f> Pdb<'f> {
     /// Everything it names.
     ///
     /// # Errors
-    /// If what all the rest depends on is damaged or missing. Of a damaged compiland the part that can be
-    /// read is used.
+    /// If a part that everything depends on is damaged or missing. Of a damaged compiland the
+    /// readable part is used.
     pub fn table(&mut self) -> Result<Table> {
         compile::table(self, None)
     }
 
-    /// What it names in the compilands that have one of the addresses, and all public symbols: much less work
-    /// for few addresses in a large file.
+    /// A table of the functions in the compilands that contain one of the addresses, and of all
+    /// public symbols. This is much less work for a few addresses in a large file.
     ///
     /// # Errors
-    /// As [`Pdb::table`].
+    /// See [`Pdb::table`].
     pub fn table_of(&mut self, sorted_rvas: &[u32]) -> Result<Table> {
         compile::table(self, Some(sorted_rvas))
     }

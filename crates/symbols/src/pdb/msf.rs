@@ -1,9 +1,9 @@
-//! The container of a PDB: a file of pages, in which streams lie scattered.
+//! The container of a PDB: a file of pages, over which streams are scattered.
 //!
-//! Layout: the multi-stream file format, as Microsoft's published sources of the debugger library and the
-//! LLVM documentation describe it. The directory is checked as a whole before anything else is read: no
-//! stream may use pages that are not there, and all streams together cannot be larger than the file, so that
-//! no claimed size makes us take memory.
+//! Layout: the multi-stream file format, as Microsoft's published sources of the debugger library
+//! and the LLVM documentation describe it. The directory is checked as a whole before anything else
+//! is read: no stream may use pages outside of the file, and all streams together cannot be larger
+//! than the file. So a claimed size cannot cause a large allocation.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -72,12 +72,13 @@ impl<'f> Msf<'f> {
         Ok(msf)
     }
 
-    /// The directory, which is found through a list of its pages, which may itself lie on several pages.
+    /// The directory, which is found through a list of its pages. This list may itself take several
+    /// pages.
     fn directory(&mut self, len: u32, page_count: u64) -> Result<Vec<u8>> {
         let pages = u64::from(len).div_ceil(self.page_len);
         let map_pages = (pages * 4).div_ceil(self.page_len);
-        // The list of pages of the directory's own list stands in the first page behind the super block's
-        // fields, and nowhere else.
+        // The list of pages of the directory's own list is in the first page, after the fields of
+        // the super block, and nowhere else.
         if pages > page_count || map_pages * 4 > self.page_len {
             return Err(Error::damaged(PART, 44_u64, "it is larger than the file"));
         }
@@ -103,8 +104,8 @@ impl<'f> Msf<'f> {
 
     /// A part of a stream, cut at its end.
     pub(super) fn part(&mut self, stream: u16, start: u32, len: u32) -> Result<Vec<u8>> {
-        // Taken out for the time of reading, which needs the file mutably; put back below whatever came of
-        // it.
+        // Taken out while reading, which needs the file mutably. Put back below, also after an
+        // error.
         let streams = std::mem::take(&mut self.streams);
         let bytes = match streams.get(usize::from(stream)) {
             Some(stream) => {

@@ -1,13 +1,14 @@
-//! The container of a compressed PDB: streams are cut into fragments, which lie in the file as they are or in
-//! chunks that are packed.
+//! The container of a compressed PDB: streams are cut into fragments, which are stored in the file
+//! uncompressed or in compressed chunks.
 //!
-//! Layout: the MSFZ container specification that Microsoft publishes beside its own reader. That reader takes
-//! whatever memory a file claims and keeps every chunk that it ever unpacked, so the format, which is small,
-//! is read here. Header, directory and table of chunks are checked as a whole before anything is unpacked:
-//! all streams together cannot be larger than what the file holds, and chunks cannot be larger than [`RATIO`]
-//! allows. A chunk is unpacked once, when it is first needed, into a temporary file, where consecutive chunks
-//! lie one behind the other: so a directory that sends readers to and fro between chunks costs no more than
-//! an honest one.
+//! Layout: the MSFZ container specification, which Microsoft publishes together with its own
+//! reader. That reader allocates as much memory as a file claims and keeps every chunk that it ever
+//! unpacked. The format is small, so it is read here instead. Header, directory and table of chunks
+//! are checked as a whole before anything is unpacked: all streams together cannot be larger than
+//! the contents of the file, and chunks cannot be larger than [`RATIO`] allows. A chunk is unpacked
+//! once, when it is first needed, into a temporary file, where consecutive chunks follow each
+//! other. So a directory that sends readers to and fro between chunks costs no more than an honest
+//! one.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -27,7 +28,7 @@ const CHUNK_LEN: usize = 20;
 const FRAGMENT_LEN: usize = 12;
 /// In place of the length of its first fragment: the stream does not exist.
 const NIL: u32 = u32::MAX;
-/// In the location of a fragment: it lies in a chunk.
+/// Flag in the location of a fragment: it is in a chunk.
 const IN_CHUNK: u64 = 1 << 63;
 const STORED: u32 = 0;
 const ZSTD: u32 = 1;
@@ -41,8 +42,8 @@ const RATIO: u64 = 100;
 /// Chunks may always unpack to this many bytes.
 const RATIO_FROM: u64 = 64 << 20;
 
-/// Whether a file that starts like this is a compressed PDB. The signature behind the name is checked when it
-/// is opened.
+/// True if a file that starts with these bytes is a compressed PDB. The signature after the name is
+/// checked when the file is opened.
 pub(crate) fn is_msfz(begin: &[u8]) -> bool {
     begin.starts_with(MAGIC.get(..24).unwrap_or_default())
 }
@@ -57,7 +58,7 @@ pub(super) struct Msfz<'f> {
 }
 
 struct Chunk {
-    /// Where it is when all chunks are unpacked one behind the other.
+    /// Its offset when all chunks are unpacked one after the other.
     unpacked_at: u64,
     unpacked_len: u32,
     packed_at: u64,
@@ -67,7 +68,7 @@ struct Chunk {
 }
 
 struct Fragment {
-    /// Where it is in its stream.
+    /// Its offset in the stream.
     start: u64,
     len: u32,
     place: FragmentAt,
@@ -137,8 +138,8 @@ impl<'f> Msfz<'f> {
             .chunks
             .last()
             .map_or(0, |last| last.unpacked_at + u64::from(last.unpacked_len));
-        // Fragments may point at the same bytes again and again. What all streams take together is limited by
-        // what there is once.
+        // Fragments may point at the same bytes again and again. The total size of all streams is
+        // limited by the size of the data stored once.
         let mut left = in_chunks.saturating_add(file_len);
         let mut numbers = Cursor::new(directory);
         for _ in 0..count {
@@ -148,6 +149,8 @@ impl<'f> Msfz<'f> {
                 let at = numbers.position();
                 let ends = || Error::damaged(PART, at, "it ends inside a list of fragments");
                 let len = numbers.u32().ok_or_else(ends)?;
+                // A length of 0 ends the list. `NIL` in place of the first length means that the
+                // stream does not exist.
                 if len == 0 || (len == NIL && self.fragments.len() == first) {
                     break;
                 }
@@ -164,6 +167,8 @@ impl<'f> Msfz<'f> {
                 } else {
                     let chunk = usize::try_from((location & !IN_CHUNK) >> 32).unwrap_or(usize::MAX);
                     let base = self.chunks.get(chunk).map(|chunk| chunk.unpacked_at);
+                    // A fragment may continue in the next chunk, so its end is compared with the
+                    // end of all chunks.
                     let start = base.map(|base| base + (location & u64::from(u32::MAX)));
                     (
                         FragmentAt::Chunks(start.unwrap_or_default()),
@@ -228,6 +233,7 @@ impl<'f> Msfz<'f> {
             else {
                 break;
             };
+            // Only the first fragment can start before the wanted bytes.
             let (skipped, place) = (at - start, *place);
             let here = usize::try_from(u64::from(*len) - skipped)
                 .unwrap_or(usize::MAX)
@@ -242,7 +248,7 @@ impl<'f> Msfz<'f> {
         Ok(bytes)
     }
 
-    /// Reads from all chunks as if they lay unpacked one behind the other.
+    /// Reads from all chunks as if they were unpacked one after the other.
     fn read_unpacked(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
         let mut unpacked = match self.unpacked.take() {
             Some(file) => file,
@@ -255,7 +261,7 @@ impl<'f> Msfz<'f> {
     }
 }
 
-/// Unpacks the chunks that bytes lie in, unless that is done, and reads those.
+/// Unpacks the chunks that contain the bytes, unless that is done already, and reads the bytes.
 fn read_chunks(
     chunks: &mut [Chunk],
     file: &mut dyn ReadSeek,
@@ -300,7 +306,7 @@ impl Chunk {
     }
 }
 
-/// The table of chunks, which is not packed itself.
+/// The table of chunks, which is not compressed itself.
 fn chunks(
     file: &mut dyn ReadSeek,
     at: u64,
@@ -319,6 +325,7 @@ fn chunks(
     if at
         .checked_add(u64::from(len))
         .is_none_or(|end| end > file_len)
+        // Without chunks the offset is not used.
         && len > 0
     {
         return Err(Error::damaged(
@@ -363,7 +370,7 @@ fn chunks(
     Ok(chunks)
 }
 
-/// Bytes of the file that unpack to others.
+/// A range of the file that unpacks to other bytes.
 struct Packed {
     at: u64,
     len: u32,
@@ -378,7 +385,7 @@ impl Packed {
             .is_some_and(|end| end <= file_len)
     }
 
-    /// Memory and time grow with what really comes out, not with what is claimed.
+    /// Memory and time grow with the bytes that are really unpacked, not with the claimed size.
     fn unpack(&self, file: &mut dyn ReadSeek, out: &mut impl io::Write) -> Result<()> {
         file.seek(SeekFrom::Start(self.at))?;
         let mut packed = file.take(u64::from(self.len));
@@ -388,6 +395,7 @@ impl Packed {
             ZSTD => zstd::stream::read::Decoder::new(&mut packed)
                 .and_then(|unpacked| io::copy(&mut unpacked.take(len), out)),
             DEFLATE => {
+                // The decoder of this method needs all its input at once.
                 let mut bytes = Vec::new();
                 packed.read_to_end(&mut bytes)?;
                 let limit = usize::try_from(len).unwrap_or(usize::MAX);
@@ -401,7 +409,7 @@ impl Packed {
                 ));
             }
         };
-        // The decoder says what it misses; what the file system says is not damage.
+        // The decoder's error describes damage; an error of the file system is not damage.
         let copied = copied.map_err(|error| match error.kind() {
             io::ErrorKind::Other | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
                 Error::Decoder(error.to_string())

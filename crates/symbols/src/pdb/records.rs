@@ -1,7 +1,7 @@
 //! Symbol records: the few kinds that name code.
 //!
-//! A record is its length (2 bytes, of what follows), its kind (2 bytes) and its content. Kinds and layouts:
-//! `cvinfo.h` of Microsoft's published sources.
+//! A record is its length (2 bytes, without the length itself), its kind (2 bytes) and its content.
+//! Kinds and layouts: `cvinfo.h` of Microsoft's published sources.
 
 use etwkit_etl::bytes::Cursor;
 
@@ -15,8 +15,8 @@ const S_SEPARATED_CODE: u16 = 0x1132;
 const S_INLINE_SITE: u16 = 0x114D;
 const S_INLINE_SITE_2: u16 = 0x115D;
 const S_PUBLIC: u16 = 0x110E;
-/// Local and global functions, with the type in the type and in the id stream, and those that a debugger may
-/// patch.
+/// Local and global functions, with the type in the type and in the ID stream, and those that a
+/// debugger may patch.
 const S_FUNCTIONS: [u16; 6] = [0x110F, 0x1110, 0x1146, 0x1147, 0x1155, 0x1156];
 /// Managed code that was compiled ahead of time, global and local.
 const S_MANAGED: [u16; 2] = [0x112A, 0x112B];
@@ -25,7 +25,7 @@ const S_MANAGED: [u16; 2] = [0x112A, 0x112B];
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Record<'a> {
     Function(Function<'a>),
-    /// Code of the function before it that the linker put elsewhere.
+    /// Code of the preceding function that the linker placed elsewhere.
     Separated {
         section: u16,
         offset: u32,
@@ -55,7 +55,7 @@ pub(super) struct Function<'a> {
     pub(super) name: &'a [u8],
 }
 
-/// The records that lie in `bytes`, until one does not fit.
+/// The records in `bytes`, up to the first one that is cut off.
 pub(super) struct Records<'a>(pub(super) Cursor<'a>);
 
 impl<'a> Iterator for Records<'a> {

@@ -1,10 +1,10 @@
-//! Lines and inlined functions of one function, merged: the frames that hold from each offset on.
+//! Lines and inlined functions of one function, merged: the frames that apply from each offset on.
 
 use super::inlines::{Range, Site};
 use super::lines::{FileLine, LineRecord};
 use crate::table::{Frame, MAX_DEPTH};
 
-/// What is needed to name a frame.
+/// The names needed for a frame.
 pub(super) trait Naming {
     /// File and line of a place.
     fn place(&mut self, place: Option<FileLine>) -> (Option<u32>, u32);
@@ -12,11 +12,12 @@ pub(super) trait Naming {
     fn inlinee(&mut self, id: u32) -> u32;
 }
 
-/// Calls `row` for each offset at which the frames change, with the frames from the outermost to the
-/// innermost.
+/// Calls `row` for each offset at which the frames change, with the frames from the outermost to
+/// the innermost.
 ///
-/// Of several ranges at one depth the one that started last holds. Compilers leave out of the ranges of a
-/// site what a site inside of it covers; its caller is a frame there all the same, without a line.
+/// Of several ranges at one depth, the one that started last applies. Compilers omit from the
+/// ranges of a site the code that a site inside of it covers; the caller of that site is still a
+/// frame there, without a line.
 pub(super) fn sweep(
     start: u32,
     len: u32,
@@ -26,8 +27,8 @@ pub(super) fn sweep(
     naming: &mut dyn Naming,
     row: &mut dyn FnMut(u32, &[Frame]),
 ) {
-    // Outer calls come first where several begin at one offset, and a later range at the same depth takes the
-    // place of the one before it.
+    // Of calls that start at one offset, outer calls come first. A later range at the same depth
+    // replaces the one before it.
     ranges.sort_by_key(|range| (range.start, depth(sites, range.site)));
     let inside = |offset: &u32| *offset < len;
     let mut offsets: Vec<u32> = lines
@@ -62,8 +63,8 @@ pub(super) fn sweep(
             file,
             line,
         });
-        // Ranges that ended stay in the list until another one of their depth begins, so that their ends are
-        // compared here.
+        // Ranges that ended stay in the list until another one of their depth starts, so their ends
+        // are compared here.
         let innermost = open.iter().flatten().rfind(|range| range.end > offset);
         if let Some(innermost) = innermost {
             inlined(*innermost, offset, sites, &open, naming, &mut frames);

@@ -1,4 +1,4 @@
-//! The streams of a PDB, whichever of the two containers they lie in.
+//! The streams of a PDB, in either of the two containers.
 
 use std::io::{Seek, SeekFrom};
 
@@ -8,7 +8,7 @@ use crate::Result;
 
 /// Numbered streams of bytes.
 pub(super) enum Streams<'f> {
-    /// In pages.
+    /// Streams in pages.
     Pages(Msf<'f>),
     /// Packed in chunks.
     Chunks(Msfz<'f>),
@@ -40,7 +40,7 @@ impl<'f> Streams<'f> {
         }
     }
 
-    /// The whole stream; nothing if there is none.
+    /// The whole stream; empty if there is none.
     pub(super) fn stream(&mut self, stream: u16) -> Result<Vec<u8>> {
         self.part(stream, 0, self.len(stream))
     }

@@ -1,8 +1,8 @@
-//! Names of inlined functions, which only the streams of ids and types have.
+//! Names of inlined functions, which only the streams of IDs and types have.
 //!
-//! Both streams are lists of records numbered from a first index. To find one, a skip list in the hash stream
-//! has the position of every few hundredth; only the pieces that are needed are read. Kinds and layouts:
-//! `cvinfo.h` and `tpi.h` of Microsoft's published sources.
+//! Both streams are lists of records numbered from a first index. To find one, a skip list in the
+//! hash stream has the position of every few hundredth; only the pieces that are needed are read.
+//! Kinds and layouts: `cvinfo.h` and `tpi.h` of Microsoft's published sources.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ const ID_STREAM: u16 = 4;
 const LF_FUNC_ID: u16 = 0x1601;
 const LF_MFUNC_ID: u16 = 0x1602;
 const LF_STRING_ID: u16 = 0x1605;
-/// Class, structure, interface: with a size in front of the name.
+/// Class, structure, interface: they have a size before the name.
 const LF_CLASSES: [u16; 3] = [0x1504, 0x1505, 0x1519];
 const LF_UNION: u16 = 0x1506;
 const LF_ENUM: u16 = 0x1507;
-/// Without a skip list one is made, of steps of this many bytes.
+/// Step in bytes of the skip list that is built if the file has none.
 const STEP: u32 = 1 << 14;
-/// Bytes between two steps; linkers make one for every 8 KiB.
+/// Maximum number of bytes between two steps; linkers write one for every 8 KiB.
 const FARTHEST: u32 = 1 << 18;
 /// Pieces that are kept, bytes.
 const KEPT: usize = 64 << 20;
@@ -42,7 +42,7 @@ impl Names {
         })
     }
 
-    /// Name of the function with that id, as `Scope::name`.
+    /// Name of the function with that ID, as `Scope::name`.
     pub(super) fn function(&mut self, msf: &mut Streams<'_>, id: u32) -> Result<Option<String>> {
         self.of_id(msf, id, DEEPEST)
     }
@@ -89,6 +89,7 @@ fn name_of_type(kind: u16, content: &[u8]) -> Option<&[u8]> {
         _ => return None,
     };
     cursor.take(fixed)?;
+    // An enumeration has the size of its underlying type and no size of its own.
     if kind != LF_ENUM {
         // The size: a number, or the kind of a longer number that follows.
         let more = match cursor.u16()? {
@@ -115,7 +116,7 @@ struct Numbered {
     end: u32,
     /// (Number of a record, offset in the stream), from which to walk.
     steps: Vec<(u32, u32)>,
-    /// Offset behind the last record.
+    /// Offset after the last record.
     stop: u32,
     pieces: BTreeMap<usize, Vec<u8>>,
     kept: usize,
@@ -142,7 +143,7 @@ impl Numbered {
         let pairs =
             pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
         numbered.steps = pairs.collect();
-        // Steps that lie far apart would mean long walks, so the list of such a file is not used.
+        // Steps that are far apart would mean long walks, so the list of such a file is not used.
         let ends = numbered
             .steps
             .iter()
@@ -155,6 +156,7 @@ impl Numbered {
             .zip(ends)
             .all(|((_, at), end)| end.saturating_sub(*at) <= FARTHEST);
         let is_rising = is_near && numbered.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1);
+        // The list comes from the file: a search in it relies on its order and its start.
         if numbered.steps.first() != Some(&(first, start)) || !is_rising {
             numbered.steps = numbered.walk(msf, start)?;
         }
@@ -166,7 +168,7 @@ impl Numbered {
         let (mut steps, mut number, mut at) = (Vec::new(), self.first, start);
         while number < self.end && at < self.stop {
             steps.push((number, at));
-            // A record has 64 KiB at most.
+            // A record has at most 64 KiB.
             let piece = msf.part(self.stream, at, STEP + (1 << 16))?;
             let mut cursor = Cursor::new(&piece);
             while cursor.position() < STEP as usize && number < self.end {

@@ -12,7 +12,7 @@ const MAGIC: &[u8] = b"MPDB";
 /// The portable PDB that an assembly (`.dll`, `.exe`) carries, unpacked; `None` if it carries none.
 ///
 /// # Errors
-/// If it carries one that cannot be unpacked.
+/// If it contains one that cannot be unpacked.
 pub fn embedded(image: &[u8]) -> Result<Option<Vec<u8>>> {
     let Some(packed) = entry(image) else {
         return Ok(None);
@@ -53,7 +53,7 @@ fn entry(image: &[u8]) -> Option<&[u8]> {
         } else {
             96
         };
-    // The seventh is that of debug information.
+    // The seventh entry is the directory of debug information.
     let (rva, len) = (number(directories + 48)?, number(directories + 52)?);
     let offset = (0..usize::from(sections)).find_map(|nth| {
         let section = optional + optional_len + 40 * nth;

@@ -8,14 +8,14 @@ use crate::{Error, Result};
 const PART: &str = "metadata";
 const DOCUMENT: usize = 0x30;
 const METHOD: usize = 0x31;
-/// Parts of a path that are put together; no path has as many.
+/// Maximum number of parts of a path; no path has as many.
 const MAX_PARTS: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Metadata {
     pub(super) guid: Guid,
     blobs: (usize, usize),
-    /// Where the rows of a table begin, and how many there are.
+    /// Offset of the rows of a table, and their number.
     documents: (usize, u32),
     methods: (usize, u32),
     is_blob_wide: bool,
@@ -56,8 +56,8 @@ impl Metadata {
         let heaps = *bytes.get(tables.checked_add(6)?)?;
         let mut head = Cursor::new(bytes.get(tables.checked_add(8)?..)?);
         let (valid, _sorted) = (head.u64()?, head.u64()?);
-        // Tables of an assembly would come first, and the offsets below rely on there being none: a separate
-        // symbol file has only its own.
+        // Tables of an assembly would come first, and the offsets below rely on their absence: a
+        // separate symbol file has only its own tables.
         if valid & ((1 << DOCUMENT) - 1) != 0 {
             return None;
         }
@@ -90,7 +90,8 @@ impl Metadata {
     pub(super) fn method(&self, bytes: &[u8], row: u32) -> Option<(u32, u32)> {
         let (at, rows) = self.methods;
         let index = usize::try_from(row.checked_sub(1).filter(|_| row <= rows)?).ok()?;
-        // ECMA-335 makes the index of a table wide if the table has more rows than 16 bits can name.
+        // In ECMA-335 the index of a table is wide if the table has more rows than 16 bits can
+        // count.
         let is_wide = self.documents.1 >= 1 << 16;
         let at = at.checked_add(index.checked_mul(width(is_wide) + width(self.is_blob_wide))?)?;
         Some((
@@ -149,7 +150,8 @@ pub(super) fn compressed(cursor: &mut Cursor<'_>) -> Option<u32> {
     })
 }
 
-/// A signed number: the sign is the lowest bit, the others are in two's complement of 6, 13 or 28 bits.
+/// A signed number: the sign is the lowest bit, the others are the two's complement in 6, 13 or 28
+/// bits.
 pub(super) fn compressed_signed(cursor: &mut Cursor<'_>) -> Option<i32> {
     let before = cursor.position();
     let number = compressed(cursor)?;

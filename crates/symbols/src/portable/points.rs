@@ -1,10 +1,10 @@
-//! Sequence points: from which IL offset on which line holds.
+//! Sequence points: the source line from each IL offset on.
 
 use etwkit_etl::bytes::Cursor;
 
 use super::metadata::{compressed, compressed_signed};
 
-/// Document and line at an IL offset: those of the last point at or before it.
+/// Document and line at an IL offset, from the last point at or before it.
 pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32, u32)> {
     let mut cursor = Cursor::new(blob);
     let _local_signature = compressed(&mut cursor)?;
@@ -32,7 +32,7 @@ pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32
             i64::from(compressed_signed(&mut cursor)?)
         };
         if lines == 0 && columns == 0 {
-            // A hidden point: code that the compiler made up.
+            // A hidden point: compiler-generated code.
             found = None;
             continue;
         }

@@ -1,4 +1,4 @@
-//! Is this the file that was asked for?
+//! Checks that a file is the requested one.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -23,10 +23,10 @@ pub(crate) enum Kind {
     Image,
 }
 
-/// Which kind of file it is, by its first bytes, if it is the right one.
+/// Checks a file against the identity and returns its kind, which its first bytes determine.
 ///
 /// # Errors
-/// If it is none of them, cannot be read, or belongs to another build.
+/// If it is neither kind of symbol file, cannot be read, or belongs to another build.
 pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
     let mut file = BufReader::new(open(path)?);
     let mut begin = Vec::new();
@@ -63,10 +63,10 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
     Ok(kind)
 }
 
-/// Whether it is the right image.
+/// Checks that the file is the right image.
 ///
 /// # Errors
-/// If it is none, is damaged, or belongs to another build.
+/// If it is not an image, is damaged, or belongs to another build.
 pub(super) fn image(path: &Path, wanted: &ImageIdentity) -> Result<Kind> {
     wanted
         .check(&Image::open(open(path)?)?)
@@ -74,7 +74,7 @@ pub(super) fn image(path: &Path, wanted: &ImageIdentity) -> Result<Kind> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    // Asked before opening: opening a pipe waits for its writer.
+    // Checked before opening: opening a pipe waits for its writer.
     if !path.metadata()?.is_file() {
         return Err(Error::Unsupported("it is no regular file"));
     }

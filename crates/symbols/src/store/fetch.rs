@@ -1,9 +1,9 @@
 //! Symbol servers.
 //!
-//! A server is asked with `GET` only. Certificates are checked against those that the system trusts, not
-//! against a list that this program brings: servers inside of companies have certificates of their own, and
-//! proxies of companies put theirs in front. Proxies are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`
-//! and `NO_PROXY`.
+//! Requests to a server use only `GET`. Certificates are checked against those that the system
+//! trusts, not against a built-in list: servers inside of companies have certificates of their own,
+//! and company proxies substitute theirs. Proxies are taken from `HTTPS_PROXY`, `HTTP_PROXY`,
+//! `ALL_PROXY` and `NO_PROXY`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -13,17 +13,18 @@ use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
-/// What a server may take.
+/// Limits for downloads from a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Until there is a connection.
     pub connect: Duration,
-    /// Until an answer begins, and between two pieces of it.
+    /// Maximum wait for the start of an answer, and between two pieces of it.
     pub silence: Duration,
     /// Until a file is complete.
     pub total: Duration,
-    /// Bytes of a file that have to come in a second on average, once it has taken as long as `silence`. Each
-    /// piece of a file may come in time and the file never: who sends less is left alone.
+    /// Minimum average rate in bytes per second, checked once a file has taken as long as
+    /// `silence`. Each piece of a file may come in time and the file still never end, so slower
+    /// servers are abandoned.
     pub slowest: u64,
     /// Bytes of a file, packed or not.
     pub bytes: u64,
@@ -45,21 +46,21 @@ impl Default for Limits {
 
 const REDIRECTS: u32 = 5;
 const BUFFER: usize = 1 << 17;
-/// Servers that have compressed PDB files send them to whoever accepts them.
+/// Servers that have compressed PDB files send them to clients that accept them.
 const ACCEPT: &str = "application/msfz0, */*";
 
-/// What a server did not give.
+/// The failure of a download.
 #[derive(Debug, Clone)]
 pub(super) enum Refusal {
     /// It does not have it.
     Missing,
-    /// This file could not be had.
+    /// This file could not be downloaded.
     Failed(String),
-    /// It cannot be reached: it is not asked again in this run.
+    /// The server cannot be reached: it is not contacted again in this run.
     Down(String),
 }
 
-/// Asks servers and remembers for this run what they do not have.
+/// Contacts servers and remembers for this run the files that they do not have.
 pub(crate) struct Client {
     agent: Agent,
     limits: Limits,
@@ -101,7 +102,7 @@ impl Client {
         self.limits
     }
 
-    /// Whether the server keeps files one folder deeper. It is asked once.
+    /// True if the server keeps files one folder deeper. The server is asked once.
     pub(super) fn is_two_tier(&self, server: &str) -> bool {
         if let Some(known) = locked(&self.two_tier).get(server) {
             return *known;
@@ -118,7 +119,8 @@ impl Client {
         is_there
     }
 
-    /// Writes a file of a server into `out`. `received` learns how many bytes came and how many will.
+    /// Downloads a file of a server into `out`. `received` is called with the number of received
+    /// bytes and the total.
     pub(super) fn get(
         &self,
         server: &str,
@@ -152,7 +154,7 @@ impl Client {
         outcome
     }
 
-    /// The start of the answer, or why there is none and whether to ask once more.
+    /// The start of the answer; or the reason for the failure, and true if a retry makes sense.
     fn answer(&self, url: &str) -> Result<ureq::http::Response<ureq::Body>, (Refusal, bool)> {
         // A request by https is not redirected to a place without encryption.
         let is_https = url
@@ -185,7 +187,8 @@ impl Client {
         match response.status().as_u16() {
             200 => Ok(response),
             404 | 410 => Err((Refusal::Missing, false)),
-            // Errors of the server itself often pass; those that blame the request would come again.
+            // Errors of the server itself are often temporary; errors that blame the request would
+            // repeat.
             status => Err((
                 Refusal::Failed(format!("the server answers {status}")),
                 status >= 500,
@@ -228,7 +231,8 @@ impl Client {
             let elapsed = begin.elapsed();
             let is_slow = elapsed > self.limits.silence
                 && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
-            // If the last piece has come, a complete file need not be thrown away for having been slow.
+            // If the last piece has arrived, a complete file need not be discarded for having been
+            // slow.
             if is_slow && total != Some(len) {
                 let seconds = elapsed.as_secs();
                 return Err(Refusal::Down(format!(
@@ -252,7 +256,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// URL of a file, its parts encoded so that none of their characters means anything.
+/// URL of a file. Its parts are percent-encoded, so none of their characters has a special meaning.
 pub(super) fn url(server: &str, parts: &[String]) -> String {
     let mut url = server.to_owned();
     for part in parts {

@@ -1,8 +1,8 @@
 //! Stores that are folders, and folders with symbol files.
 //!
-//! What the user names is followed wherever it leads. In a folder that came with a trace nothing is: a link
-//! or a `file.ptr` of a stranger could name a pipe, which hangs, or on Windows a share of the stranger, which
-//! would learn who asks.
+//! In a folder that the user names, links are followed. In a folder that came with a trace they are
+//! not: a link or a `file.ptr` in it could name a pipe, which hangs, or on Windows a network share,
+//! whose owner would learn of the request.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -15,16 +15,16 @@ use super::sought::Sought;
 use super::{Attempt, COMPRESSED, StorePath, breakpad, places_in_folder};
 use crate::{Error, Result};
 
-/// Bytes of a `file.ptr`; it holds one path.
+/// Maximum bytes of a `file.ptr`; it holds one path.
 const POINTER_LEN: u64 = 4096;
 
-/// Where packed files are unpacked, and how large they may become.
+/// Target folder for unpacked files, and their maximum size.
 pub(super) struct Unpacking<'a> {
     pub(super) store: Option<&'a Path>,
     pub(super) limit: u64,
 }
 
-/// Who put a folder where it is.
+/// The origin of a folder: the user, or a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The user named it.
@@ -39,7 +39,7 @@ const A_POINTER: &str = "a pointer to another place; those in a folder that came
                          followed: name the folder with --symbols";
 
 impl Origin {
-    /// A path that may be looked at: it exists, and is no link of a stranger.
+    /// A path that may be opened: it exists, and is not a link that came with a trace.
     pub(super) fn path(self, path: PathBuf) -> Result<Option<PathBuf>> {
         match self {
             Self::User => Ok(path.exists().then_some(path)),
@@ -56,8 +56,8 @@ impl Origin {
     }
 }
 
-/// Looks into a store. `None` if it does not have the file; reasons for what it has and cannot be used go to
-/// `tried`.
+/// Looks into a store. `None` if it does not have the file. The reasons for which existing files
+/// cannot be used go to `tried`.
 pub(super) fn find_in_store(
     store: &Path,
     origin: Origin,
@@ -100,7 +100,7 @@ pub(super) fn attempt(place: &Path, error: &Error) -> Attempt {
     }
 }
 
-/// Looks for a file of that name in a folder, without the folders of a store.
+/// Finds a file of that name directly in a folder, without the folders of a store.
 pub(super) fn find_flat(
     folder: &Path,
     origin: Origin,
@@ -125,8 +125,8 @@ pub(super) fn find_flat(
     None
 }
 
-/// The file of a place, whatever the case of letters: Windows has none, and its stores are copied to systems
-/// that have.
+/// The file of a place, ignoring case: Windows ignores case, and its stores are copied to systems
+/// that do not.
 fn existing(store: &Path, origin: Origin, place: &StorePath) -> Result<Option<PathBuf>> {
     let exact = store.join(place.path());
     if origin == Origin::User && exact.is_file() {
@@ -156,14 +156,16 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
             .to_string_lossy()
             .eq_ignore_ascii_case(name)
     });
-    // File systems list folders in any order; the smallest name makes the choice the same everywhere.
+    // File systems list folders in any order; taking the smallest name gives the same choice
+    // everywhere.
     match same.map(|entry| entry.path()).min() {
         Some(path) => origin.path(path),
         None => Ok(None),
     }
 }
 
-/// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that much.
+/// Follows a pointer (`PATH:` and a path) in a store that is a folder. Pointers from servers are
+/// not trusted and not followed.
 fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf, Kind)> {
     let mut text = String::new();
     fs::File::open(pointer)?
@@ -223,14 +225,14 @@ pub(super) fn folder_in(store: &Path, sought: Sought<'_>) -> PathBuf {
     store.join(sought.name()).join(sought.key())
 }
 
-/// How the names of unfinished files begin.
+/// Prefix of the names of unfinished files.
 const UNFINISHED: &str = ".etwkit-";
-/// One that nobody holds and that is this old belongs to a program that died: a live one takes hold of its
-/// file at once.
+/// An unlocked file of this age belongs to a program that died: a live program locks its file at
+/// once.
 const ABANDONED: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Writes a file beside its place and moves it there when it is whole and the right one: whoever looks
-/// meanwhile, or after a crash, sees all of it or nothing.
+/// Writes a temporary file next to its place, and moves it there when it is complete and checked. A
+/// concurrent reader, or a reader after a crash, sees all of it or nothing.
 pub(super) fn keep(
     store: &Path,
     sought: Sought<'_>,
@@ -240,9 +242,9 @@ pub(super) fn keep(
     let mut folder = folder_in(store, sought);
     fs::create_dir_all(&folder)?;
     sweep(&folder);
-    // In the same folder, since a file can be renamed within a file system only.
+    // In the same folder, because a file can be renamed only within a file system.
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED, &folder)?;
-    // Held while it is written; where the file system has no locks, nobody can sweep either.
+    // Locked while it is written. If the file system has no locks, `sweep` cannot lock it either.
     let _ = file.as_file().try_lock();
     write(file.as_file_mut())?;
     file.flush()?;
@@ -256,7 +258,8 @@ pub(super) fn keep(
     Ok((path, kind))
 }
 
-/// Removes what killed programs left of files that they did not finish. What fails is left for the next time.
+/// Removes unfinished files of programs that were killed. Files that cannot be removed are left for
+/// the next time.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_ours = entry
@@ -278,7 +281,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// The one file of a cabinet, as `makecab` and the store tools pack it.
+/// Unpacks the one file of a cabinet, as `makecab` and the store tools pack it.
 pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) -> Result<()> {
     // The decoders of cabinets panic over some damaged blocks; that is an error of the file.
     let unpack = std::panic::AssertUnwindSafe(|| -> Result<()> {
@@ -298,7 +301,8 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
         if size > limit {
             return Err(Error::TooLarge { size, limit });
         }
-        // The header may claim less than comes out, so the limit is applied while data is unpacked as well.
+        // The header may claim less than the data unpacks to, so the limit is also applied while
+        // unpacking.
         let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
         if copied == size {
             Ok(())

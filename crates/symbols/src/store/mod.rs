@@ -1,13 +1,14 @@
 //! Symbol stores: finding symbol files and images along a [`SearchPath`](crate::SearchPath).
 //!
-//! A store keeps a file as `name.pdb/KEY/name.pdb`, where the key is GUID and age; as `name.pd_` if it is
-//! compressed; or elsewhere, if there is a `file.ptr`. Stores with a file `index2.txt` have one more folder
-//! in front, the first two letters of the name. Text symbols of Breakpad lie beside it as `name.sym`,
-//! compressed PDB files in a folder `msfz0`, since other programs that share the store may not read them.
-//! Images lie in the same way under their own names, time stamps and sizes.
+//! A store keeps a file as `name.pdb/KEY/name.pdb`, where the key is GUID and age; as `name.pd_` if
+//! it is compressed; or elsewhere, if there is a `file.ptr`. Stores with a file `index2.txt` have
+//! one more folder above, the first two letters of the name. Text symbols of Breakpad are stored
+//! next to the file as `name.sym`, compressed PDB files in a folder `msfz0`, because other programs
+//! that share the store may not be able to read them. Images are stored in the same way under their
+//! own names, time stamps and sizes.
 //!
-//! Whatever a store has is looked at before it is used or kept: what is no symbol file, or that of another
-//! build, is neither.
+//! Every file is checked before it is used or kept. Files that are not symbol files, and files of
+//! another build, are neither used nor kept.
 
 mod check;
 mod fetch;
@@ -23,16 +24,16 @@ pub use fetch::Limits;
 pub(crate) use search::{Found, Search};
 pub(crate) use sought::Sought;
 
-/// A place that was asked, and why it did not have the symbol file.
+/// A place that was searched, with the reason for which it did not give the symbol file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// A path or URL.
     pub place: String,
-    /// What was wrong with it.
+    /// The reason for which it was not used.
     pub reason: String,
 }
 
-/// Names that a file may have in a store, in the order in which they are asked for.
+/// A path that a file may have in a store. Paths are tried in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StorePath {
     /// Folders and file below the store.
@@ -47,8 +48,8 @@ impl StorePath {
     }
 }
 
-/// All places of a store that is a folder. Servers decide what they send for the plain name by what is
-/// accepted.
+/// All places of a store that is a folder. A server needs fewer: it chooses by the accepted formats
+/// what to send for the plain name.
 pub(crate) fn places_in_folder(sought: Sought<'_>, is_two_tier: bool) -> Vec<StorePath> {
     let mut places = sought.places(is_two_tier);
     if let (Sought::Symbols(_), Some(mut compressed)) = (sought, places.first().cloned()) {
@@ -61,7 +62,7 @@ pub(crate) fn places_in_folder(sought: Sought<'_>, is_two_tier: bool) -> Vec<Sto
     places
 }
 
-/// Folder of compressed PDB files, below that of the key.
+/// Folder of compressed PDB files, inside the folder of the key.
 const COMPRESSED: &str = "msfz0";
 const POINTER: &str = "file.ptr";
 

@@ -1,4 +1,5 @@
-//! Along the search path: stores from near to far, and back again with what was found.
+//! The search path in use: stores are searched from near to far, and files that are found are
+//! copied back to the nearer ones.
 
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -16,22 +17,22 @@ use crate::{Error, Event, Progress, Result, SearchPath};
 /// A file that is the right one.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// Where it can be opened.
+    /// Path at which it can be opened.
     pub(crate) path: PathBuf,
     pub(crate) kind: Kind,
-    /// Where it came from: a path or URL.
+    /// Source of the file: a path or URL.
     pub(crate) source: String,
 }
 
 pub(crate) struct Search<'a> {
     pub(crate) path: &'a SearchPath,
     pub(crate) client: &'a Client,
-    /// Cache of the user, for what is packed in a folder.
+    /// Cache of the user, for files that are packed in a folder.
     pub(crate) cache: Option<&'a Path>,
 }
 
 impl Search<'_> {
-    /// The first right file. What was in the way goes to `tried`.
+    /// The first file that matches. The reasons for which others were skipped go to `tried`.
     pub(crate) fn find(
         &self,
         sought: Sought<'_>,
@@ -108,8 +109,8 @@ impl Search<'_> {
                             ..bring_nearer(path, kind, &nearer, sought, tried)
                         });
                     }
-                    // A cache that does not have the file yet is not reported: only the last store of a chain
-                    // is.
+                    // A cache that does not have the file yet is not reported: only the last store
+                    // of a chain is.
                     if tried.len() == before && far + 1 == stores.len() {
                         tried.push(missing_in(folder));
                     }
@@ -142,7 +143,7 @@ impl Search<'_> {
         }
     }
 
-    /// Asks a server for all places until it has one of them, and keeps that in `store`.
+    /// Requests all places from a server until it has one of them, and keeps that file in `store`.
     fn at_server(
         &self,
         server: &str,
@@ -213,6 +214,7 @@ impl Search<'_> {
         if place.is_pointer {
             // A server must not decide which file of this system is opened.
             return match receive(
+                // Downloaded only to learn that it exists; its content is discarded.
                 &mut tempfile::tempfile().map_err(|error| Stop::Place(error.to_string()))?,
             ) {
                 Ok(()) => Err(Stop::Place(
@@ -242,6 +244,7 @@ impl Search<'_> {
         });
         match kept {
             Ok(kept) => Ok(Some(kept)),
+            // The refusal has the reason; the error of `keep` only follows from it.
             Err(_) if refusal.is_some() => {
                 remove_empty_folders(&folder, store);
                 stop(refusal)
@@ -254,7 +257,7 @@ impl Search<'_> {
     }
 }
 
-/// Why a place of a server has no file: this place, or all of the server.
+/// The scope of a failed download: this place, or the whole server.
 enum Stop {
     Place(String),
     Server(String),
@@ -268,17 +271,19 @@ fn stop<T>(refusal: Option<Refusal>) -> std::result::Result<Option<T>, Stop> {
     }
 }
 
-/// Removes folders that were made for a file that no server has, so that the cache does not fill with them.
+/// Removes folders that were created for a file that no server has, so that the cache does not fill
+/// with them.
 fn remove_empty_folders(innermost: &Path, store: &Path) {
     for folder in innermost.ancestors().take_while(|folder| *folder != store) {
+        // A folder with other files cannot be removed, and then its parents are not empty either.
         if std::fs::remove_dir(folder).is_err() {
             break;
         }
     }
 }
 
-/// Copies a file into all nearer stores, from far to near. The nearest copy is used; if none can be made, the
-/// file itself.
+/// Copies a file into all nearer stores, from far to near. The nearest copy is used; if none can be
+/// created, the file itself.
 fn bring_nearer(
     path: PathBuf,
     kind: Kind,

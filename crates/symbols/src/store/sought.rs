@@ -1,4 +1,4 @@
-//! What a store is asked for: a symbol file, or an image.
+//! The file that a store is searched for: a symbol file, or an image.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::identity::{PORTABLE_AGE, key};
 use crate::image::ImageIdentity;
 use crate::{Identity, Result};
 
-/// A file, by what it has to be.
+/// A file to find, by its expected identity.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sought<'a> {
     /// The symbol file of a module.
@@ -38,7 +38,7 @@ impl<'a> Sought<'a> {
         }
     }
 
-    /// Which kind of file it is, if it is the right one.
+    /// Checks the file and returns its kind.
     pub(super) fn check(self, path: &Path) -> Result<Kind> {
         match self {
             Self::Symbols(identity) => check::symbols(path, identity),
@@ -46,7 +46,7 @@ impl<'a> Sought<'a> {
         }
     }
 
-    /// Names that it may have in a folder that is no store.
+    /// Names that the file may have in a folder that is not a store.
     pub(super) fn flat_names(self) -> Vec<String> {
         let name = self.name().to_owned();
         match self {
@@ -79,15 +79,15 @@ impl<'a> Sought<'a> {
             place(&key, POINTER.to_owned()),
         ];
         if let Self::Symbols(identity) = self {
-            // Portable symbol files have no age; the record in the image says 1. They are small and new:
-            // nobody packs them or points to them.
+            // Portable symbol files have no age; the record in the image has 1. They are small and
+            // new: they are neither packed nor referred to by pointers.
             if identity.age() == 1 {
                 places.push(place(
                     &self::key(identity.guid(), PORTABLE_AGE),
                     name.to_owned(),
                 ));
             }
-            // Last, since a PDB says more than text symbols.
+            // Last, because a PDB contains more than text symbols.
             places.push(place(&key, breakpad(name)));
         }
         places

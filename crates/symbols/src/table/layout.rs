@@ -15,15 +15,16 @@ pub(crate) struct Named {
     pub(crate) is_preferred: bool,
 }
 
-/// Sorts, and lets every name end where the next one begins, or at its `limit`, which says how far it may
-/// reach at most; names without a limit are left out. Public symbols at or inside of a function are covered
-/// by it.
+/// Sorts the names and sets their ends: a name ends where the next one starts, or at its `limit`,
+/// the farthest end that it may have. Names without a limit are omitted. Public symbols at or
+/// inside a function are covered by it.
 pub(crate) fn lay_out(
     mut functions: Vec<Named>,
     publics: &[Named],
     limit: impl Fn(&Named) -> Option<u32>,
 ) -> Vec<Function> {
-    // `false` sorts first: the preferred one of several at an address is kept by `dedup_by_key` below.
+    // `false` sorts first: the preferred one of several at an address is kept by `dedup_by_key`
+    // below.
     functions.sort_by_key(|named| (named.start, !named.is_preferred));
     functions.dedup_by_key(|named| named.start);
     let mut all = Vec::with_capacity(functions.len() + publics.len());

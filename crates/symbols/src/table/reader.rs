@@ -17,7 +17,7 @@ pub struct Table {
     bytes: Vec<u8>,
     functions: usize,
     strings: usize,
-    /// Where the strings and the rows begin.
+    /// Offsets of the strings and the rows.
     text_at: usize,
     rows_at: usize,
 }
@@ -36,7 +36,7 @@ impl Table {
     /// Checks the header, the sizes and the checksum.
     ///
     /// # Errors
-    /// If the bytes are no table of this version, or damaged.
+    /// If the bytes are not a table of this version, or damaged.
     pub fn open(bytes: Vec<u8>) -> Result<Self> {
         let damaged = |at: usize, why| Error::damaged(PART, at, why);
         let number = |at| u32_at(&bytes, at).and_then(|number| usize::try_from(number).ok());
@@ -85,7 +85,7 @@ impl Table {
         self.functions
     }
 
-    /// Whether it names nothing.
+    /// True if the table has no functions.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.functions == 0
@@ -97,13 +97,14 @@ impl Table {
         &self.bytes
     }
 
-    /// What is at an address, counted from the base of the module; `None` if nothing is known.
+    /// The symbol at an address, counted from the base of the module; `None` if there is none.
     #[must_use]
     pub fn resolve(&self, rva: u32) -> Option<Symbol> {
         self.resolve_sorted(&[rva]).pop()?
     }
 
-    /// What is at each of the addresses. Those of one function are found in one walk if they are sorted.
+    /// The symbols at each of the addresses. If the addresses are sorted, those in one function are
+    /// found in one walk.
     #[must_use]
     pub fn resolve_sorted(&self, rvas: &[u32]) -> Vec<Option<Symbol>> {
         let mut last: Option<(usize, Rows<'_>)> = None;
@@ -112,8 +113,8 @@ impl Table {
             let entry = self.entry(nth).filter(|entry| rva < entry.end)?;
             let wanted = rva.checked_sub(entry.start)?;
             let rows = match last.take() {
-                // Rows can only be walked forwards, since each says what changed since the one before. An
-                // address behind the last one goes on from there.
+                // Rows can only be walked forwards, because each one is stored as the difference to
+                // the one before. An address after the last one continues from there.
                 Some((of, rows)) if of == nth && rows.start <= wanted => rows,
                 _ => self.rows(entry),
             };
@@ -124,8 +125,8 @@ impl Table {
         rvas.iter().map(|rva| one(*rva)).collect()
     }
 
-    /// All functions and public symbols, in the order of their addresses, each as if asked for its first
-    /// byte.
+    /// All functions and public symbols, in the order of their addresses, each as if asked for its
+    /// first byte.
     pub fn functions(&self) -> impl Iterator<Item = Symbol> {
         (0..self.functions)
             .filter_map(|nth| self.entry(nth))
@@ -136,7 +137,7 @@ impl Table {
             })
     }
 
-    /// Position of the last function that begins at or before the address.
+    /// Index of the last function that starts at or before the address.
     fn below(&self, rva: u32) -> Option<usize> {
         let (mut low, mut high) = (0, self.functions);
         while low < high {
@@ -186,7 +187,8 @@ impl Table {
                 })
             })
             .collect();
-        // Rows are stored from the outermost frame on; answers give inlined functions innermost first.
+        // Rows are stored from the outermost frame on; answers give inlined functions innermost
+        // first.
         inlined.reverse();
         let is_public = entry.flags & PUBLIC != 0;
         Some(Symbol {
@@ -293,7 +295,7 @@ struct Numbers<'a>(Cursor<'a>);
 impl Numbers<'_> {
     fn next(&mut self) -> Option<u32> {
         let mut number = 0_u64;
-        // Five bytes hold 35 bits; a number of 32 bits never needs more, so that a longer one is damage.
+        // Five bytes hold 35 bits. A 32-bit number never needs more, so a longer one is damage.
         for shift in (0..35).step_by(7) {
             let byte = self.0.u8()?;
             number |= u64::from(byte & 0x7F) << shift;

@@ -7,20 +7,21 @@ use etwkit_etl::Guid;
 use super::{CHECKSUM_AT, HEADER_LEN, MAGIC, MAX_DEPTH, NONE, PUBLIC, VERSION};
 use crate::{Error, Result};
 
-/// A function, or a public symbol with what lies behind it.
+/// A function, or a public symbol with the code after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Function {
     pub(crate) start: u32,
-    /// First address behind it.
+    /// First address after it.
     pub(crate) end: u32,
     pub(crate) name: u32,
     pub(crate) decorated: Option<u32>,
-    /// Where its rows are.
+    /// Offset of its rows.
     pub(crate) rows: Option<u32>,
     pub(crate) is_public: bool,
 }
 
-/// One function at an address: the outer one, whose name is that of the [`Function`], or an inlined one.
+/// One function at an address: the outer one, which has the name of the [`Function`], or an inlined
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Frame {
     /// Number of a string; not written for the outermost.
@@ -54,8 +55,8 @@ impl Writer {
         number
     }
 
-    /// Writes the rows of a function: (offset from its begin, frames from the outermost to the innermost).
-    /// Rows that say the same as the one before are left out.
+    /// Writes the rows of a function: (offset from its start, frames from the outermost to the
+    /// innermost). Rows equal to the one before are omitted.
     pub(crate) fn rows<'a>(
         &mut self,
         rows: impl Iterator<Item = (u32, &'a [Frame])>,
@@ -72,23 +73,26 @@ impl Writer {
                 continue;
             }
             is_first = false;
-            // Neighbouring rows mostly share their outer frames, so only the frames that differ are written.
+            // Neighbouring rows mostly share their outer frames, so only the frames that differ are
+            // written.
             let same = self
                 .last
                 .iter()
                 .zip(frames)
                 .take_while(|(a, b)| a == b)
                 .count();
-            // 0 is the end, so that a row begins with its number of frames plus 1.
+            // 0 marks the end, so a row starts with its number of frames plus 1.
             number(&mut self.rows, frames.len() as u64 + 1);
             number(&mut self.rows, u64::from(offset.wrapping_sub(before)));
             number(&mut self.rows, same as u64);
             for (depth, frame) in frames.iter().enumerate().skip(same) {
+                // The outermost frame has the name of the function, which is stored once.
                 if depth > 0 {
                     number(&mut self.rows, u64::from(frame.name));
                 }
                 number(
                     &mut self.rows,
+                    // 0 means no file.
                     frame.file.map_or(0, |file| u64::from(file) + 1),
                 );
                 number(&mut self.rows, u64::from(frame.line));
@@ -130,6 +134,7 @@ impl Writer {
         );
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
+        // Place of the checksum, filled in when all bytes that it covers are written.
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&guid.to_bytes());
         bytes.extend_from_slice(&age.to_le_bytes());
@@ -167,7 +172,7 @@ impl Writer {
     }
 }
 
-/// Seven bits a byte, lowest first; the highest bit says that more follow.
+/// Seven bits per byte, lowest first. The highest bit is set if more bytes follow.
 fn number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(u8::try_from(number & 0x7F).unwrap_or_default() | 0x80);

@@ -1,5 +1,5 @@
-//! Damaged files, always the same ones. Nothing may panic, nothing may take for ever, and what is not touched
-//! stays right.
+//! Damaged files, the same ones in every run. Nothing may panic or hang, and undamaged data stays
+//! correct.
 
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ use crate::pdb::table;
 
 const NAMES: [&str; 3] = ["shapes-x86_64.pdb", "shapes-i686.pdb", "public-x86_64.pdb"];
 
-/// Numbers that look like chance and are the same in every run (xorshift).
+/// Pseudorandom numbers, the same in every run (xorshift).
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -24,7 +24,7 @@ impl Numbers {
     }
 }
 
-/// A handful of bytes, bits, words, or a block changed.
+/// Changes some bytes, bits or words, or a block.
 pub(crate) fn corrupt(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
     for _ in 0..=numbers.below(4) {
         let at = numbers.below(bytes.len());
@@ -83,7 +83,7 @@ fn a_corrupted_pdb_is_an_error_or_a_table() {
     );
 }
 
-/// One record is damaged at a time: all names but that of this one stay what they are.
+/// One record is damaged at a time: all other names stay unchanged.
 #[test]
 fn names_whose_records_are_not_touched_stay_right() {
     let whole = fixture("shapes-x86_64.pdb");
@@ -127,7 +127,7 @@ fn a_cut_pdb_is_an_error() {
     }
 }
 
-/// The sum is put right again, so that what is behind it is read.
+/// The checksum is corrected, so that the data after it is read.
 #[test]
 fn a_corrupted_table_is_an_error_or_answers() {
     let whole = table("shapes-x86_64.pdb").as_bytes().to_vec();

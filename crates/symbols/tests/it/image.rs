@@ -1,4 +1,4 @@
-//! Images by time stamp and size: where they are found, what they name, and what is no image.
+//! Images by time stamp and size: their places, their names, and files that are not images.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -16,7 +16,7 @@ const PDB: &str = "shapes-x86_64.pdb";
 const STAMP: u32 = 0x0D9F_641E;
 const SIZE: u32 = 0x4000;
 
-/// An entry of the debug directory: its kind and what it points to.
+/// An entry of the debug directory: its kind and data.
 type Entry = (u32, Vec<u8>);
 
 /// An image of one section at 0x1000, of 64 or 32 bit, as linkers lay it out.
@@ -74,7 +74,7 @@ fn code_view(path: &str, identity: &Identity) -> Entry {
     (2, record)
 }
 
-/// As linkers write it: other entries in front, the path of the machine that built it.
+/// As linkers write it: after other entries, with the path of the machine that built it.
 fn usual(is_wide: bool) -> Vec<u8> {
     let path = format!("D:\\build\\{PDB}");
     image(
@@ -124,7 +124,8 @@ fn an_image_names_its_symbol_file() {
     );
     let cut = code_view("a.pdb", &identity_of(PDB)).1[..22].to_vec();
     assert_eq!(named(&[(2, cut)]), None, "the record ends in the age");
-    // Native images of .NET name their own symbol file, then that of the code they were made from.
+    // Native images of .NET name their own symbol file, then the symbol file of their source
+    // assembly.
     let il = Identity::with_key("a.pdb", "11111111222233334444555555555555FF").unwrap();
     let both = [
         code_view("a.ni.pdb", &identity_of(PDB)),
@@ -143,7 +144,7 @@ fn from_a_store_a_plain_folder_and_a_server() {
     );
     let place = format!("{NAME}/0D9F641E4000/{NAME}");
     write(store.join(&place), &usual(true));
-    // What Windows wrote may be copied to a system that distinguishes letters by case.
+    // Files from Windows may be copied to a system with case-sensitive names.
     write(flat.join("shapes.DLL"), &usual(true));
     let server = Server::start([(format!("/{place}"), Answer::File(usual(true)))]);
     for (path, source) in [
@@ -180,7 +181,7 @@ fn from_a_store_a_plain_folder_and_a_server() {
     assert_eq!(server.files_asked().len(), 1, "the cache answers");
 }
 
-/// From nothing but a name, a time stamp and a size to the name of a function.
+/// From only a name, a time stamp and a size to the name of a function.
 #[test]
 fn an_image_leads_to_names() {
     let (server, cache) = {
@@ -253,14 +254,14 @@ fn another_build_and_what_is_no_image_are_neither_used_nor_kept() {
         );
         assert!(!cache.join(NAME).exists(), "nothing is kept");
     }
-    // A symbol file is not asked for where its image names none.
+    // No symbol file is requested if its image names none.
     write(folder.path().join("flat").join(NAME), &image(true, &[]));
     let flat = folder.path().join("flat");
     let found = symbols(flat.to_str().unwrap(), &cache).image(&wanted(), &mut ());
     assert!(found.source.is_some() && found.pdb.is_none());
 }
 
-/// What a corrupted image costs is bounded by what is read of it, whatever its numbers claim.
+/// The cost of a corrupted image is bounded by the bytes that are read, independent of its claims.
 #[test]
 fn a_corrupted_image_is_an_error_or_an_image() {
     let whole = usual(true);

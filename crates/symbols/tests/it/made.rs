@@ -1,4 +1,4 @@
-//! PDB files taken apart, changed, and put together again, for what clang and lld do not write.
+//! PDB files taken apart, changed, and reassembled, for structures that clang and lld do not write.
 
 use std::io::Cursor;
 
@@ -23,7 +23,7 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
 }
 
-/// The streams of a PDB whose directory fits into a page.
+/// The streams of a PDB whose directory fits in a page.
 pub(crate) fn streams(pdb: &[u8]) -> Vec<Vec<u8>> {
     let directory_at = u32_at(pdb, u32_at(pdb, 52) * PAGE) * PAGE;
     let directory = &pdb[directory_at..directory_at + u32_at(pdb, 44)];
@@ -43,7 +43,7 @@ pub(crate) fn streams(pdb: &[u8]) -> Vec<Vec<u8>> {
     (0..count).map(&mut one).collect()
 }
 
-/// The way back.
+/// The reverse: the file of these streams.
 fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = vec![0; 3 * PAGE];
     let mut directory = u32::try_from(streams.len()).unwrap().to_le_bytes().to_vec();
@@ -175,15 +175,15 @@ fn modules_that_were_rearranged_are_followed() {
     assert_eq!(name(&part, 0x1400), "plain_c shapes.cpp:50");
 }
 
-/// Native images of .NET have no section headers: the section map has their lengths, and sections follow each
-/// other page by page.
+/// Native images of .NET have no section headers: the section map has their lengths, and sections
+/// follow each other page by page.
 #[test]
 fn sections_of_native_images_come_from_the_section_map() {
     let whole = streams(&fixture(NAME));
     let map_at = 64 + u32_at(&whole[DBI], 24) + u32_at(&whole[DBI], 28);
     let debug_at = debug_streams_at(&whole[DBI]);
     let headers = usize::from(u16_at(&whole[DBI], debug_at + 2 * 5));
-    // Of the fixture both are there, and say the same.
+    // The fixture has both, with equal contents.
     let sections = whole[headers].len() / 40;
     let mut rva = 0x1000;
     for nth in 0..sections {
@@ -202,7 +202,8 @@ fn sections_of_native_images_come_from_the_section_map() {
     native[DBI][debug_at + 2 * 5..debug_at + 2 * 6].fill(0xFF);
     assert_eq!(table(&native).as_bytes(), table(&whole).as_bytes());
 
-    // A map that does not count its sections, or cuts pieces out of them, is none of a native image.
+    // A map that does not number its sections, or contains parts of them, does not belong to a
+    // native image.
     for (at, value) in [
         (map_at + 4 + 6, 3),
         (map_at + 4 + 12, 0x10),
@@ -222,8 +223,8 @@ fn sections_of_native_images_come_from_the_section_map() {
     }
 }
 
-/// `srcsrv` holds commands that fetch source files, which debuggers run. They are not read: what is named
-/// stays what it is.
+/// `srcsrv` contains commands that fetch source files, which debuggers run. They are not read, and
+/// names stay unchanged.
 #[test]
 fn commands_of_source_servers_are_not_read() {
     let whole = streams(&fixture(NAME));
@@ -236,7 +237,8 @@ fn commands_of_source_servers_are_not_read() {
         touched.display()
     );
     let mut streams = whole.clone();
-    // A named stream gets another name; where the streams of names are is in a table behind the names.
+    // A named stream gets another name; the table after the names has the numbers of the named
+    // streams.
     let names_at = 28 + 4;
     let names_len = u32_at(&whole[INFO], 28);
     let names = &whole[INFO][names_at..names_at + names_len];
@@ -261,7 +263,8 @@ fn commands_of_source_servers_are_not_read() {
     );
 }
 
-/// Scopes that lead back to themselves, ids that are no functions, and no list of positions in the stream.
+/// Scopes that lead back to themselves, IDs that are not functions, and no list of positions in the
+/// stream.
 #[test]
 fn ids_that_make_no_sense() {
     let whole = streams(&fixture(NAME));
@@ -303,8 +306,8 @@ fn ids_that_make_no_sense() {
     assert_eq!(scaled(&streams), "geometry::scaled", "without a skip list");
 }
 
-/// Whole-program optimisation names functions of other object files: by the list of imports of one and of
-/// exports of the other.
+/// Whole-program optimization names functions of other object files: through the imports of one and
+/// the exports of the other.
 #[test]
 fn inlined_functions_of_other_object_files() {
     let mut streams = streams(&fixture(NAME));
@@ -319,7 +322,7 @@ fn inlined_functions_of_other_object_files() {
     // Inlinee 0x1001 of the first site becomes the second import from the first object file.
     assert_eq!(u32_at(&streams[object], site + 10), 0x1001);
     streams[object][site + 10..site + 14].copy_from_slice(&0x8000_0001_u32.to_le_bytes());
-    // Its name is in the string table: that of this object file itself, put at the end of it.
+    // Its name is in the string table: the name of this object file itself, appended.
     let file = String::from_utf8_lossy(&streams[DBI][64 + 64..])
         .split('\0')
         .next()
@@ -349,20 +352,20 @@ fn inlined_functions_of_other_object_files() {
     let end = symbols_len + lines_len;
     streams[object].splice(end..end, more);
     let symbol = table(&streams).resolve(0x1014).unwrap();
-    // Where it begins is reported under the other number, so that there is no line.
+    // Its start is reported under the other number, so it has no line.
     assert_eq!(symbol.inlined[0].name, "geometry::scaled");
 }
 
-/// Twenty thousand functions at one place and fifty thousand lines in it: all lines of all functions would be
-/// a thousand million.
+/// Twenty thousand functions at one place with fifty thousand lines: all lines of all functions
+/// would be a billion.
 #[test]
 fn functions_that_overlap_have_bounded_lines() {
     let mut streams = streams(&fixture(NAME));
     let object = usize::from(u16_at(&streams[DBI], 64 + 34));
     let mut symbols = 4_u32.to_le_bytes().to_vec();
     for nth in 0..20_000_u32 {
-        // Length, kind, parent, end, next; then the length of the code, three numbers, offset, section, flags
-        // and name.
+        // Length, kind, parent, end, next; then the length of the code, three numbers, offset,
+        // section, flags and name.
         symbols.extend([42, 0, 0x10, 0x11]);
         let numbers = [0, 0, 0, 0x100, 0, 0, 0, nth % 0x100];
         numbers

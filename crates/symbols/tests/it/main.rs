@@ -1,6 +1,6 @@
-//! Symbols from files of this folder, from stores, and from servers of the tests' own.
+//! Symbols from files of this folder, from stores, and from test servers.
 
-// Tests stop at the first thing that is not as expected.
+// Tests may panic: that is how they fail.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -43,7 +43,7 @@ fn identity_of(name: &str) -> Identity {
     Identity::new(name, guid, age).unwrap()
 }
 
-/// The identity that a file of that name has in another build.
+/// The identity of a file of that name in another build.
 fn of_another_build(name: &str) -> Identity {
     Identity::new(
         name,

@@ -1,4 +1,5 @@
-//! Compressed PDB files: those of this folder packed anew, and one that Microsoft's writer made.
+//! Compressed PDB files: the files of this folder recompressed, and one that Microsoft's writer
+//! made.
 
 use std::io::Cursor;
 use std::time::{Duration, Instant};
@@ -10,14 +11,14 @@ use crate::made::streams;
 use crate::pdb::table;
 
 const NAME: &str = "shapes-x86_64.pdb";
-/// The header: where the directory and the table of chunks lie, and how long they are.
+/// The header: positions and lengths of the directory and of the table of chunks.
 const DIRECTORY_AT: usize = 40;
 const CHUNKS_AT: usize = 48;
 const STREAMS: usize = 56;
 const DIRECTORY_UNPACKED: usize = 68;
 const CHUNKS: usize = 72;
 
-/// A stream: fragments of a length at a location.
+/// A stream: fragments with a length and a location.
 type Fragments = Vec<(u32, u64)>;
 
 struct Made {
@@ -35,7 +36,7 @@ impl Made {
         }
     }
 
-    /// Packs a chunk; `len` is what is claimed of it.
+    /// Compresses a chunk; `len` is its claimed length.
     fn chunk(&mut self, unpacked: &[u8], len: u32) {
         self.chunk_by(1, zstd::encode_all(unpacked, 3).unwrap(), len);
     }
@@ -85,7 +86,7 @@ impl Made {
 
 const IN_CHUNK: u64 = 1 << 63;
 
-/// All streams one behind the other in chunks of that length, but for every third one, which is not packed.
+/// All streams concatenated in chunks of that length. Every third chunk is stored uncompressed.
 pub(crate) fn compressed(streams: &[Vec<u8>], chunk_len: usize) -> Vec<u8> {
     let mut made = Made::new();
     let (mut all, mut directory) = (Vec::new(), Vec::new());
@@ -135,7 +136,7 @@ fn a_compressed_file_says_the_same() {
     }
 }
 
-/// `compressed-x86_64.pdb` was made of the plain file by Microsoft's own library.
+/// `compressed-x86_64.pdb` was made from the plain file with Microsoft's own library.
 #[test]
 fn a_file_of_another_writer_says_the_same() {
     assert_eq!(
@@ -181,7 +182,7 @@ fn what_is_claimed_takes_no_memory() {
     assert!(error(chunk(1000, 1 << 40)).contains("behind the end of what there is"));
 }
 
-/// A chunk that cannot be unpacked costs what lies in it, and what was unpacked before stays right.
+/// A chunk that cannot be unpacked loses its content, and earlier chunks stay correct.
 #[test]
 fn a_damaged_chunk_names_nothing_wrong() {
     let whole = compressed(&streams(&fixture(NAME)), 500);
@@ -199,7 +200,7 @@ fn a_damaged_chunk_names_nothing_wrong() {
         .filter(|chunk| number(chunk + 8) == 1)
     {
         let mut bytes = whole.clone();
-        // No frame of zstd begins like this.
+        // No zstd frame starts like this.
         bytes[number(chunk)] ^= 0xFF;
         match Pdb::open(Cursor::new(bytes)).and_then(|mut pdb| pdb.table()) {
             Ok(table) => {
@@ -209,11 +210,12 @@ fn a_damaged_chunk_names_nothing_wrong() {
             Err(_) => errors += 1,
         }
     }
-    // Directory, names and functions; what else there is has no name.
+    // Directory, names and functions; other streams have no names.
     assert!(errors >= 3, "{errors}");
 }
 
-/// Each fragment lies in another chunk than the one before, and all of them in the same few bytes.
+/// Each fragment is in another chunk than the previous one, and all of them are in the same few
+/// bytes.
 #[test]
 fn a_directory_that_goes_to_and_fro_costs_no_more_than_an_honest_one() {
     let chunk = vec![0; 8 << 20];
@@ -227,7 +229,7 @@ fn a_directory_that_goes_to_and_fro_costs_no_more_than_an_honest_one() {
         made.finish(&[Vec::new(), vec![(28, IN_CHUNK)], Vec::new(), fragments])
     };
     let start = Instant::now();
-    // 28 MB of the 32 MB that the chunks have, in two million fragments.
+    // 28 MB of the chunks' 32 MB, in two million fragments.
     let bytes = to_and_fro(2_000_000, 14);
     assert!(error(bytes).contains("does not say which sections"));
     assert!(

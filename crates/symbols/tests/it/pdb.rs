@@ -1,4 +1,4 @@
-//! What the fixtures name. `tests/fixtures/shapes.cpp` is their source.
+//! Functions and lines of the fixtures. `tests/fixtures/shapes.cpp` is their source.
 
 use std::io::Cursor;
 
@@ -60,7 +60,7 @@ fn functions_lines_and_inlined_calls() {
         ),
         (0x1021, "geometry::Shape::area shapes.cpp:38"),
         (0x102E, "geometry::Shape::area shapes.cpp:38"),
-        // Between functions, although a public symbol lies below.
+        // Between functions, although a public symbol is below.
         (0x102F, "-"),
         (0x1030, "plain_c shapes.cpp:50"),
         (
@@ -116,10 +116,11 @@ fn files_without_private_symbols_name_by_the_nearest_public_one() {
         shown(table.resolve(0x1120).as_ref()),
         "geometry::Vector<int>::push_back"
     );
-    // Behind the code of the last function, and in a section without code.
+    // After the code of the last function, and in a section without code.
     assert_eq!(table.resolve(0x1137), None);
     assert_eq!(table.resolve(0x2000), None);
-    // `hidden` is no public symbol. It is not the function before it, of which the linker knows the end.
+    // `hidden` is not a public symbol. It is not the previous function, whose end the linker
+    // recorded.
     assert_eq!(shown(table.resolve(0x1050).as_ref()), "-");
 }
 

@@ -1,4 +1,4 @@
-//! Portable PDB files, built by hand after the specification.
+//! Portable PDB files, built by hand from the specification.
 
 use etwkit_etl::Guid;
 use etwkit_symbols::portable::{Portable, SourceLine, embedded};
@@ -24,8 +24,8 @@ fn file() -> Vec<u8> {
         .collect();
     let a = blob(&[b'/', 0, parts[0], parts[1]]);
     let b = blob(&[b'/', parts[0], parts[2]]);
-    // Signature 0; (IL 0, 10:5-10:6), (+1, hidden), (+6, 2 lines, columns back by 3, from 2 lines on), (+200,
-    // the line before).
+    // Signature 0; (IL 0, 10:5-10:6), (+1, hidden), (+6, 2 lines, columns back by 3, from 2 lines
+    // on), (+200, the line before).
     let one = blob(&[
         0, 0, 0, 1, 10, 5, 1, 0, 0, 6, 2, 0x7B, 4, 0, 0x80, 200, 1, 0, 0x7F, 0,
     ]);
@@ -131,7 +131,7 @@ fn it_is_found_by_its_guid() {
     }
 }
 
-/// An assembly with one section, in which the debug directory and the packed file lie.
+/// An assembly with one section, which contains the debug directory and the packed file.
 fn assembly(packed: &[u8]) -> Vec<u8> {
     let mut image = vec![0; 0x400];
     let mut put = |at: usize, bytes: &[u8]| image[at..at + bytes.len()].copy_from_slice(bytes);
@@ -202,7 +202,7 @@ fn damaged_ones_are_errors_or_have_no_lines() {
     }
 }
 
-/// The lines that Mono.Cecil was asked to write.
+/// The lines that Mono.Cecil was instructed to write.
 #[test]
 fn a_file_of_another_writer() {
     const HIDDEN: u32 = 0xFE_EFEE;

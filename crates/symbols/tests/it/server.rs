@@ -1,4 +1,4 @@
-//! A symbol server on a port of its own, which does what a test wants.
+//! A symbol server on its own port with the answers that a test sets.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What the server does with a path.
+/// The answer of the server to a path.
 #[derive(Clone)]
 pub(crate) enum Answer {
     File(Vec<u8>),
-    /// The file, for who accepts this type.
+    /// The file, for clients that accept this type.
     IfAccepted(&'static str, Vec<u8>),
     Status(u16),
     /// `302` to this URL or path.
     Redirect(String),
-    /// Takes the request and says nothing.
+    /// Takes the request and sends nothing.
     Silence,
-    /// Begins a file of that many bytes and sends one byte at a time.
+    /// Starts a file of that many bytes and sends one byte at a time.
     Drip(usize),
-    /// Claims more bytes than it sends, then hangs up.
+    /// Claims more bytes than it sends, then closes the connection.
     CutOff(Vec<u8>),
     /// Sends this instead of HTTP.
     Noise(Vec<u8>),
@@ -30,7 +30,7 @@ pub(crate) enum Answer {
 
 pub(crate) struct Server {
     pub(crate) url: String,
-    /// Paths that were asked for, in this order.
+    /// Requested paths, in order.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -56,7 +56,7 @@ impl Server {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Requests but those for `index2.txt`.
+    /// Requests except for `index2.txt`.
     pub(crate) fn files_asked(&self) -> Vec<String> {
         self.asked()
             .into_iter()

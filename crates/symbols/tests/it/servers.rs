@@ -1,4 +1,4 @@
-//! Symbol servers: what they have is kept, what is wrong with them is reported, and nothing takes for ever.
+//! Symbol servers: their files are cached, their errors are reported, and every request ends.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use crate::{fixture, identity_of, of_another_build};
 
 const NAME: &str = "shapes-x86_64.pdb";
 
-/// Limits that a test can wait for.
+/// Limits short enough for a test.
 fn limits() -> Limits {
     Limits {
         connect: Duration::from_secs(2),
@@ -168,7 +168,7 @@ fn a_server_with_two_tiers() {
     assert!(is_loaded(
         &symbols(&server.url, folder.path()).load(&identity, &mut ())
     ));
-    // A store of this program is plain, whatever that of the server.
+    // A store of this program has one level, independent of the server's layout.
     assert!(
         folder
             .path()
@@ -180,7 +180,7 @@ fn a_server_with_two_tiers() {
     );
 }
 
-/// Loads with one answer for the plain file; what came of it and what was kept.
+/// Loads with one answer for the plain file. Returns the result and the cached files.
 fn with(answer: Answer) -> (Outcome, Vec<String>, usize) {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     let server = Server::start([(place(&identity, NAME), answer)]);
@@ -273,7 +273,7 @@ fn a_server_that_does_not_answer_is_left_alone() {
     assert_eq!(server.asked(), ["/index2.txt"], "one wait is enough");
 }
 
-/// Every byte comes in time, and the file would take an hour.
+/// Every byte arrives in time, but the file would take an hour.
 #[test]
 fn a_server_that_drips_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,8 +300,8 @@ fn a_server_that_drips_is_left_alone() {
     assert_eq!(files(folder.path()), Vec::<String>::new());
 }
 
-/// Compressed files are kept in a folder of their own, since other programs that use the cache may not read
-/// them.
+/// Compressed files are kept in a separate folder, since other programs that use the cache may not
+/// be able to read them.
 #[test]
 fn compressed_files_are_asked_for_and_kept_apart() {
     let identity = identity_of(NAME);
@@ -326,7 +326,7 @@ fn compressed_files_are_asked_for_and_kept_apart() {
     ));
     assert_eq!(server.asked().len(), asked, "the cache answers");
 
-    // One that cannot be read is neither kept nor passed over in silence.
+    // An unreadable file is not cached, and it is reported.
     let folder = tempfile::tempdir().unwrap();
     let mut newer = packed;
     newer[32] = 1;

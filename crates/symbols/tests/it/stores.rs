@@ -1,4 +1,4 @@
-//! Folders, stores, and tables that are kept.
+//! Folders, stores, and cached tables.
 
 use std::path::Path;
 
@@ -32,8 +32,8 @@ fn reason(outcome: &Outcome) -> String {
     }
 }
 
-/// A cabinet of one file in stored and in deflated blocks of 32 KiB, as `makecab` writes them. Checksums of 0
-/// are not checked.
+/// A cabinet of one file in stored and in deflated blocks of 32 KiB, as `makecab` writes them.
+/// Checksums of 0 are not checked.
 pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut blocks = Vec::new();
     for block in bytes.chunks(1 << 15) {
@@ -128,7 +128,7 @@ fn a_file_of_another_build_is_not_used() {
         ))
         .contains("belongs to another build")
     );
-    // The same GUID with another age is another build, too.
+    // The same GUID with another age is also another build.
     let right = identity_of(NAME);
     let older = Identity::new(NAME, right.guid(), right.age() + 1).unwrap();
     assert!(
@@ -218,7 +218,7 @@ fn nothing_in_a_folder_that_came_with_a_trace_leads_elsewhere() {
             .starts_with("a pointer to another place; ")
     );
     source(&load(&base.join("pointer"), Options::default(), &identity));
-    // What lies in it is used.
+    // The content of the folder is used.
     write(place("real").join(NAME), &fixture(NAME));
     source(&load_beside(&base.join("real"), &identity));
     source(&load_beside(
@@ -251,10 +251,10 @@ fn links_and_pipes_of_strangers_are_not_opened() {
     for link in ["file", "folder", "store", "flat", "flat-store"] {
         let beside = load_beside(&base.join(link), &identity);
         assert!(reason(&beside).contains("a link; "), "{link}: {beside:?}");
-        // Where the user says so they are followed.
+        // They are followed if the user allows it.
         source(&load(&base.join(link), Options::default(), &identity));
     }
-    // A pointer of the user's own store to a pipe is an error, and not a wait without end.
+    // A pointer of the user's own store to a pipe is an error, and not an endless wait.
     let pipe = base.join("pipe");
     assert!(
         std::process::Command::new("mkfifo")
@@ -277,8 +277,8 @@ fn links_and_pipes_of_strangers_are_not_opened() {
     );
 }
 
-/// Names of symbol files come from traces: of a path only the last part counts, and what is no plain name is
-/// not asked for anywhere.
+/// Names of symbol files come from traces: only the last part of a path is used, and an invalid
+/// name is never searched for.
 #[test]
 fn paths_in_traces_lead_nowhere() {
     let (folder, known) = (tempfile::tempdir().unwrap(), identity_of(NAME));
@@ -358,7 +358,7 @@ fn a_second_run_opens_no_symbol_file() {
         "{kept}"
     );
 
-    // A damaged table, and that of another build, are made again.
+    // A damaged table, and the table of another build, are built again.
     let whole = std::fs::read(&kept).unwrap();
     write(store.join(NAME), &fixture(NAME));
     let i686 = {
@@ -407,7 +407,7 @@ fn large_files_are_read_in_parts() {
         ("geometry::Shape::area", &None)
     );
     assert!(!tables.exists());
-    // Gone meanwhile.
+    // Removed in between.
     std::fs::remove_file(folder.path().join(NAME)).unwrap();
     assert!(module.resolve_sorted(&[0x1000]).is_err());
 }

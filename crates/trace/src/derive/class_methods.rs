@@ -15,7 +15,8 @@ use crate::table::CpuMethodClass;
 /// Process, kind of core and stack.
 type Key = (Option<i32>, Option<i32>, i32);
 
-/// Computes `cpu_method_class`, from samples or, without any, from the slices that have a stack.
+/// Computes `cpu_method_class` from samples, or from the slices with a stack if there are no
+/// samples.
 pub(super) fn derive(
     source: &dyn TableSource,
     idle: Option<i32>,
@@ -63,7 +64,8 @@ pub(super) fn derive(
     let stacks = Stacks::read(source)?;
     let mut expander = Expander::new(&stacks);
     let mut rows = Out::default();
-    // One process at a time: sums of all methods of all processes would be held in memory at once otherwise.
+    // One process at a time. Otherwise the sums of all methods of all processes would be in memory
+    // at once.
     for groups in groups.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
         let mut sums: BTreeMap<(MethodId, Option<i32>), Sum> = BTreeMap::new();
         for ((_, class, stack), group) in groups {

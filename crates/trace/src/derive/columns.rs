@@ -55,7 +55,7 @@ pub fn text<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b StringArray, M
 pub trait Get<'a> {
     /// Type of a value.
     type Item;
-    /// The value of a row; `None` where it is missing.
+    /// The value of a row; `None` if it is missing.
     fn get(&'a self, row: usize) -> Option<Self::Item>;
 }
 

@@ -1,4 +1,4 @@
-//! CPU by kind of core: how long, how fast, and whether a better core was idle meanwhile.
+//! CPU time by kind of core: its length, its speed, and the time in which a better core was idle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(super) struct Sum {
     speed: f64,
     nominal: f64,
     normalized: f64,
-    /// Time whose speed, or whose nominal speed, is not known.
+    /// Time whose speed, or whose nominal speed, is unknown.
     has_unknown_speed: bool,
     has_unknown_nominal: bool,
     cores: BTreeSet<i32>,
@@ -47,11 +47,11 @@ impl Sum {
         self.measured_ns = self
             .measured_ns
             .saturating_add(measured.map_or(0, |_| length));
-        // Where no frequency was recorded the nominal one stands in; `measured_ns` says for how much of the
-        // time that was not necessary.
+        // If no frequency was recorded the nominal one is used. `measured_ns` is the time for which
+        // that was not necessary.
         match measured.or(nominal) {
-            // Means are weighted by time, so that sums of different slices can be added up before they are
-            // divided.
+            // Means are weighted by time, so that sums of different slices can be added up before
+            // they are divided.
             Some(mhz) => self.speed += length as f64 * f64::from(mhz),
             None => self.has_unknown_speed = true,
         }
@@ -64,7 +64,7 @@ impl Sum {
         }
     }
 
-    /// Adds what was summed up elsewhere.
+    /// Adds another sum.
     pub(super) fn merge(&mut self, other: &Self) {
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.measured_ns = self.measured_ns.saturating_add(other.measured_ns);
@@ -90,8 +90,8 @@ impl Sum {
         let mean = |sum: f64, is_unknown: bool| {
             (self.cpu_ns > 0 && !is_unknown).then(|| sum / self.cpu_ns as f64)
         };
-        // Without any measured frequency the normalized time would equal the CPU time and only look like a
-        // finding.
+        // Without any measured frequency the normalized time would equal the CPU time and only look
+        // like a finding.
         let is_normal = self.measured_ns > 0 && !self.has_unknown_nominal;
         let (first_ns, last_ns) = self.time.unwrap_or_default();
         CpuClass {
@@ -132,8 +132,8 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         );
     })?;
     let has_samples = !sums.is_empty();
-    // Idle times of all processors have to be known before the first slice is compared with them, hence a
-    // scan of its own.
+    // Idle times of all processors must be known before the first slice is compared with them,
+    // hence a separate scan.
     let times = idle_times(source, idle, &cores, &busy, &mut states)?;
     states.events(source)?;
     states.write(sink)?;
@@ -243,7 +243,8 @@ pub(super) fn switched(
         // Rows without a processor are threads that were off the processors throughout.
         for row in (0..batch.num_rows()).filter(|row| cpu.get(*row).is_some()) {
             let process = process.get(row);
-            // Without an idle process `idle` is `None`, as is the process of rows whose process is not known.
+            // Without an idle process `idle` is `None`, as is the process of rows whose process is
+            // unknown.
             if process == idle && idle.is_some() {
                 continue;
             }
@@ -267,13 +268,13 @@ pub(super) fn switched(
 /// Start and end of a slice of a known length.
 fn interval(in_ns: Option<i64>, out_ns: Option<i64>, run: Option<i64>) -> Option<(i64, i64)> {
     let run = run?;
-    // A thread that already ran when the trace or a gap started or ended has no switch-in; its start follows
-    // from its end.
+    // A thread that already ran when the trace or a gap started or ended has no switch-in; its
+    // start follows from its end.
     let start = in_ns.or(out_ns.map(|out| out.saturating_sub(run)))?;
     Some((start, start.saturating_add(run)))
 }
 
-/// When cores of each class, of a higher one, or any core was idle.
+/// Times in which a core of the own class, of a faster class, or any core was idle.
 #[derive(Debug, Default)]
 struct IdleTimes {
     own: BTreeMap<Option<i32>, Idle>,
@@ -304,7 +305,8 @@ impl IdleTimes {
     }
 }
 
-/// Times in which processors of each class, of a higher one, or any were idle, while they are collected.
+/// Times in which processors of each class, of a higher one, or any were idle, while they are
+/// collected.
 struct IdleSpans {
     classes: Vec<Option<i32>>,
     own: BTreeMap<Option<i32>, Spans>,
@@ -327,8 +329,8 @@ impl IdleSpans {
     fn add(&mut self, class: Option<i32>, start: i64, end: i64) {
         self.own.entry(class).or_default().add(start, end);
         self.any.add(start, end);
-        // Every class below gets the time: whoever ran on a slower core could have run here instead. A core
-        // without a class is neither slower nor faster than another.
+        // Every class below gets the time: a thread on a slower core could have run here instead. A
+        // core without a class is neither slower nor faster than another.
         for lower in self
             .classes
             .iter()
@@ -355,9 +357,9 @@ impl IdleSpans {
 
 /// Reads the slices of idle threads: when each kind of core was idle, and in which states.
 ///
-/// A processor that never switched while others did was idle from the first to the last moment that switches
-/// of others reach over, unless a sample found it busy, or events were lost, among which its switches may
-/// have been.
+/// Computes the idle times. A processor that never switched while others did was idle from the
+/// first to the last switch of the others. This does not hold if a sample found it busy, or if
+/// events were lost, because its switches may be among them.
 fn idle_times(
     source: &dyn TableSource,
     idle: Option<i32>,
@@ -413,12 +415,13 @@ fn idle_times(
     Ok(spans.finish())
 }
 
-/// Whether events are missing from the trace: lost by the recorder, or damaged.
+/// True if events are missing from the trace: lost by the recorder, or damaged.
 fn is_incomplete(source: &dyn TableSource) -> Result<bool, SinkError> {
     let mut found = false;
     source.scan(Diagnostic::TABLE, &["severity", "kind"], &mut |batch| {
         let (severity, kind) = (text(batch, "severity")?, text(batch, "kind")?);
-        // Damage has the severity of an error, losses while recording only that of a warning.
+        // Damage has the severity of an error, losses while recording only the severity of a
+        // warning.
         let is_gap =
             |kind: &str| ["lost_events", "lost_buffers", "missing_buffers"].contains(&kind);
         found |= (0..batch.num_rows())

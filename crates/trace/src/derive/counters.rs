@@ -20,7 +20,7 @@ const VALUES: [&str; 7] = [
 /// Process and thread.
 type Owner = (Option<i32>, i32);
 
-/// What was counted in the slices of a thread.
+/// Counter sums over the slices of a thread.
 #[derive(Debug, Default)]
 struct Counted {
     /// Sum and number of the values of each counter.
@@ -115,7 +115,7 @@ fn counted(source: &dyn TableSource) -> Result<BTreeMap<Owner, Counted>, SinkErr
     Ok(sums)
 }
 
-/// Sum and number of samples; samples without an interval stand for nothing.
+/// Sum and number of samples. Samples without an interval count as nothing.
 type Sampled = BTreeMap<(Owner, Arc<str>), (i64, i64)>;
 
 fn sampled(source: &dyn TableSource) -> Result<Sampled, SinkError> {
@@ -168,7 +168,7 @@ fn methods(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
             let Some((caller, callee)) = method(from.get(row)).zip(method(to.get(row))) else {
                 continue;
             };
-            // Jumps inside a method are branches, too, but no calls.
+            // Jumps inside a method are also branches, but not calls.
             if caller != callee {
                 let sum = sums.entry((process.get(row), caller, callee)).or_default();
                 *sum = sum.saturating_add(count.get(row).unwrap_or_default());

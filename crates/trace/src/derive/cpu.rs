@@ -22,8 +22,8 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{ContextSwitch, CpuProcess, CpuSample, CpuStack, Process, Row, Table};
 use crate::tags::TagSet;
 
-/// Intervals that are held at a time: those of all processes of a long trace do not fit in memory, and each
-/// further chunk of processes costs another scan of the switches.
+/// Maximum number of intervals in memory. The intervals of all processes of a long trace do not
+/// fit, and each further chunk of processes costs another scan of the switches.
 const HELD_ROWS: usize = 2_000_000;
 
 type Sums = BTreeMap<Option<i32>, Sum>;
@@ -62,9 +62,9 @@ pub(super) fn derive(
 
     let mut processes = Out::<CpuProcess>::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
-    // The order is that of process, thread and stack: slices of one process can be cut out by halving, and
-    // distinct threads be counted without a set. It also makes the rows independent of the order of a hash
-    // table.
+    // The order is process, thread and stack: slices of one process can be found by binary search,
+    // and distinct threads be counted without a set. It also makes the rows independent of the
+    // order of a hash table.
     groups.sort_unstable_by_key(|(key, _)| *key);
     for chunk in chunks(&sums) {
         let (mut waits, mut readies) = (Vec::new(), Vec::new());
@@ -129,7 +129,7 @@ pub(super) fn derive(
 /// Rows of one of the tables.
 type Batch = Result<(&'static Table, RecordBatch), SinkError>;
 
-/// Hands rows on to the thread that writes them, until it takes no more.
+/// Passes rows to the thread that writes them, until it takes no more.
 struct Outgoing<'p>(&'p mut dyn FnMut(Batch) -> bool);
 
 impl Sink for Outgoing<'_> {
@@ -155,7 +155,7 @@ pub(super) fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, Sink
     Ok(idle)
 }
 
-/// Columns of samples that sums of processes are made of.
+/// Columns of samples for the sums of processes.
 const OF_SAMPLES: [&str; 9] = [
     "ts_ns",
     "cpu",
@@ -190,6 +190,7 @@ fn samples(
                 ts.get(row).unwrap_or_default(),
                 weight.get(row).unwrap_or_default(),
             );
+            // All rows without a thread count as one thread.
             let (process, thread) = (process.get(row), thread.get(row).unwrap_or(-1));
             let sum = sums.entry(process).or_default();
             sum.samples += 1;
@@ -218,7 +219,7 @@ fn samples(
     })
 }
 
-/// Columns of switches that sums of processors are made of.
+/// Columns of switches for the sums of processes.
 const OF_SWITCHES: [&str; 14] = [
     "thread_key",
     "process_key",
@@ -261,7 +262,7 @@ fn switches(
                 continue;
             }
             let (wait, ready) = (wait.get(row), ready.get(row));
-            // A thread that was off the processors throughout and of which nothing is known adds nothing to
+            // A thread that was off the processors throughout, without known waits, adds nothing to
             // any sum.
             if cpu.get(row).is_none() && wait.is_none() && ready.is_none() {
                 continue;
@@ -293,7 +294,7 @@ fn switches(
                 stack,
             };
             let Some(in_ns) = in_ns.get(row) else {
-                // It came back behind the range: what it waited in the range counts.
+                // It came back after the range: its wait inside the range counts.
                 if let Some(out) = last_out
                     .get(row)
                     .filter(|_| wait.is_some() || ready.is_some())
@@ -306,7 +307,8 @@ fn switches(
             let state = state.get(row).and_then(|state| u8::try_from(state).ok());
             sum.preemptions += i64::from(state.is_some_and(was_preempted));
             if let Some((priority, run)) = priority.get(row).zip(run) {
-                // A priority counts as long as it was in force; samples have that weight by themselves.
+                // A priority counts as long as it was in force; samples have that weight by
+                // themselves.
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;
             }
@@ -321,13 +323,13 @@ fn switches(
     Ok(any)
 }
 
-/// Processes whose rows are held at a time.
+/// Chunks of processes whose rows are in memory at the same time.
 fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
     let mut chunks: Vec<Vec<Option<i32>>> = Vec::new();
     let mut room = 0;
     for (process, sum) in sums {
-        // A process is never divided, since the union of its intervals needs all of them. One that has more
-        // rows than there is room for gets a chunk of its own.
+        // A process is never divided, because the union of its intervals needs all of them. A
+        // process with more rows than the limit gets a chunk of its own.
         if room < sum.rows || chunks.is_empty() {
             chunks.push(Vec::new());
             room = HELD_ROWS;
@@ -340,7 +342,7 @@ fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
     chunks
 }
 
-/// Reads the waits and times ready of some processes.
+/// Reads the waits and ready times of some processes.
 fn intervals(
     source: &dyn TableSource,
     idle: Option<i32>,

@@ -1,4 +1,4 @@
-//! Modules that are known drivers.
+//! Modules that are known drivers, by file name.
 
 use super::TableSource;
 use super::columns::{Get, int32, text};

@@ -13,7 +13,7 @@ use crate::table::{MiniFilter, MiniFilterDriver, Row};
 
 type Text = Option<Arc<str>>;
 
-/// Process, name and path of the driver, whether behind the operation, operation.
+/// Process, name and path of the driver, true for post-operation callbacks, operation.
 type Key = (Option<i32>, Text, Text, bool, Text);
 
 /// Computes `mini_filter_driver`.
@@ -30,7 +30,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         "status",
     ];
     source.scan(MiniFilter::TABLE, &columns, &mut |batch| {
-        // Frames are read only where they are needed: few traces have such drivers.
+        // Frames are read only if they are needed: few traces have these drivers.
         let frames = match &mut frames {
             Some(frames) => frames,
             none => none.insert(Stacks::read_frames(source)?),

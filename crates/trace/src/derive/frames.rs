@@ -12,8 +12,8 @@ use crate::sink::SinkError;
 use crate::table::{Frame, Method, Module, Row, Stack};
 use crate::tags::{Frames, TagSet, Tagged};
 
-/// A method, or what stands for one without symbols. Millions of these are held where no symbols are known,
-/// so texts are made when a row is.
+/// A method, or its substitute if there are no symbols. Without symbols there are millions of
+/// these, so texts are created only for rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct MethodName {
     /// Position among the distinct modules.
@@ -29,7 +29,7 @@ enum Name {
     Offset(u64),
 }
 
-/// Number of a method among those of the frames.
+/// Index of a method among the methods of the frames.
 pub(super) type MethodId = u32;
 
 /// All stacks with the methods of their frames.
@@ -77,16 +77,16 @@ impl<T: Clone + Eq + Hash> Texts<T> {
     }
 }
 
-/// No parent.
+/// Marks a missing parent.
 const NONE: u32 = u32::MAX;
 
-/// The methods of stacks, and of those that were asked for lately.
+/// Expands stacks to methods, with a cache of recent stacks.
 #[derive(Debug)]
 pub(super) struct Expander<'s> {
     stacks: &'s Stacks,
     expanded: FxHashMap<i32, Arc<[(MethodId, u32)]>>,
     expanded_methods: usize,
-    /// The latest stack in which each method was met.
+    /// The latest round in which each method was seen.
     seen: Vec<u32>,
     round: u32,
 }
@@ -117,8 +117,8 @@ impl Stacks {
                 let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
                 let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
                 for row in 0..batch.num_rows() {
-                    // Without a name every offset in a module is a method of its own: nothing says which of them
-                    // belong together.
+                    // Without names every offset in a module is a method of its own: nothing shows
+                    // which offsets belong together.
                     let offset = || {
                         rva.get(row)
                             .or(address.get(row))
@@ -149,7 +149,8 @@ impl Stacks {
             let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
             for row in 0..batch.num_rows() {
                 let own = self.nodes.len() as u32;
-                // A file can claim anything; a parent that does not come before would never end.
+                // A file can contain anything: a parent that does not come before its child could
+                // cause an endless loop.
                 let parent = parent.get(row).map(|id| id as u32).filter(|id| *id < own);
                 self.nodes.push((
                     parent.unwrap_or(NONE),
@@ -170,7 +171,8 @@ impl Stacks {
         self.of_frame.get(usize::try_from(frame).ok()?).copied()
     }
 
-    /// Name of a method: the offset in the module or the address as `+0x1a2b` where none is known.
+    /// Name of a method: the offset in the module or the address, such as `+0x1a2b`, if the name is
+    /// unknown.
     pub(super) fn name(&self, method: MethodId) -> Option<String> {
         Some(match self.methods.get(method as usize)?.name {
             Name::Known(id) => self.names.distinct.get(id as usize)?.to_string(),
@@ -235,22 +237,22 @@ impl<'s> Expander<'s> {
         }
     }
 
-    /// What it expands.
+    /// The stacks that it expands.
     pub(super) const fn stacks(&self) -> &'s Stacks {
         self.stacks
     }
 
-    /// The methods of a stack, each once, with the number of frames between its first occurrence and the
-    /// innermost frame; innermost first.
+    /// The methods of a stack, each once, with the number of frames between its first occurrence
+    /// and the innermost frame; innermost first.
     pub(super) fn expand(&mut self, stack: i32) -> Arc<[(MethodId, u32)]> {
         if let Some(known) = self.expanded.get(&stack) {
             return Arc::clone(known);
         }
-        // A recursive method counts once, at its innermost frame: else its time would be counted several
-        // times.
+        // A recursive method counts once, at its innermost frame. Otherwise its time would be
+        // counted several times.
         let mut list = Vec::new();
-        // A number for each round saves clearing the list for each stack. When numbers run out, those of old
-        // rounds would be taken for this one.
+        // A number for each round saves clearing the list for each stack. After an overflow,
+        // numbers of old rounds would be mistaken for the current one.
         if self.round == u32::MAX {
             self.seen.fill(0);
             self.round = 0;
@@ -267,8 +269,8 @@ impl<'s> Expander<'s> {
             at = *parent;
             depth += 1;
         }
-        // All are forgotten at once: keeping track of which one was used last would cost more than expanding
-        // a few again.
+        // All entries are dropped at once: tracking the least recently used one would cost more
+        // than expanding a few stacks again.
         self.expanded_methods += list.len();
         if self.expanded_methods > MAX_EXPANDED {
             self.expanded.clear();

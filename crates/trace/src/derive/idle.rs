@@ -1,7 +1,7 @@
 //! Times in which at least one processor of a kind was idle.
 
-/// Intervals that are held. Where more remain when they are put together, short gaps between them are closed:
-/// times come out too long by those gaps, and memory stays bounded.
+/// Maximum number of intervals. If more remain after merging, short gaps between them are closed:
+/// times become too long by those gaps, and memory stays bounded.
 const MAX_SPANS: usize = 1 << 22;
 
 /// A gap that is closed first, in nanoseconds.
@@ -22,8 +22,8 @@ impl Spans {
         }
         if self.list.len() >= MAX_SPANS {
             self.merge();
-            // Half of the room has to become free, so that merging stays rare. Four times the gap each round
-            // ends the loop after a few rounds whatever the intervals are.
+            // Half of the room has to become free, so that merging stays rare. The gap grows by a
+            // factor of four in each round, so the loop ends after a few rounds for any intervals.
             while self.list.len() > MAX_SPANS / 2 {
                 self.gap = (self.gap * 4).max(FIRST_GAP);
                 self.merge();
@@ -32,7 +32,7 @@ impl Spans {
         self.list.push((start, end));
     }
 
-    /// Puts together what overlaps or nearly touches.
+    /// Merges intervals that overlap or nearly touch.
     fn merge(&mut self) {
         self.list.sort_unstable();
         let gap = self.gap;
@@ -67,7 +67,7 @@ pub(super) struct Idle {
 }
 
 impl Idle {
-    /// How much of a time lies in the intervals.
+    /// The part of a time range that the intervals cover, in nanoseconds.
     pub(super) fn within(&self, start: i64, end: i64) -> i64 {
         if start >= end {
             0
@@ -78,7 +78,7 @@ impl Idle {
 
     /// Length of the intervals up to a time.
     fn until(&self, time: i64) -> i64 {
-        // A running sum makes each question two searches, however many intervals lie in between.
+        // A running sum makes each query two searches, however many intervals are in between.
         let at = self.spans.partition_point(|(start, ..)| *start < time);
         let last = at.checked_sub(1).and_then(|at| self.spans.get(at));
         last.map_or(0, |(start, end, before)| {

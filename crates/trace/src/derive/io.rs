@@ -65,8 +65,8 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                 ),
                 _ => (
                     &mut sum.flushes,
-                    // A flush moves no bytes: adding 0 to another sum fills the place that reads and writes
-                    // have for them.
+                    // A flush moves no bytes, so it adds 0 in the place of the bytes of reads and
+                    // writes.
                     [
                         (&mut sum.max_io_ns, 0),
                         (&mut sum.flush_service_ns, service),
@@ -94,15 +94,15 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
 /// Path, process and kind of operation.
 type FileKey = (Option<Arc<str>>, Option<i32>, Arc<str>);
 
-/// What is summed up for operations of one kind on a file.
+/// Sums for operations of one kind on a file.
 #[derive(Debug, Default)]
 struct Operations {
     row: FileFile,
     statuses: BTreeSet<i32>,
 }
 
-/// Distinct statuses that are listed. Operations of one kind on one file fail in few ways; a malicious file
-/// can claim any number.
+/// Distinct statuses that are listed. Operations of one kind on one file fail in few ways; a
+/// malicious file can claim any number.
 const MAX_STATUSES: usize = 64;
 
 fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -139,7 +139,8 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                     .size_bytes
                     .saturating_add(size.get(row).unwrap_or_default());
                 sum.row.result_bytes = sum.row.result_bytes.saturating_add(result);
-                // What was moved counts, not what was asked for: a read behind the end of a file moves less.
+                // The bytes moved count, not the bytes requested: a read past the end of a file
+                // moves less.
                 let position = offset.get(row).unwrap_or_default().saturating_add(result);
                 sum.row.max_position_bytes = sum.row.max_position_bytes.max(position);
             }

@@ -15,11 +15,11 @@ use crate::table::{CpuMethod, ReadyPercentile};
 pub(super) struct GroupKey {
     pub(super) process: Option<i32>,
     pub(super) thread: i32,
-    /// [`NO_STACK`] where none was recorded.
+    /// [`NO_STACK`] if none was recorded.
     pub(super) stack: i32,
 }
 
-/// Stands for the stack of slices without one.
+/// The stack ID of slices without a stack.
 pub(super) const NO_STACK: i32 = -1;
 
 /// Sums over the samples and slices with one key.
@@ -77,7 +77,7 @@ impl Group {
         self.saw(in_ns, last);
     }
 
-    /// A wait of a thread that came back behind the range.
+    /// Adds a wait of a thread that came back after the range.
     pub(super) fn off(&mut self, out: i64, wait: Option<i64>, ready: Option<i64>) {
         self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
         self.ready_ns = self.ready_ns.saturating_add(ready.unwrap_or_default());
@@ -101,7 +101,7 @@ impl Group {
     }
 }
 
-/// What is summed up for a method of a process.
+/// Sums for a method of a process.
 #[derive(Debug, Clone, Default)]
 struct Sum {
     group: Group,
@@ -112,11 +112,12 @@ struct Sum {
     wait: Union,
     ready: Union,
     readies: Counts,
-    /// A hash of the stacks that have times ready: methods of the same stacks have the same percentiles.
+    /// A hash of the stacks that have ready times: methods of the same stacks have the same
+    /// percentiles.
     stacks: u64,
 }
 
-/// What is known of the CPU use of a process.
+/// CPU data of a process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfProcess<'a> {
     pub(super) process: Option<i32>,
@@ -135,35 +136,36 @@ pub(super) struct Methods<'s> {
     places: Vec<u32>,
     sums: Sums,
     touched: Vec<MethodId>,
-    /// Lengths and positions of the times ready of a process, the shortest first.
+    /// Lengths and positions of the ready times of a process, the shortest first.
     by_length: Vec<(i64, u32)>,
-    /// Percentiles of the process, then of those methods that were ready often enough.
+    /// Percentiles of the process, then of the methods that were ready often enough.
     ranked: Vec<Ranked>,
     of_process: usize,
-    /// Positions of the percentiles of a method in `ranked`, by kind; of several methods that always come
-    /// together only the first one has any.
+    /// Positions of the percentiles of a method in `ranked`, by kind. Of several methods that
+    /// always occur together only the first one has any.
     ranks: Vec<[u32; 2]>,
     first_alike: Vec<MethodId>,
     mixer: Mixer,
 }
 
-/// Sums in pieces of memory of one size: a growing vector would copy all of them each time.
+/// Sums in chunks of one size: a growing vector would copy all of them each time.
 #[derive(Default)]
 struct Sums(Vec<Vec<Sum>>);
 
-/// A method has percentiles only if it was ready at least this often; those of fewer values say little.
+/// Minimum number of ready times for percentiles of a method; percentiles of fewer values mean
+/// little.
 const MIN_READIES: u32 = 51;
 
 /// Sums in a piece of memory.
 const PIECE: usize = 1 << 12;
 
-/// No position.
+/// Marks a missing position.
 const NONE: u32 = u32::MAX;
 
 impl Sums {
     fn get_mut(&mut self, place: u32) -> Option<&mut Sum> {
         let place = place as usize;
-        // Places are given in order, so that one more piece is always enough.
+        // Indices come in ascending order, so one more piece is always enough.
         if place / PIECE >= self.0.len() && place != NONE as usize {
             self.0.push(vec![Sum::default(); PIECE]);
         }
@@ -210,7 +212,8 @@ impl<'s> Methods<'s> {
                 }
                 if let Some(sum) = self.sums.get_mut(*place) {
                     sum.add(key.thread, group, *depth);
-                    // A sum does not depend on the order, so that equal sets of stacks have equal hashes.
+                    // A sum does not depend on the order, so equal sets of stacks have equal
+                    // hashes.
                     sum.stacks = sum.stacks.wrapping_add(hash);
                 }
             }
@@ -228,7 +231,8 @@ impl<'s> Methods<'s> {
                 *count += 1;
             }
         });
-        // Ranking needs the number of values beforehand, which is why all of them are counted first.
+        // Ranking needs the number of values beforehand, which is why all of them are counted
+        // first.
         self.rank(of.readies);
         self.rows(of, sink)
     }
@@ -253,16 +257,16 @@ impl<'s> Methods<'s> {
         }
     }
 
-    /// Ranks the times ready of the process, and those of methods that have enough of them. How many each has
-    /// is counted already.
+    /// Ranks the ready times of the process, and of the methods that have enough of them. The
+    /// number of each method is counted already.
     fn rank(&mut self, readies: &[Interval]) {
         let mut by_length = std::mem::take(&mut self.by_length);
         let counted = (0..)
             .zip(readies)
             .filter(|(_, ready)| ready.ready.number().is_some());
         by_length.extend(counted.map(|(position, ready)| (ready.end - ready.start, position)));
-        // Sorted once for the process: `Ranked` takes ascending values, so that no method has to keep and
-        // sort its own.
+        // Sorted once for the process: `Ranked` takes ascending values, so no method has to keep
+        // and sort its own.
         by_length.sort_unstable();
         let ascending = by_length
             .iter()
@@ -275,7 +279,7 @@ impl<'s> Methods<'s> {
         self.by_length = by_length;
     }
 
-    /// Ranks the times ready of the process: the first percentiles, of kinds that it has.
+    /// Ranks the ready times of the process: the first percentiles, of kinds that it has.
     fn rank_process<'i>(
         &mut self,
         readies: &[Interval],
@@ -329,8 +333,8 @@ impl<'s> Methods<'s> {
                     .for_each(|first| *first = NONE);
                 continue;
             }
-            // Whole call chains share the same times ready, mostly the outer frames of a thread. One of them
-            // is ranked, and the others take its percentiles.
+            // Whole call chains share the same ready times, mostly the outer frames of a thread.
+            // One of them is ranked, and the others take its percentiles.
             let first = *alike.entry((sum.stacks, sum.readies)).or_insert(*method);
             self.first_alike
                 .get_mut(index)
@@ -377,7 +381,7 @@ impl<'s> Methods<'s> {
 
     fn rows(&mut self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut touched = std::mem::take(&mut self.touched);
-        // Methods were met in the order of stacks; rows have that of their numbers.
+        // Methods were added in the order of stacks; rows are in the order of method IDs.
         touched.sort_unstable();
         let (mut methods, mut percentiles) = (
             Out::<CpuMethod>::default(),
@@ -390,7 +394,7 @@ impl<'s> Methods<'s> {
             let Some(place) = self.places.get_mut(method as usize) else {
                 continue;
             };
-            // Places and sums are reset on the way, since the next process uses the same memory.
+            // Indices and sums are reset on the way, because the next process uses the same memory.
             let sum = self
                 .sums
                 .get_mut(std::mem::replace(place, NONE))
@@ -420,7 +424,7 @@ impl Sum {
         if depth == 0 {
             self.exclusive_ns = self.exclusive_ns.saturating_add(group.cpu_ns);
         }
-        // Groups come sorted by thread, so that a new one is a thread that was not counted yet.
+        // Groups are sorted by thread, so a change of thread is a thread that was not counted yet.
         if self.last_thread != Some(thread) {
             self.last_thread = Some(thread);
             self.threads += 1;

@@ -1,12 +1,12 @@
-//! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and stack tag;
-//! disk and file I/O by file; known drivers; CPU by kind of core, counters by thread; registry by key, system
-//! calls by function, handles by type, virtual memory by process; the lock and the objects of the window
-//! manager; minifilter drivers, page faults, messages of ALPC and blocks of heaps by process,
-//! memory of the kernel by tag.
+//! Tables that are computed from others: CPU, waiting and ready time by process, method, stack and
+//! stack tag; disk and file I/O by file; known drivers; CPU by kind of core, counters by thread;
+//! registry by key, system calls by function, handles by type, virtual memory by process; the lock
+//! and the objects of the window manager; minifilter drivers, page faults, messages of ALPC and
+//! blocks of heaps by process, memory of the kernel by tag.
 //!
-//! They are computed from the written rows, not while events are read: unions of intervals need them in the
-//! order of their starts, and symbols can be loaded later. Rows of one group of processes are held at a time,
-//! so that memory stays bounded.
+//! They are computed from the written rows, not while events are read: unions of intervals need
+//! them in the order of their starts, and symbols can be loaded later. Rows of one group of
+//! processes are held at a time, so memory stays bounded.
 
 mod alpc;
 mod calls;
@@ -50,16 +50,16 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tags::TagSet;
 
-/// What is done with each batch of a table.
+/// Callback for each batch of a table.
 pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
 
 /// A source of the rows of tables.
 pub trait TableSource: Sync {
-    /// Calls `on_batch` with the batches of a table, in their order; never for a table without rows. Only the
-    /// columns of that name are needed.
+    /// Calls `on_batch` with the batches of a table, in their order; never for a table without
+    /// rows. Only the columns of that name are needed.
     ///
     /// # Errors
-    /// Those of reading, and the first of `on_batch`.
+    /// Errors of reading, and the first error of `on_batch`.
     fn scan(
         &self,
         table: &'static Table,
@@ -81,11 +81,11 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
     }
 }
 
-/// Computes all derived tables but `stack_hash`, for which there is [`stack_hashes`], with the stack tags of
-/// each of `sets`, and hands them to `sink`.
+/// Computes all derived tables but `stack_hash` (see [`stack_hashes`]), with the stack tags of each
+/// of `sets`, and writes them to `sink`.
 ///
 /// # Errors
-/// Those of the source and the sink.
+/// The errors of the source and the sink.
 pub fn derive(
     source: &dyn TableSource,
     sets: &[TagSet],
@@ -108,7 +108,7 @@ pub fn derive(
         win32k::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)
     };
-    // Only one thread may drive the sink. The rows of these tables are sums and few, so they are held until
+    // Only one thread may use the sink. The rows of these tables are few, so they are held until
     // the other thread is done.
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));
     cpu?;

@@ -60,8 +60,8 @@ fn handles(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
             sum.created += i64::from(origin.get(row) == Some("create"));
             sum.duplicated_in +=
                 i64::from(matches!(origin.get(row), Some("duplicate" | "inherit")));
-            // A handle without an opening existed before the trace: that it is still open says nothing about
-            // a leak.
+            // A handle without an opening existed before the trace. If it is still open, that is no
+            // evidence of a leak.
             match (open.get(row).is_some(), outcome.get(row)) {
                 (true, Some("closed")) => sum.closed += 1,
                 (true, Some("open")) => sum.leaked += 1,

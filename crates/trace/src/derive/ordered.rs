@@ -1,8 +1,8 @@
-//! Jobs that several threads do, whose results come out in the order of the jobs.
+//! Parallel jobs with results in the order of the jobs.
 //!
-//! Each thread takes the next job when it is done with one. Results of the first job that is not finished are
-//! handed on at once; threads that are ahead wait when they hold much, so that memory does not depend on how
-//! long a job takes.
+//! Each thread takes the next job when it has finished one. Results of the first unfinished job are
+//! passed on at once. Threads that are ahead wait when they hold many results, so memory does not
+//! depend on the duration of a job.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,18 +11,18 @@ use std::thread::{Builder, scope};
 /// Threads that do jobs.
 const WORKERS: usize = 2;
 
-/// Results of a job that are held until they are handed on.
+/// Maximum number of results held for a job.
 const HELD: usize = 16;
 
-/// What the threads share.
+/// State shared by the threads.
 struct State<T> {
-    /// The next job that nobody has.
+    /// The next job that no thread has taken.
     next: usize,
-    /// The first job whose results are not all handed on.
+    /// The first job with results that were not passed on.
     first: usize,
     results: BTreeMap<usize, VecDeque<T>>,
     finished: Vec<bool>,
-    /// A thread panicked, or the results are not wanted any more.
+    /// True if a thread panicked, or no more results are wanted.
     is_over: bool,
 }
 
@@ -50,14 +50,14 @@ impl<T> Shared<T> {
     /// Takes a job.
     fn take(&self) -> Option<usize> {
         let mut state = self.lock();
-        // Jobs are given out in order, so the first one that is not finished always belongs to some thread,
-        // and waiting for it ends.
+        // Jobs are started in order, so the first unfinished one always belongs to some thread, and
+        // waiting for it ends.
         let job = state.next;
         state.next += 1;
         (!state.is_over && job < state.finished.len()).then_some(job)
     }
 
-    /// Takes a result. Returns whether more is wanted.
+    /// Adds a result. Returns true if more are wanted.
     fn put(&self, job: usize, result: T) -> bool {
         let mut state = self.lock();
         while state
@@ -80,7 +80,7 @@ impl<T> Shared<T> {
         self.changed.notify_all();
     }
 
-    /// The next result in order; `None` if there is none any more.
+    /// The next result in order; `None` at the end.
     fn next(&self) -> Option<T> {
         let mut state = self.lock();
         loop {
@@ -95,8 +95,8 @@ impl<T> Shared<T> {
                     state.results.remove(&first);
                     state.first += 1;
                 }
-                // A thread that panicked never finishes its job; without this its result would be waited for
-                // for ever.
+                // A thread that panicked never finishes its job; without this its result would be
+                // waited for for ever.
                 Some(false) if state.is_over => return None,
                 Some(false) => state = self.wait(state),
             }
@@ -104,7 +104,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Lets the others know when a thread is gone, in whatever way.
+/// Notifies the others when a thread ends, normally or by a panic.
 struct Guard<'s, T>(&'s Shared<T>);
 
 impl<T> Drop for Guard<'_, T> {
@@ -115,8 +115,9 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
-/// Does jobs 0 to `jobs`: `work` gets what `prepare` makes for each thread, the job, and where its results
-/// go, which says whether more is wanted. `on_result` gets the results in the order of the jobs.
+/// Runs jobs 0 to `jobs`. `work` gets the value that `prepare` creates for each thread, the job,
+/// and a function for its results, which returns false if no more are wanted. `on_result` gets the
+/// results in the order of the jobs.
 ///
 /// # Errors
 /// The first of `on_result`.
@@ -158,7 +159,8 @@ pub(super) fn in_order<W, T: Send, E>(
             > 0
         {
             let done = std::iter::from_fn(|| shared.next()).try_for_each(&mut on_result);
-            // Threads that wait for room would never wake up after an error, and the scope would not end.
+            // Threads that wait for room would never wake up after an error, and the scope would
+            // not end.
             shared.end();
             return done;
         }
@@ -188,7 +190,7 @@ mod tests {
     fn results_come_in_the_order_of_the_jobs() {
         let mut seen = Vec::new();
         let work = |_: &mut (), job: usize, put: &mut dyn FnMut(usize) -> bool| {
-            // The first job is the longest, so that the other thread waits for it.
+            // The first job is the longest, so the other thread waits for it.
             (0..100 - job).for_each(|n| _ = put(job * 1000 + n));
         };
         let on_result = |result| {

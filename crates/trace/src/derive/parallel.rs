@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Does `other` on a thread of its own while this one does `own`.
+/// Runs `other` on a thread of its own while this one runs `own`.
 pub(super) fn both<A: Send, B>(
     other: impl FnOnce() -> A + Send,
     own: impl FnOnce() -> B,
@@ -19,9 +19,9 @@ pub(super) fn both<A: Send, B>(
             .name("derive".to_owned())
             .spawn_scoped(scope, run);
         let own = own();
-        // A panic goes on here, as if the work had been done on this thread.
+        // A panic continues here, as if the work had been done on this thread.
         let done = thread.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        // Where no thread could be started, this one does both.
+        // If no thread could be started, this one runs both.
         match done.ok().flatten().or_else(run) {
             Some(other) => (other, own),
             None => unreachable!("the job is taken by exactly one of two"),

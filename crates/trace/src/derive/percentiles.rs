@@ -1,10 +1,11 @@
-//! Percentiles of times ready, of values that come in ascending order once their number is known.
+//! Percentiles of ready times, from values that come in ascending order and whose number is known.
 //!
-//! Only the values next to a percentile are kept, so that memory does not grow with the values.
+//! Only the values next to a percentile are kept, so memory does not grow with the number of
+//! values.
 
 use crate::table::{CpuMethod, ReadyPercentile};
 
-/// How a time ready ended.
+/// The end of a ready time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadyKind {
     /// The thread was switched in on a processor that slept deeply: waking it is part of the time.
@@ -39,7 +40,7 @@ impl ReadyKind {
 /// Shortest, percentiles, longest.
 const PERCENTS: [u64; 8] = [0, 5, 25, 50, 90, 95, 99, 100];
 
-/// The values of one kind, of a process or method. What each value needs comes first.
+/// The values of one kind, of a process or method. Fields that each value needs come first.
 #[derive(Debug, Clone)]
 pub(super) struct Ranked {
     seen: u64,
@@ -51,12 +52,12 @@ pub(super) struct Ranked {
     longest_sum: i64,
     count: u64,
     is_deep_sleep: bool,
-    /// The values at and behind the position of each percentile.
+    /// The values at and after the position of each percentile.
     near: [(i64, i64); PERCENTS.len()],
 }
 
 impl Ranked {
-    /// For `count` values of one kind.
+    /// Creates percentiles for `count` values of one kind.
     pub(super) fn new(kind: usize, count: u32) -> Self {
         let count = u64::from(count);
         Self {
@@ -78,7 +79,7 @@ impl Ranked {
         (hundredths / 100, hundredths % 100)
     }
 
-    /// Takes the next value, which is no smaller than those before.
+    /// Adds the next value, which must not be smaller than the ones before.
     #[inline]
     pub(super) fn push(&mut self, value: i64) {
         let at = self.seen;
@@ -93,8 +94,8 @@ impl Ranked {
     }
 
     fn keep(&mut self, at: u64, value: i64) {
-        // Both neighbours of a percentile are wanted, for it lies between them; all others only go into the
-        // sums.
+        // A percentile is between two values, so both neighbors are needed. All other values only
+        // go into the sums.
         self.next = u64::MAX;
         for (index, percent) in PERCENTS.into_iter().enumerate() {
             let (below, _) = self.position(percent);
@@ -113,12 +114,12 @@ impl Ranked {
         }
     }
 
-    /// The percentiles, once all values were taken.
+    /// The percentiles, after all values were added.
     fn values(&self) -> [i64; PERCENTS.len()] {
         let mut all = [0; PERCENTS.len()];
         for ((value, percent), (below, above)) in all.iter_mut().zip(PERCENTS).zip(self.near) {
             let (_, hundredths) = self.position(percent);
-            // A value that broken time stamps made huge would overflow 64 bits when it is multiplied.
+            // A huge value from broken time stamps would overflow 64 bits when multiplied.
             let between = (i128::from(above) - i128::from(below)) * i128::from(hundredths) / 100;
             *value = below.saturating_add(i64::try_from(between).unwrap_or(i64::MAX));
         }
@@ -126,7 +127,7 @@ impl Ranked {
     }
 }
 
-/// How many values of each kind there are.
+/// Number of values of each kind.
 pub(super) type Counts = [u32; 2];
 
 /// The row of a process, or of a method of it.

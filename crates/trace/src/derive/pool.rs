@@ -12,10 +12,11 @@ use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Pool, PoolTag, Row};
 
-/// Tags and types with a sum of their own. Systems have some thousands; a file could have one for each block.
+/// Tags and types with a sum of their own. Systems have some thousands; a file could have one for
+/// each block.
 const MAX_TAGS: usize = 1 << 16;
 
-/// Sums by tag and type; those of all others have neither.
+/// Sums by tag and type; `None` collects all others.
 type Sums = BTreeMap<Option<(Arc<str>, i32)>, PoolTag>;
 
 /// Computes `pool_tag`.

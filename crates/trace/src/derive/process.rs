@@ -1,4 +1,4 @@
-//! What is summed up of the CPU use of a process.
+//! Sums of the CPU use of a process.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use rustc_hash::FxHashSet;
 
 use crate::table::CpuProcess;
 
-/// What is summed up for a process.
+/// Sums for a process.
 #[derive(Debug, Default)]
 pub(super) struct Sum {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
     pub(super) dpc_isr_cpu_ns: i64,
     pub(super) run_ns: i64,
-    /// What DPCs and interrupts took of `run_ns`; `None` if no slice of the process says so.
+    /// The part of `run_ns` spent in DPCs and interrupts; `None` if no slice of the process has it.
     pub(super) dpc_isr_ns: Option<i64>,
     pub(super) wait_sum_ns: i64,
     pub(super) ready_sum_ns: i64,
@@ -31,7 +31,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds what switches say to what samples say.
+    /// Adds the sums of switches to the sums of samples.
     pub(super) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
@@ -74,7 +74,7 @@ pub(super) fn row(
     ready: i64,
 ) -> CpuProcess {
     let switched = |value: i64| has_switches.then_some(value);
-    // Switches see every processor, samples only where the timer struck.
+    // Switches show every processor, samples only those at which the timer fired.
     let cores = if sum.switched_cores.is_empty() {
         &sum.sampled_cores
     } else {

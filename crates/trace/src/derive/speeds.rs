@@ -7,7 +7,7 @@ use super::columns::{Get, int32, int64, text};
 use crate::sink::SinkError;
 use crate::table::{CpuCore, CpuFrequency, Row};
 
-/// Kinds of cores that are distinguished; processors have three at most.
+/// Maximum number of kinds of cores; processors have three at most.
 const MAX_CLASSES: usize = 8;
 
 /// Kind and nominal speed of each processor.
@@ -36,8 +36,8 @@ impl Cores {
         )?;
         let mut cores = Self { kinds };
         if cores.classes().len() > MAX_CLASSES {
-            // So many classes cannot be true. Rows for each of them would multiply those of processes and
-            // methods.
+            // This many classes cannot be real. Rows for each of them would multiply the rows of
+            // processes and methods.
             cores
                 .kinds
                 .values_mut()
@@ -72,7 +72,7 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Measured speeds of each processor; where none were recorded, the speeds that were requested.
+    /// Measured speeds of each processor, or the requested speeds if none were measured.
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
         let (mut measured, mut requested) = (Self::default(), Self::default());
         source.scan(
@@ -103,8 +103,8 @@ impl Speeds {
             },
         )?;
         for (cpu, speeds) in requested.of {
-            // By processor, never mixed: a measured speed between two requested ones would look like a
-            // change.
+            // By processor, never mixed: a measured speed between two requested ones would look
+            // like a change.
             measured.of.entry(cpu).or_insert(speeds);
         }
         measured
@@ -119,7 +119,8 @@ impl Speeds {
         let at = speeds
             .partition_point(|(start, ..)| *start <= time)
             .checked_sub(1)?;
-        // Between two stretches the speed is not known; that of the one before may long be out of date.
+        // Between two stretches the speed is unknown; the speed of the one before may be long out
+        // of date.
         speeds
             .get(at)
             .filter(|(_, stop, _)| time < *stop)

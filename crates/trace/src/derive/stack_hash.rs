@@ -10,10 +10,10 @@ use crate::topics::TABLES;
 /// Rows of a batch.
 const BATCH: usize = 1 << 14;
 
-/// Writes the numbers of those stacks that rows have: most nodes of the tree are only callers.
+/// Writes the hashes of the stacks that rows have: most nodes of the tree are only callers.
 ///
 /// # Errors
-/// Those of the source and the sink.
+/// The errors of the source and the sink.
 pub fn stack_hashes(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut nodes: Vec<(Option<i32>, i64)> = Vec::new();
     let frames = frames(source)?;
@@ -22,6 +22,7 @@ pub fn stack_hashes(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(),
         let code = |row| {
             at(&frames, frame.get(row))
                 .copied()
+                // A node without a known frame has the hash of code outside all modules.
                 .unwrap_or_else(|| of_offset(None, None))
         };
         nodes.extend((0..batch.num_rows()).map(|row| (parent.get(row), code(row))));
@@ -87,6 +88,7 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
             );
             for row in 0..batch.num_rows() {
                 let named = at(&methods, method.get(row)).copied();
+                // Code without a name is identified by its offset in the module.
                 frames.push(named.unwrap_or_else(|| of_offset(module(of.get(row)), rva.get(row))));
             }
             Ok(())
@@ -95,7 +97,8 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
     Ok(frames)
 }
 
-/// Which of so many nodes are stacks of rows, in whatever column a table has them.
+/// Marks the nodes that are stacks of rows, in any column of any table. `count` is the number of
+/// nodes.
 fn stacks_of_rows(source: &dyn TableSource, count: usize) -> Result<Vec<bool>, SinkError> {
     let mut named = vec![false; count];
     // In the table of stacks itself every node names a stack, its own.
@@ -125,7 +128,7 @@ fn stacks_of_rows(source: &dyn TableSource, count: usize) -> Result<Vec<bool>, S
     Ok(named)
 }
 
-/// Whether a column has numbers of stacks.
+/// True if a column contains stack IDs.
 #[must_use]
 pub fn is_stack(column: &str) -> bool {
     column == "stack_id" || column.ends_with("_stack_id")

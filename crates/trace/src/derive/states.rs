@@ -1,4 +1,4 @@
-//! How long processors were in which idle state.
+//! Time of processors in each idle state.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,30 @@ use crate::table::{CpuCoreState, CpuIdleState, Row};
 /// Processor, source and number of a state.
 type StateKey = (i32, &'static str, Option<i32>);
 
-/// How often, how long in all and at most processors were in which idle state.
+/// Number, total and maximum length of the stays of processors in each idle state.
 #[derive(Debug, Default)]
 pub(super) struct States {
     sums: BTreeMap<StateKey, (i64, i64, i64)>,
-    /// The last slice of the idle thread of each processor, until a thread comes that gives its state.
+    /// The last slice of the idle thread of each processor, until the switch-in of a thread
+    /// contains its state.
     last: BTreeMap<i32, (i64, i64)>,
 }
 
 impl States {
     pub(super) fn slept(&mut self, cpu: i32, start: i64, end: i64) {
-        // No thread followed that gave the state of the sleep before: switches in between are missing, and
-        // its length still counts.
+        // No thread followed that gave the state of the sleep before: switches in between are
+        // missing, and its length still counts.
         if let Some((start, end)) = self.last.insert(cpu, (start, end)) {
             self.add(cpu, "context_switch", None, end.saturating_sub(start));
         }
     }
 
-    /// A thread came to the processor at that time.
+    /// A thread was switched in at that time.
     pub(super) fn woke(&mut self, cpu: i32, in_ns: Option<i64>, state: Option<i32>) {
         let Some((start, end)) = self.last.get(&cpu).copied() else {
             return;
         };
-        // Only the switch that ended the sleep says in which state the processor was.
+        // Only the switch that ended the sleep contains the state of the processor.
         if in_ns == Some(end) {
             self.last.remove(&cpu);
             self.add(cpu, "context_switch", state, end.saturating_sub(start));
@@ -45,7 +46,7 @@ impl States {
         *sum = (sum.0 + 1, sum.1.saturating_add(length), sum.2.max(length));
     }
 
-    /// Adds what idle events of the kernel say.
+    /// Adds the idle events of the kernel.
     pub(super) fn events(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
         source.scan(
             CpuIdleState::TABLE,

@@ -1,4 +1,4 @@
-//! What a summary keeps of stacks: those with CPU samples and those of rows that it keeps, numbered anew.
+//! The stacks that a summary keeps, renumbered: stacks with CPU samples, and stacks of its rows.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use super::columns::{Get, int32, int64, text};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, CpuStack, Frame, Row, Stack, StackHash, Table};
 
-/// Rows of `cpu_stack` and `stack_hash`, held back until their stacks have new numbers. Everything else goes
-/// on at once.
+/// Rows of `cpu_stack` and `stack_hash`, held back until their stacks have new numbers. All other
+/// rows are passed on at once.
 pub struct SummarySink<'s> {
     sink: &'s mut dyn Sink,
     held: Vec<RecordBatch>,
@@ -51,11 +51,12 @@ impl<'s> SummarySink<'s> {
         }
     }
 
-    /// Gives back the rows of `stack`, `frame`, `cpu_stack` and `stack_hash` that a summary has, from all
-    /// rows of `source`, and those of the tables `kept`, which name stacks or frames ([`names_stacks`]).
+    /// Returns the rows of `stack`, `frame`, `cpu_stack` and `stack_hash` for a summary, selected
+    /// from all rows of `source`, and the rows of the tables `kept`, which refer to stacks or
+    /// frames ([`names_stacks`]).
     ///
     /// # Errors
-    /// Those of the source.
+    /// The errors of the source.
     pub fn finish(
         self,
         source: &dyn TableSource,
@@ -80,7 +81,7 @@ impl<'s> SummarySink<'s> {
         for table in kept.iter().filter(|table| table.column(STACK_ID).is_some()) {
             source.scan(table, &[STACK_ID], &mut mark_rows)?;
         }
-        // Callers come first, so that the new number of a parent is known when its child asks for it.
+        // Callers come first, so the new number of a parent is known when its child needs it.
         let (mut stacks, mut frames) = (Renumbered::default(), Renumbered::default());
         let mut rows = <Stack as Row>::Columns::default();
         for old in callers_first(&nodes, &wanted) {
@@ -140,10 +141,10 @@ pub struct SummaryStacks {
 /// Name of the column of stacks.
 const STACK_ID: &str = "stack_id";
 
-/// Name of the column of frames that are in no stack: where threads start.
+/// Name of the column with frames that are in no stack: start addresses of threads.
 const START_FRAME_ID: &str = "start_frame_id";
 
-/// Whether rows of a table name stacks or frames, which have other numbers in a summary.
+/// True if rows of a table refer to stacks or frames, which have other numbers in a summary.
 #[must_use]
 pub fn names_stacks(table: &Table) -> bool {
     let is_tree = [Stack::TABLE, Frame::TABLE]
@@ -173,7 +174,8 @@ fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
             for row in 0..batch.num_rows() {
                 let own = nodes.len() as i32;
                 nodes.push(Node {
-                    // A damaged file can claim a parent that comes later; following it could go round for ever.
+                    // A damaged file can claim a parent that comes later; following it could loop
+                    // forever.
                     parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
                     frame: frame.get(row).unwrap_or_default(),
                     depth: depth.get(row).unwrap_or_default(),
@@ -190,7 +192,7 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
     let mut at = stack;
     while let Some(index) = at.and_then(|stack| usize::try_from(stack).ok()) {
         match wanted.get_mut(index) {
-            // A node that is marked has all its callers marked as well: each node is visited once in all.
+            // All callers of a marked node are also marked, so each node is visited once in total.
             Some(wanted) if !*wanted => *wanted = true,
             _ => return,
         }
@@ -198,14 +200,14 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
     }
 }
 
-/// The wanted nodes, each right behind its caller or what else that called: neighbours in the tree have
-/// numbers near to each other, which makes the file of a summary smaller.
+/// The wanted nodes, each directly after its caller or after another callee of that caller.
+/// Neighbors in the tree get similar numbers, which makes the file of a summary smaller.
 fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
-    // The first called one of each node, and the next one of the same caller; the last place is for those
-    // without a caller.
+    // The first called one of each node, and the next one of the same caller; the last place is for
+    // those without a caller.
     let (mut first, mut next) = (vec![None; nodes.len() + 1], vec![None; nodes.len()]);
     let is_wanted = |(old, _): &(usize, &Node)| wanted.get(*old) == Some(&true);
-    // From the last to the first, so that each list of called nodes ends up in ascending order.
+    // From the last to the first, so that each list of callees ends up in ascending order.
     for (old, node) in nodes.iter().enumerate().rev().filter(is_wanted) {
         let caller = node
             .parent
@@ -219,7 +221,8 @@ fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
     let mut open: Vec<usize> = first.last().copied().flatten().into_iter().collect();
     while let Some(old) = open.pop() {
         order.push(old);
-        // The stack takes the last one first: what a node called comes before its own next sibling.
+        // The stack returns the last one first: the callees of a node come before its own next
+        // sibling.
         open.extend(next.get(old).copied().flatten());
         open.extend(first.get(old).copied().flatten());
     }
@@ -263,7 +266,8 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
         }
         Ok(())
     })?;
-    // Rows of `frame` are found by position, so they have to come in the order of their new numbers.
+    // Rows of `frame` are found by position, so they have to come in the order of their new
+    // numbers.
     rows.sort_unstable_by_key(|row| row.frame_id);
     let mut columns = <Frame as Row>::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
@@ -300,7 +304,7 @@ fn renumbered(
     Ok(rows)
 }
 
-/// Rows with their new numbers, without those of stacks that only omitted rows had.
+/// Rows with their new numbers, without stacks that only omitted rows used.
 fn hashes(
     held: &[RecordBatch],
     named: &[bool],
@@ -326,7 +330,7 @@ fn hashes(
     Ok(columns.take()?)
 }
 
-/// Rows with their new numbers, those of each process in the order of these.
+/// Rows with their new numbers. The rows of each process are ordered by them.
 fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<CpuStack> = Vec::new();
     for batch in held {
@@ -478,7 +482,7 @@ mod tests {
                 vec![Some(107), Some(105), Some(104), Some(103)]
             )
         );
-        // Where a thread begins need not be in any stack.
+        // The start address of a thread need not be in any stack.
         assert_eq!(
             ints(&kept.kept[1][0], "start_frame_id"),
             [None, Some(3), Some(1)]

@@ -12,7 +12,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::CpuTag;
 use crate::tags::{TagSet, Tagged};
 
-/// What is summed up for a tag of a process.
+/// Sums for a tag of a process.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     group: Group,
@@ -56,7 +56,7 @@ impl<'s> Tags<'s> {
     }
 }
 
-/// What each tag has. A stack has one tag, so that everything counts once.
+/// The sums of each tag. A stack has one tag, so all time counts once.
 fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
     let mut sums: FxHashMap<u32, Sum> = FxHashMap::default();
     for (key, group) in of.groups {
@@ -65,8 +65,8 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
         };
         let sum = sums.entry(tag).or_default();
         sum.group.add(group);
-        // Groups come sorted by thread, but those of one thread may change between tags: each tag remembers
-        // its own last thread.
+        // Groups are sorted by thread, but groups of one thread may alternate between tags: each
+        // tag remembers its own last thread.
         if sum.last_thread != Some(key.thread) {
             sum.last_thread = Some(key.thread);
             sum.threads += 1;

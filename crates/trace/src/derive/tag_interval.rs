@@ -1,4 +1,4 @@
-//! When stack tags were active: stretches of time with CPU samples of a tag.
+//! Active times of stack tags: stretches of time with CPU samples of a tag.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,16 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{CpuSample, Row, TagInterval, Trace};
 use crate::tags::OTHER;
 
-/// A stretch ends where no sample of its tag came for so long, or for this part of the trace if that is
-/// longer. This bounds the rows: a tag of a process has a hundred at most, and one for each second.
+/// A stretch ends after this time without a sample of its tag, or after a fraction of the trace if
+/// that is longer. This bounds the rows: at most a hundred for a tag of a process, and at most one
+/// per second.
 const GAP_NS: i64 = 1_000_000_000;
 const GAPS: i64 = 100;
 
 /// Process, number of the set, number of the tag in it.
 type Key = (Option<i32>, usize, u32);
 
-/// Samples of a tag that lie close together.
+/// Samples of a tag that are close together.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     start: i64,
@@ -29,14 +30,14 @@ struct Stretch {
     cpu: i64,
 }
 
-/// Computes `tag_interval`. Samples come in the order of time.
+/// Computes `tag_interval`. Samples come in order of time.
 pub(super) fn derive(
     source: &dyn TableSource,
     tags: &Tags<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
-    // Tags of a recording of hours come and go thousands of times; gaps grow with its length so that rows do
-    // not.
+    // Tags of a recording of hours come and go thousands of times. Gaps grow with its length, so
+    // that the number of rows does not.
     let gap = (duration(source)? / GAPS).max(GAP_NS);
     let mut all = Stretches {
         gap,
@@ -92,7 +93,7 @@ impl Stretches {
             samples: 1,
             cpu,
         };
-        // An empty stretch, to which the sample is added below as to any other.
+        // An empty stretch; the sample is added below as to any other.
         let open = self.open.entry(key).or_insert(Stretch {
             samples: 0,
             cpu: 0,
@@ -107,7 +108,8 @@ impl Stretches {
         open.cpu = open.cpu.saturating_add(cpu);
     }
 
-    /// The rows in their order. What no rule names says nothing, and several rules may make one tag.
+    /// The rows in their order. Tags for unmatched stacks are omitted. Several rules may produce
+    /// one tag.
     fn rows(self, tags: &Tags<'_>) -> Vec<TagInterval> {
         let mut by_name: BTreeMap<(Option<i32>, &str, &str), Vec<Stretch>> = BTreeMap::new();
         for ((process, set, tag), stretch) in self.done.into_iter().chain(self.open) {
@@ -138,7 +140,7 @@ impl Stretches {
     }
 }
 
-/// Puts together stretches of rules that make the same tag.
+/// Merges stretches of rules that produce the same tag.
 fn joined(mut stretches: Vec<Stretch>, gap: i64) -> Vec<Stretch> {
     stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     let mut all: Vec<Stretch> = Vec::new();

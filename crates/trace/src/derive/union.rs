@@ -1,15 +1,15 @@
-//! Intervals, and the length of the union of those that come in the order of their starts.
+//! Intervals, and the length of their union if they come in the order of their starts.
 
 use super::percentiles::ReadyKind;
 
-/// A wait or a time ready of a thread.
+/// A wait or a ready time of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interval {
     pub(super) process: Option<i32>,
     pub(super) stack: Option<i32>,
     pub(super) start: i64,
     pub(super) end: i64,
-    /// How a time ready ended.
+    /// The end of the ready time.
     pub(super) ready: ReadyKind,
 }
 
@@ -33,8 +33,8 @@ impl Union {
     /// Adds an interval that starts no earlier than those before.
     #[inline]
     pub(super) fn add(&mut self, start: i64, end: i64) {
-        // Since starts ascend, all that lies behind the furthest end so far is new, and no interval has to be
-        // kept.
+        // Because starts ascend, everything after the furthest end so far is new, and no interval
+        // has to be kept.
         let from = start.max(self.covered);
         if end > from {
             self.total = self.total.saturating_add(end.saturating_sub(from));

@@ -33,7 +33,7 @@ fn locks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             let mode = mode.get(row).map(|mode| texts.intern(mode));
             let is_acquired = mode.is_some();
             let sum = sums.entry((process.get(row), mode)).or_default();
-            // A release whose acquisition came before the trace has no mode.
+            // A release whose acquisition was before the trace has no mode.
             if !is_acquired {
                 sum.only_released += 1;
                 continue;

@@ -1,9 +1,10 @@
-//! Drivers that take part in file system requests, and which kind each one is.
+//! Drivers that take part in file system requests, and the kind of each.
 //!
-//! The list (`drivers.tsv`) is taken from the page *Allocated filter altitudes* of the Windows driver
-//! documentation, state of May 2021, as far as a company and a kind can be known. The altitude of a filter
-//! says which kind it is, since Microsoft gives each kind a range of its own; for drivers of security
-//! products that are no file system filters, or have an altitude of another kind, the list names the kind.
+//! The list (`drivers.tsv`) is taken from the page *Allocated filter altitudes* of the Windows
+//! driver documentation, as of May 2021, as far as a company and a kind can be known. The altitude
+//! of a filter determines its kind, because Microsoft assigns each kind a range. For drivers of
+//! security products that are not file system filters, or have an altitude of another kind, the
+//! list names the kind.
 
 use std::sync::LazyLock;
 
@@ -16,14 +17,14 @@ pub struct Driver {
     pub name: &'static str,
     /// Company.
     pub vendor: &'static str,
-    /// What it does.
+    /// Kind of the driver.
     pub category: Category,
-    /// Its place among filters, if it has one of its own; filters with a higher altitude see a request first.
+    /// Its altitude, if it has one of its own; filters with a higher altitude see a request first.
     pub altitude: Option<f64>,
 }
 
-/// Kind of a driver: load order groups of file system filters, the one with virus scanners extended by other
-/// drivers of such products.
+/// Kind of a driver: load order groups of file system filters. The group of virus scanners also
+/// contains other drivers of security products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Category {
@@ -31,13 +32,13 @@ pub enum Category {
     Antivirus,
     /// Watches and reports file I/O.
     ActivityMonitor,
-    /// On top of the others.
+    /// Top of the stack.
     Top,
     /// Recovers deleted files.
     Undelete,
     /// Copies changes to another machine.
     Replication,
-    /// Backs up changes as they are made.
+    /// Backs up changes continuously.
     ContinuousBackup,
     /// Keeps files with unwanted content away.
     ContentScreener,
@@ -47,7 +48,7 @@ pub enum Category {
     SystemRecovery,
     /// Shares volumes between the nodes of a cluster.
     ClusterFileSystem,
-    /// Moves files to slower storage, and brings them back when they are opened.
+    /// Moves files to slower storage, and restores them when they are opened.
     Hsm,
     /// Shows an image as a folder.
     Imaging,
@@ -117,8 +118,8 @@ pub fn all() -> &'static [Driver] {
     &ALL
 }
 
-/// The driver with that file name, whatever its case. A driver that is listed twice is what its first line
-/// says.
+/// The driver with that file name; case is ignored. If a driver is listed twice, its first line
+/// applies.
 #[must_use]
 pub fn category(name: &str) -> Option<Driver> {
     static BY_NAME: LazyLock<FxHashMap<String, Driver>> = LazyLock::new(|| {
@@ -132,8 +133,8 @@ pub fn category(name: &str) -> Option<Driver> {
     BY_NAME.get(&name.to_lowercase()).copied()
 }
 
-/// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude does not
-/// show the kind.
+/// Parses a line: altitude, which may be missing, file name, company, and `antivirus` if the
+/// altitude does not show the kind.
 fn parsed(line: &'static str) -> Option<Driver> {
     let mut fields = line.split('\t');
     let (altitude, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);

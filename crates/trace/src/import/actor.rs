@@ -1,4 +1,4 @@
-//! Who logged an event of a provider.
+//! The process and thread that logged an event of a provider.
 
 use etwkit_etl::RawEvent;
 
@@ -8,7 +8,7 @@ use super::line::Seq;
 use super::waiting::Pending;
 use crate::tracker::process::ProcessKey;
 
-/// Thread and process of an event, as far as they are known.
+/// Thread and process of an event, if they are known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Actor {
     pub(super) tid: Option<u32>,
@@ -17,15 +17,15 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// Those of the header of an event.
+    /// The actor in the header of an event.
     pub(super) fn of(event: &RawEvent<'_>, context: &mut Context<'_>) -> Self {
         let (time, tid) = (event.timestamp, event.thread_id());
         let who = tid.map(|tid| context.of_thread(tid, time));
         let in_header = event
             .process_id()
             .and_then(|pid| context.directory.process_at(pid, time));
-        // The header names the process even where no event described the thread; the id alone may have been
-        // used again, so both are looked up at the time of the event.
+        // The header names the process even where no event described the thread; the ID alone may
+        // have been reused, so both are looked up at the time of the event.
         let process = in_header.or_else(|| who.and_then(|who| who.process));
         Self {
             tid,
@@ -35,7 +35,7 @@ impl Actor {
     }
 }
 
-/// Puts the stack of an event that begins something in the line, if it brought one.
+/// Queues the stack of an event that starts something, if the event contains one.
 pub(super) fn start(event: &RawEvent<'_>, actor: Actor, context: &mut Context<'_>) -> Option<Seq> {
     let stack = inline_stack(event);
     (!stack.is_empty())

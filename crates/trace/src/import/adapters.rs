@@ -1,4 +1,4 @@
-//! Network interfaces of the machine: what the recorder wrote about them, and what the merge step added.
+//! Network interfaces of the machine, as reported by the recorder and by the merge step.
 
 use etwkit_decode::kernel::config::Nic;
 use etwkit_decode::kernel::merge::NetworkInterface;
@@ -10,14 +10,14 @@ use crate::sink::{Sink, SinkError};
 use crate::system_config::SystemConfig;
 use crate::table::{Adapter, Row};
 
-/// The events were read by the first pass, with those of the rest of the machine.
+/// The events were read by the first pass, together with the events of the rest of the machine.
 pub(super) const DECLARATION: Declaration = Declaration {
     tables: &[sums(Adapter::TABLE)],
     make: |_| Box::new(Adapters),
     ..Declaration::EMPTY
 };
 
-/// Writes what the first pass learned.
+/// Writes the data of the first pass.
 struct Adapters;
 
 impl Importer for Adapters {
@@ -33,12 +33,12 @@ impl Importer for Adapters {
     }
 }
 
-/// Interfaces of both kinds of events, joined by their index. Windows lists filters and tunnels as interfaces
-/// of their own, which have neither cards nor addresses: they are left out.
+/// Interfaces of both kinds of events, joined by their index. Windows lists filters and tunnels as
+/// interfaces of their own, which have neither cards nor addresses: they are left out.
 fn adapters(config: &SystemConfig) -> impl Iterator<Item = Adapter> + '_ {
     config.nics.values().map(|nic| {
         let is_same = |other: &&NetworkInterface| {
-            // Index 0 stands for a protocol that is not bound, and would join any two cards.
+            // Index 0 means a protocol that is not bound, and would join any two cards.
             other.index != 0 && [nic.ipv4_index, nic.ipv6_index].contains(&other.index)
         };
         let row = of_card(nic);
@@ -63,7 +63,7 @@ fn of_card(nic: &Nic) -> Adapter {
 }
 
 fn of_interface(row: Adapter, interface: &NetworkInterface) -> Adapter {
-    // All bits are set where the speed is not known.
+    // All bits are set where the speed is unknown.
     let speed = |bits: u64| i64::try_from(bits).ok();
     Adapter {
         alias: Some(interface.alias.clone()).filter(|alias| !alias.is_empty()),

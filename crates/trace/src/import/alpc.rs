@@ -1,7 +1,8 @@
-//! Messages of ALPC: sending, receipt, answer and wait become one row. Their events name no thread: it is the
-//! one that runs on the processor.
+//! ALPC messages: sending, receipt, answer and wait become one row. Their events name no thread:
+//! they belong to the thread that runs on the processor.
 //!
-//! A message is known by its number. Its answer has the same number, and later messages use the number again.
+//! A message is identified by its number. Its answer has the same number, and later messages reuse
+//! it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,37 +39,37 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Messages that are held, and threads that wait. When there are more messages, the oldest are written as
-/// they are.
+/// Maximum number of open messages, and of waiting threads. If there are more messages, the oldest
+/// are written incomplete.
 const MAX_HELD: usize = 1 << 16;
 
-/// Distinct names of ports; the names of others are not kept.
+/// Maximum number of distinct port names; further names are not kept.
 const MAX_PORTS: usize = 1 << 14;
 
 /// A message that later events may belong to.
 #[derive(Debug)]
 struct Open {
     row: Alpc,
-    /// Its place in the order in which messages came.
+    /// Its rank in the order of arrival.
     number: u64,
-    /// When the first of its events came.
+    /// Time of the first of its events.
     first_ns: i64,
     /// The event whose stack the row takes.
     stack: Option<Seq>,
-    /// Whether the sender waits for the answer.
+    /// True if the sender waits for the answer.
     is_awaited: bool,
 }
 
 /// A wait of a thread.
 #[derive(Debug)]
 enum Wait {
-    /// For the answer to a message, since a time.
+    /// Wait for the answer to a message, since a time.
     Reply(u32, i64),
-    /// For any message at a port, since a time; how long, once it ended.
+    /// Wait for any message at a port, since a time; the duration, once it ended.
     Message(Option<Arc<str>>, i64, Option<i64>),
 }
 
-/// The thread of an event, as far as it is known, and the time.
+/// The thread of an event, if it is known, and the time.
 #[derive(Debug, Clone, Copy)]
 struct Actor {
     tid: Option<u32>,
@@ -86,7 +87,7 @@ impl Actor {
         self.who.map(|who| who.thread_key)
     }
 
-    /// Whether it may be that process.
+    /// True if it may be that process: the keys are equal, or one of them is unknown.
     fn may_be(self, process_key: Option<i32>) -> bool {
         self.process_key()
             .zip(process_key)
@@ -94,17 +95,17 @@ impl Actor {
     }
 }
 
-/// Puts the events of messages together.
+/// Combines the events of messages.
 #[derive(Debug, Default)]
 struct Messages {
     open: FxHashMap<u32, Open>,
-    /// The open messages in the order in which they came.
+    /// The open messages in order of arrival.
     order: BTreeMap<u64, u32>,
     next: u64,
-    /// By thread id.
+    /// Waits by thread ID.
     waits: FxHashMap<u32, Wait>,
     ports: FxHashSet<Arc<str>>,
-    /// Gaps in the recording that are known.
+    /// Number of known gaps in the recording.
     gaps: u64,
 }
 
@@ -125,8 +126,8 @@ impl Messages {
     fn send(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
         if let Some(Open { row, .. }) = self.open.get_mut(&id)
             && row.reply_ns.is_none()
-            // The answer has the number of its message. It comes from the process that received it; anything
-            // else is a new message with a number that is used again.
+            // The answer has the number of its message. It comes from the process that received it;
+            // anything else is a new message with a reused number.
             && actor.may_be(row.receiver_process_key)
             && let Some(received) = row.receive_ns
         {
@@ -153,10 +154,12 @@ impl Messages {
             {
                 row.end_ns = Some(actor.ns);
                 row.duration_ns = row.send_ns.map(|sent| actor.ns.saturating_sub(sent));
+                // The receiver of the answer is the sender of the message.
                 if row.send_ns.is_none() {
                     sent_by(row, actor);
                 }
-                // A sender that waits logs the end of the wait behind this event, and the row has its length.
+                // A sender that waits logs the end of the wait after this event, and the row
+                // contains its length.
                 if !*is_awaited {
                     self.end(id, actor.time, context);
                 }
@@ -166,7 +169,8 @@ impl Messages {
                 self.begin(id, actor, context);
             }
         }
-        // A receipt ends a wait for any message. A wait for an answer ends with an event of its own.
+        // A receipt ends a wait for any message. A wait for an answer ends with an event of its
+        // own.
         let wait = actor.tid.and_then(|tid| match self.waits.remove(&tid) {
             Some(Wait::Message(port, since, length)) => Some((port, since, length)),
             other => {
@@ -204,12 +208,14 @@ impl Messages {
     fn unwait(&mut self, status: u32, actor: Actor, context: &mut Context<'_>) {
         let Some(tid) = actor.tid else { return };
         match self.waits.get_mut(&tid) {
+            // The message itself follows as an event of its own, which uses this length.
             Some(Wait::Message(_, since, length)) if status == 0 => {
                 *length = Some(actor.ns.saturating_sub(*since));
             }
             Some(Wait::Reply(id, since)) => {
                 let (id, since) = (*id, *since);
                 self.waits.remove(&tid);
+                // The number may belong to another message by now.
                 let own = self.open.get_mut(&id).filter(|open| open.is_awaited);
                 let Some(open) = own.filter(|open| actor.may_be(open.row.sender_process_key))
                 else {
@@ -229,7 +235,7 @@ impl Messages {
 
     fn wait(&mut self, actor: Actor, wait: Wait) {
         let Some(tid) = actor.tid else { return };
-        // No machine has so many threads that wait at the same time.
+        // No machine has this many threads that wait at the same time.
         if self.waits.len() >= MAX_HELD {
             self.waits.clear();
         }
@@ -241,6 +247,7 @@ impl Messages {
         if let Some(known) = self.ports.get(&*name) {
             return Some(Arc::clone(known));
         }
+        // A malicious trace can name a new port in every event.
         let is_kept = !name.is_empty() && self.ports.len() < MAX_PORTS;
         let name: Arc<str> = is_kept.then(|| name.into())?;
         self.ports.insert(Arc::clone(&name));
@@ -272,7 +279,7 @@ impl Messages {
         self.open.entry(id).insert_entry(open).into_mut()
     }
 
-    /// Writes a message that no more events belong to.
+    /// Writes a message to which no more events belong.
     fn end(&mut self, id: u32, time: i64, context: &mut Context<'_>) {
         let Some(open) = self.open.remove(&id) else {
             return;
@@ -289,10 +296,11 @@ impl Messages {
             context.wait(time, None, None, row);
             return;
         }
+        // The message is outside the range, so no row takes its stack.
         stack.into_iter().for_each(|stack| context.forget(stack));
     }
 
-    /// Writes all messages, in the order in which they came.
+    /// Writes all messages, in order of arrival.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
         for id in std::mem::take(&mut self.order).into_values() {
             self.end(id, time, context);
@@ -319,7 +327,7 @@ impl Importer for Messages {
         };
         let time = event.timestamp;
         if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
-            // Numbers may have been used again in the gap, and would join events of different messages.
+            // Numbers may have been reused in the gap, and would join events of different messages.
             self.give_up(time, context);
         }
         let tid = event.thread_id().or(context.running_on(event.cpu));

@@ -1,5 +1,5 @@
-//! Stacks on their way from the events to the rows: the addresses of whole ones, in chunks that are given
-//! away as a whole.
+//! Storage for stacks on their way from the events to the rows: the addresses of whole stacks, in
+//! chunks that change owner as a whole.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::tracker::stack::StackId;
 /// Addresses of a chunk: 128 KiB.
 const CHUNK: usize = 1 << 14;
 
-/// Addresses that may wait; with more, rows are handed on before their time: 128 MiB.
+/// Maximum number of waiting addresses (128 MiB). If there are more, rows are passed on early.
 const MAX_WAITING: usize = 1 << 24;
 
 /// A stack of addresses whose row waits.
@@ -18,7 +18,7 @@ pub(super) enum RawStack {
     /// No stack.
     #[default]
     Empty,
-    /// One that a key stands for.
+    /// A stack given by its key.
     Keyed(StackId),
     /// A part of a chunk.
     Whole {
@@ -40,12 +40,13 @@ pub(super) struct Chunk {
     pub(super) until: Seq,
 }
 
-/// The chunk that is filled, and what is known of those that were given away.
+/// The chunk that is being filled, and data about the chunks already passed on.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
     number: u32,
     addresses: Vec<u64>,
-    /// Chunks that rows in the line can have stacks in: their last row and their number of addresses.
+    /// Chunks that rows in the line can have stacks in: their last row and their number of
+    /// addresses.
     given: VecDeque<(Seq, usize)>,
     waiting: usize,
 }
@@ -65,19 +66,19 @@ impl Arena {
         }
     }
 
-    /// Whether the chunk that is filled is full.
+    /// True if the current chunk is full.
     pub(super) fn is_chunk_full(&self) -> bool {
         self.addresses.len() >= CHUNK
     }
 
-    /// Whether a stack lies in the chunk that is filled.
+    /// True if a stack is in the current chunk.
     pub(super) fn holds(&self, stack: RawStack) -> bool {
         matches!(stack, RawStack::Whole { chunk, .. } if chunk == self.number)
     }
 
-    /// Gives the chunk away. `until` is the number of the next row.
+    /// Passes the current chunk on. `until` is the number of the next row.
     pub(super) fn give(&mut self, until: Seq) -> Chunk {
-        // A stack is never split, so the last one may reach over the end of a chunk.
+        // A stack is never split, so the last one may extend beyond the end of a chunk.
         let addresses = std::mem::replace(&mut self.addresses, Vec::with_capacity(CHUNK + 1024));
         let number = self.number;
         self.number = number.wrapping_add(1);
@@ -90,8 +91,8 @@ impl Arena {
         }
     }
 
-    /// Whether so many stacks wait for their rows that rows have to leave. `first` is the first row in the
-    /// line.
+    /// True if so many stacks wait for their rows that rows have to leave. `first` is the first row
+    /// in the line.
     #[inline]
     pub(super) fn is_full(&mut self, first: Seq) -> bool {
         // A chunk is waited for until the last row with a stack in it has left the line.

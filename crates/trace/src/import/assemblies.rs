@@ -1,5 +1,5 @@
-//! The assemblies of .NET methods that were compiled at run time: their addresses lie in no image, but the
-//! runtime names the assembly.
+//! The assemblies of .NET methods that were compiled at run time: their addresses are in no image,
+//! but the runtime names the assembly.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 /// Rows of `module` by method.
 #[derive(Debug, Default)]
 pub(super) struct Assemblies {
-    /// By the number of the method; `None` for code in an image, and where no event names its module.
+    /// By the number of the method; `None` for code in an image, and if no event names its module.
     of_method: Vec<Option<u32>>,
-    /// Assemblies that no image event of their process names, to be written behind the images.
+    /// Assemblies that no image event of their process names. They are written after the images.
     added: Vec<Module>,
 }
 
@@ -65,18 +65,18 @@ impl Assemblies {
         all
     }
 
-    /// The row of `module` for a method whose code lies in no image.
+    /// The row of `module` for a method whose code is in no image.
     pub(super) fn of_method(&self, method_id: u32) -> Option<u32> {
         self.of_method.get(method_id as usize).copied().flatten()
     }
 
-    /// Rows that stand behind those of the images.
+    /// Rows that follow the rows of the images.
     pub(super) fn added(&self) -> &[Module] {
         &self.added
     }
 }
 
-/// The assembly of a method, unless its code lies in an image.
+/// The assembly of a method, unless its code is in an image.
 fn assembly<'m>(
     directory: &Directory,
     modules: &'m RuntimeModuleTracker,
@@ -89,8 +89,8 @@ fn assembly<'m>(
     } else {
         method.begin
     };
-    // Precompiled code lies in its image, which names the module better: it has an offset that symbols are
-    // found by.
+    // Precompiled code is in its image, which identifies the module better: it has an offset by
+    // which symbols are found.
     if directory.image_at(process, method.start, time).is_some() {
         return None;
     }
@@ -111,7 +111,7 @@ fn image_rows(directory: &Directory) -> FxHashMap<ImageKey, u32> {
     rows
 }
 
-/// The row of an assembly that is no image.
+/// The row of an assembly that is not an image.
 fn added(row: u32, process_key: Option<i32>, module: &RuntimeModule) -> Module {
     let pdb = module.pdb.as_deref();
     let path: &Arc<str> = &module.path;

@@ -1,5 +1,5 @@
-//! What a system call was about: the file, key or handle that events of the same thread inside it name, and
-//! the process that it started.
+//! The subject of a system call: the file, key or handle in events of the same thread inside the
+//! call, and the process that it started.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::registry::joined;
 use crate::declared::Events;
 use crate::table::Syscall;
 
-/// Events that say what a call is about.
+/// Events that identify the subject of a call.
 pub(super) const EVENTS: &[Events] = &[
     io::OPERATIONS,
     Events::Kernel(group::REGISTRY, registry::OPERATIONS),
@@ -30,8 +30,8 @@ pub(super) const EVENTS: &[Events] = &[
     Events::Kernel(group::PROCESS, &[process::opcode::START]),
 ];
 
-/// The thread of such an event: the id in its payload, else that in its header, else the one that the
-/// scheduler has.
+/// The thread of the event: the ID in its payload, otherwise the ID in its header, otherwise the
+/// running thread.
 pub(super) fn thread(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<u32> {
     match hook.group {
         group::FILE => Some(operation(hook, event)?.tid),
@@ -49,7 +49,8 @@ fn operation<'e>(hook: Hook, event: &RawEvent<'e>) -> Option<file_io::Operation<
     )
 }
 
-/// Puts into the row of a call what an event inside it says. The first file, key and handle count.
+/// Adds the data of an event inside a call to the row of the call. Only the first file, key and
+/// handle count.
 pub(super) fn add(row: &mut Syscall, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) {
     match hook.group {
         group::FILE if row.path.is_none() => row.path = file(hook, event, context),
@@ -82,7 +83,8 @@ fn key(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<Arc<st
     joined(base, name)
 }
 
-/// The value of the handle that is created, closed or duplicated; of a duplication that of the copy.
+/// The value of the handle that is created, closed or duplicated; for a duplication, the new
+/// handle.
 fn handle(hook: Hook, event: &RawEvent<'_>) -> Option<u32> {
     let (payload, pointer_size) = (event.payload(), event.pointer_size());
     if hook.opcode == object::opcode::DUPLICATE_HANDLE {

@@ -1,4 +1,4 @@
-//! System calls. Their events name no thread: it is the one that runs on the processor.
+//! System calls. Their events name no thread: they belong to the thread that runs on the processor.
 
 use etwkit_decode::kernel::syscall::{self, opcode};
 use etwkit_decode::kernel::{Hook, group};
@@ -32,8 +32,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     make: |_| Box::new(Calls::default()),
 };
 
-/// Nested calls that are held for a thread: functions of windows call back into their programs, which call
-/// again. Where there are more, exits are missing from the trace.
+/// Maximum number of nested calls of a thread: window procedures are called back from the kernel
+/// and call it again. If there are more, exits are missing from the trace.
 const MAX_NESTED: usize = 16;
 
 /// A call that has not ended.
@@ -48,7 +48,7 @@ struct Open {
 struct Calls {
     /// Open calls of each thread, the innermost one last.
     open: FxHashMap<i32, Vec<Open>>,
-    /// Gaps in the recording that are known.
+    /// Number of known gaps in the recording.
     gaps: u64,
 }
 
@@ -93,7 +93,7 @@ impl Calls {
         let time = event.timestamp;
         let exit_ns = context.ns(time);
         let who = tid.map(|tid| context.of_thread(tid, time));
-        // An exit names no function. Calls of a thread nest, so that it ends the one that was entered last.
+        // An exit names no function. Calls of a thread nest, so it ends the call entered last.
         let entered = who.and_then(|who| self.open.get_mut(&who.thread_key)?.pop());
         let is_entered = entered.is_some();
         let (mut row, enter) = match entered {
@@ -107,7 +107,7 @@ impl Calls {
         row.duration_ns = row.enter_ns.map(|enter| exit_ns.saturating_sub(enter));
         row.status = Some(status as i32);
         row.exit_cpu = Some(event.cpu.into());
-        // A call belongs to the part of the trace in which it began, as far as that is known.
+        // A call belongs to the part of the trace in which it started, as far as that is known.
         if context.range.contains(row.enter_ns.unwrap_or(exit_ns)) {
             context.wait(time, None, None, pending(row, enter));
         } else if let Some(enter) = enter {
@@ -136,7 +136,8 @@ impl Importer for Calls {
     ) -> IsShown {
         let (running, gaps) = (context.running_on(event.cpu), context.gaps);
         if std::mem::replace(&mut self.gaps, gaps) != gaps {
-            // Exits may be missing, and the next one may belong to another call than the innermost open one.
+            // Exits may be missing, and the next one may belong to another call than the innermost
+            // open one.
             self.give_up(event.timestamp, context);
         }
         let tid = event.thread_id().or(running);
@@ -155,7 +156,7 @@ impl Importer for Calls {
         Ok(true)
     }
 
-    /// Events inside a call say what the call is about.
+    /// Events inside a call identify its subject.
     fn hear(
         &mut self,
         hook: Option<Hook>,
@@ -163,7 +164,7 @@ impl Importer for Calls {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        // Behind a gap the exits of open calls may be missing.
+        // After a gap the exits of open calls may be missing.
         let Some(hook) = hook.filter(|_| !self.open.is_empty() && self.gaps == context.gaps) else {
             return Ok(());
         };
@@ -180,7 +181,7 @@ impl Importer for Calls {
         Ok(())
     }
 
-    /// Writes the calls that had not ended when the trace did.
+    /// Writes the calls that had not ended at the end of the trace.
     fn finish(
         mut self: Box<Self>,
         learned: Learned<'_>,

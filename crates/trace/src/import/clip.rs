@@ -1,12 +1,12 @@
-//! A scheduling slice of a thread, or a wait, in a part of the trace: what it would have been, had the trace
-//! begun and ended there.
+//! A scheduling slice of a thread, or a wait, clipped to a part of the trace: its values as if the
+//! trace had started and ended there.
 
 use super::range::Range;
 use crate::schedule::{wait_and_ready, was_preempted, was_waiting};
 use crate::table::ContextSwitch;
 
-/// Clips a row to a range and works out its lengths; `None` if nothing of it lies there. `run` is the time on
-/// the processor as far as it is known.
+/// Clips a row to a range and computes its lengths; `None` if nothing of it is in the range. `run`
+/// is the time on the processor, as far as it is known.
 pub(super) fn clipped(
     mut row: ContextSwitch,
     run: Option<(i64, i64)>,
@@ -25,7 +25,8 @@ pub(super) fn clipped(
         return off(row, lengths, range);
     }
     if row.in_ns.is_some_and(|ns| ns < range.start_ns) {
-        // The thread ran when the range began; its wait and the ready event lie in front of it.
+        // The thread was running at the start of the range; its wait and the ready event are before
+        // it.
         row = ContextSwitch {
             thread_key: row.thread_key,
             process_key: row.process_key,
@@ -37,7 +38,7 @@ pub(super) fn clipped(
     }
     row.run_ns = run.map(|(begin, end)| range.clip(end).saturating_sub(range.clip(begin)).max(0));
     row.out_ns = row.out_ns.filter(|ns| *ns <= range.end_ns);
-    // A switch-out behind the range takes its priority along: it was read then.
+    // Without the switch-out the priority is also dropped: it was read at the switch-out.
     row.out_priority = row.out_priority.filter(|_| row.out_ns.is_some());
     (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or_default();
     row.last_out_ns = row.last_out_ns.map(|ns| range.clip(ns));
@@ -45,7 +46,7 @@ pub(super) fn clipped(
     Some(row)
 }
 
-/// A row as a whole, in the range in which the thread was switched in and in no other.
+/// An unclipped row, in the range in which the thread was switched in and in no other.
 pub(super) fn whole(
     mut row: ContextSwitch,
     run: Option<(i64, i64)>,
@@ -59,7 +60,8 @@ pub(super) fn whole(
     Some(row)
 }
 
-/// A thread that was off the processors to the end of the range. `lengths` are known if it came back later.
+/// A thread that was off the processors up to the end of the range. `lengths` are known if it
+/// returned later.
 fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option<ContextSwitch> {
     let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
     if row.readied_ns.is_some_and(|ns| ns > range.end_ns) {
@@ -94,13 +96,13 @@ fn state_of(row: &ContextSwitch) -> Option<u8> {
     row.prev_state.and_then(|state| u8::try_from(state).ok())
 }
 
-/// Waiting and ready, each as far as it is known.
+/// Wait and ready time, each if known.
 type Lengths = (Option<i64>, Option<i64>);
 
 /// Waiting and ready time in the range of a row with a switch-out and a switch-in.
 fn lengths(row: &ContextSwitch, range: Range) -> Option<Lengths> {
-    // All points in time are clipped before lengths are taken, so that waits, times ready and runs of a
-    // thread add up to the length of the range.
+    // All points in time are clipped before lengths are computed, so that waits, ready times and
+    // runs of a thread add up to the length of the range.
     let (out, into) = (range.clip(row.last_out_ns?), range.clip(row.in_ns?));
     let was_preempted = state_of(row).is_some_and(was_preempted);
     Some(wait_and_ready(
@@ -154,7 +156,7 @@ mod tests {
         };
         assert_eq!(kept(25, 30), Some((Some(10), Some(5), Some(15), Some(40))));
         assert_eq!((kept(0, 24), kept(26, 100)), (None, None));
-        // A thread that ran when the trace began has no switch-in.
+        // A thread that was running at the start of the trace has no switch-in.
         let ran = ContextSwitch {
             in_ns: None,
             last_out_ns: None,

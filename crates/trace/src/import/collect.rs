@@ -1,4 +1,5 @@
-//! The first pass: what names and addresses mean, and how the second pass has to wait.
+//! The first pass: the meaning of names and addresses, and the delay of stacks that the second pass
+//! has to wait for.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,25 +31,27 @@ use crate::tracker::method::MethodTracker;
 /// Part of the work that the first pass is; measured on scenario traces.
 pub(super) const SHARE: f64 = 0.3;
 
-/// One in so many events is handed on, whatever it is.
+/// One of this many events is passed on, regardless of its kind.
 const PULSE: u64 = 256;
 
-/// The .NET runtime writes the stack of an event right behind it; a stack that is late by more than this part
-/// of a second was held up by something else.
+/// The .NET runtime writes the stack of an event directly after it. A stack that is late by more
+/// than this fraction of a second was delayed by something else.
 const RUNTIME_STACKS: i64 = 50;
 
-/// Seconds that a stack may come behind its event. In the traces at hand it takes up to 0.4.
+/// Maximum delay in seconds of a stack after its event. In the available traces it is up to 0.4.
 const MAX_PATIENCE_S: i64 = 60;
 
-/// The events of minifilter drivers. With any of them files have to be known by name before they have a key.
+/// The events of minifilter drivers. If there are any, files must be known by name before they have
+/// a key.
 pub(super) const MINI_FILTERS: Events = Events::KernelBetween(
     group::FILE,
     mini_filter::opcode::PRE_START,
     mini_filter::opcode::POST_FAILURE,
 );
 
-/// The learners of kernel events in the order of time. Each gets the events that it names beside the code
-/// that reads them, and no others: an event that is not named there is missing in every trace.
+/// The consumers of kernel events in order of time. Each declares the events that it reads next to
+/// the code that reads them, and gets no others: an event missing in a declaration is missing in
+/// every trace.
 const LEARNERS: [&[Events]; 5] = [
     directory::LEARNS,
     system_config::LEARNS,
@@ -57,7 +60,7 @@ const LEARNERS: [&[Events]; 5] = [
     SAMPLING,
 ];
 
-/// Events whose order gives the interval of samples when the trace began.
+/// Events whose order determines the sampling interval at the start of the trace.
 const SAMPLING: &[Events] = &[Events::Kernel(group::PERFINFO, sample::INTERVALS)];
 
 /// Places among [`LEARNERS`].
@@ -69,20 +72,20 @@ const INTERVALS: usize = 4;
 
 static WANTED: Wanted = Wanted::of(&LEARNERS);
 
-/// What the first pass learned.
+/// The results of the first pass.
 pub(super) struct Collected {
     pub(super) directory: Directory,
     pub(super) methods: MethodTracker,
-    /// The assemblies of methods whose code lies in no image.
+    /// The assemblies of methods whose code is in no image.
     pub(super) assemblies: Assemblies,
     pub(super) config: SystemConfig,
     pub(super) decoder: Decoder,
-    /// Raw ticks that the latest stack came behind its event.
+    /// Maximum delay of a stack after its event, in raw ticks.
     pub(super) patience: i64,
     /// Interval of the samples at the start, in units of 100 ns.
     pub(super) sample_interval: Option<u32>,
-    /// Whether the kernel logger recorded network transfers; the provider reports the same transfers once
-    /// more.
+    /// True if the kernel logger recorded network transfers. The provider reports the same
+    /// transfers again.
     pub(super) kernel_network: bool,
     /// Processors.
     pub(super) cores: Cores,
@@ -92,13 +95,13 @@ pub(super) struct Collected {
     pub(super) object_types: ObjectTypes,
     /// Requests of disks.
     pub(super) disk_queues: DiskQueues,
-    /// Whether DPCs or interrupts were recorded.
+    /// True if DPCs or interrupts were recorded.
     pub(super) has_interrupts: bool,
-    /// Whether calls of minifilter drivers were recorded.
+    /// True if calls of minifilter drivers were recorded.
     pub(super) has_mini_filters: bool,
     /// Raw time of the end.
     pub(super) end: i64,
-    /// Raw time of the last event; none if there is no event.
+    /// Raw time of the last event; `None` if there is no event.
     pub(super) last: Option<i64>,
     pub(super) events: u64,
     /// Bytes of all events, decompressed.
@@ -114,22 +117,22 @@ impl Collected {
     }
 }
 
-/// What is collected while buffers are loaded.
+/// Data collected while buffers are loaded.
 #[derive(Default)]
 struct Ahead {
     counts: Counts,
-    /// Events so far, for the other thread.
+    /// Number of events so far, for the other thread.
     seen: Arc<AtomicU64>,
     mentions: Mentions,
     patience: i64,
-    /// Whether the .NET runtime wrote stacks of its own.
+    /// True if the .NET runtime wrote stacks of its own.
     runtime_stacks: bool,
     kernel_network: bool,
     object_types: ObjectTypes,
     disk_queues: DiskQueues,
     event_bytes: u64,
     has_interrupts: bool,
-    /// Process ids that headers and allocations name.
+    /// Process IDs that headers and allocations name.
     pids: FxHashSet<u32>,
 }
 
@@ -138,7 +141,7 @@ impl Ahead {
     #[inline]
     fn event(&mut self, event: &RawEvent<'_>, clock: &Clock) -> bool {
         self.counts.add(event);
-        // Records lie on multiples of eight bytes.
+        // Records are at multiples of eight bytes.
         self.event_bytes += event.record.len().next_multiple_of(8) as u64;
         let hook = Hook::of(event);
         self.mentions.observe(hook, event);
@@ -169,13 +172,14 @@ impl Ahead {
                 _ => {}
             },
         }
-        // Some of the other events go along, so that progress is reported and an interruption is noticed
-        // whatever a trace consists of.
+        // Some of the other events are also passed on, so that progress is reported and an
+        // interruption is noticed in any trace.
         let pulse = self.counts.total().is_multiple_of(PULSE);
         if pulse {
             self.seen.store(self.counts.total(), Ordering::Relaxed);
         }
-        // Any event of a provider may describe other events, and descriptions count in the order of time.
+        // Any event of a provider may describe other events, and descriptions apply in order of
+        // time.
         pulse || hook.is_none_or(|hook| WANTED.by(hook) != 0)
     }
 
@@ -192,7 +196,7 @@ impl Ahead {
     }
 }
 
-/// What is collected in the order of time.
+/// Data collected in order of time.
 struct Collector {
     first: FirstPass,
     cores: Cores,
@@ -209,7 +213,7 @@ impl Collector {
             self.cores.observe(None, event);
             return;
         };
-        // One look-up for all learners: most events that come here are wanted by one of them alone.
+        // One lookup for all consumers: most events here are wanted by only one of them.
         let by = WANTED.by(hook);
         let wants = |learner: usize| by >> learner & 1 != 0;
         if wants(DIRECTORY) {
@@ -241,7 +245,7 @@ impl Collector {
     }
 }
 
-/// Reads the session once. Gives what it learned, and how many events of each kind there are.
+/// Reads the session once. Returns the collected data and the number of events of each kind.
 pub(super) fn collect(
     session: &Session,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -310,7 +314,7 @@ pub(super) fn collect(
     directory.find_gaps(session, &pass.damage);
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
-    // Without process events these are all that is known of a process; rows still name its id.
+    // Without process events these are all that is known of a process; rows still name its ID.
     pids.into_iter()
         .for_each(|pid| directory.processes.mention(pid));
     let assemblies = Assemblies::new(&directory, &methods, &runtime_modules, session.clock());
@@ -330,11 +334,13 @@ pub(super) fn collect(
             .any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
-        // Rows wait as long as the latest stack of this trace needs, and no longer: every row that waits
-        // takes memory. The limit keeps a single wrong time stamp from holding the whole trace.
+        // Rows wait as long as the latest stack of this trace needs, and no longer: every waiting
+        // row takes memory. The limit prevents a single wrong time stamp from delaying the whole
+        // trace.
         patience: ahead.patience.max(runtime).clamp(0, limit),
-        // The list at the start says it directly. Without one, the first change names the interval that it
-        // replaced; without any change that of the end held all the time.
+        // The list at the start contains it directly. Without a list, the first change contains the
+        // interval that it replaced. Without any change, the interval at the end was in force all
+        // the time.
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
         kernel_network: ahead.kernel_network,
         events: counts.total(),

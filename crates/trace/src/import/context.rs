@@ -1,4 +1,5 @@
-//! What all importers share: who an event belongs to, who runs, and the rows that wait for stacks.
+//! State that all importers share: attribution of events, running threads, and the rows that wait
+//! for stacks.
 
 use std::sync::Arc;
 
@@ -28,12 +29,12 @@ pub(super) struct Context<'d> {
     /// Rows that never have a stack.
     pub(super) tables: Tables,
     pub(super) range: Range,
-    /// Whether a row that reaches over an end of the range is kept whole in the range where it starts.
+    /// True if a row that extends beyond the range is kept whole in the range where it starts.
     pub(super) keep_whole: bool,
     pub(super) decoder: Decoder,
-    /// Who runs, waits and is ready, as far as events were read.
+    /// Running, waiting and ready threads at the current event.
     pub(super) schedule: Schedule,
-    /// How often a gap has started or ended so far.
+    /// Number of starts and ends of gaps so far.
     pub(super) gaps: u64,
     /// The largest number of performance counter values that a context switch carried.
     pub(super) counted_values: usize,
@@ -81,10 +82,10 @@ impl<'d> Context<'d> {
         self.identity.of_thread(tid, time)
     }
 
-    /// The thread that runs on a processor, as far as it is known.
+    /// The running thread of a processor, if it is known.
     pub(super) fn running_on(&self, cpu: u16) -> Option<u32> {
-        // The first switch-out of a processor names the thread that ran before it. That holds only up to the
-        // first switch or gap of the processor.
+        // The first switch-out of a processor names the thread that ran before it. That holds only
+        // up to the first switch or gap of the processor.
         let is_first = || !self.schedule.has_seen(cpu);
         let before = || {
             self.directory
@@ -102,7 +103,7 @@ impl<'d> Context<'d> {
         Some(self.directory.paths.dos_path(path))
     }
 
-    /// Whether a process ended in the part of the trace that is extracted, up to a raw time.
+    /// True if a process ended in the extracted part of the trace, up to a raw time.
     pub(super) fn has_ended(&self, process: Option<ProcessKey>, until: i64) -> bool {
         let instance = process.and_then(|process| self.directory.processes.instance(process));
         let stop = instance.and_then(|instance| instance.stop);
@@ -116,12 +117,12 @@ impl<'d> Context<'d> {
             .map(|tid| self.of_thread(tid, event.timestamp).thread_key)
     }
 
-    /// How stacks found their events, or did not.
+    /// Counts of stacks that found their events, or did not.
     pub(super) const fn attached(&self) -> Attached {
         self.line.attached
     }
 
-    /// Puts a row in the line. `tid` is the thread whose stack it may have.
+    /// Queues a row. `tid` is the thread whose stack it may have.
     pub(super) fn wait(
         &mut self,
         time: i64,
@@ -132,8 +133,8 @@ impl<'d> Context<'d> {
         self.put(Entry::new(time, tid.map(StackSource::Thread), process, row))
     }
 
-    /// Puts the start of a slice in the line, which takes the stack of the context switch by which a thread
-    /// comes to a processor.
+    /// Queues the start of a slice, which takes the stack of the context switch that switches the
+    /// thread in.
     pub(super) fn wait_for_switch(
         &mut self,
         time: i64,
@@ -144,7 +145,7 @@ impl<'d> Context<'d> {
         self.put(Entry::of_switch(time, tid, cpu, process, Pending::Start))
     }
 
-    /// Puts a row in the line that may have the stack of a thread, or that of whichever thread of a process.
+    /// Queues a row that may have the stack of a thread, or of any thread of a process.
     pub(super) fn wait_for(
         &mut self,
         time: i64,
@@ -155,7 +156,7 @@ impl<'d> Context<'d> {
         self.put(Entry::new(time, Some(whose), process, row))
     }
 
-    /// Puts a row in the line that brings its own stack.
+    /// Queues a row that has its own stack.
     pub(super) fn wait_with(
         &mut self,
         time: i64,
@@ -169,7 +170,7 @@ impl<'d> Context<'d> {
     }
 
     fn put(&mut self, entry: Entry<Pending>) -> Seq {
-        // Rows are pushed on another thread, where nothing knows which importer made them, so the declaration
+        // Rows are written on another thread, where their importer is unknown, so the declaration
         // is checked here.
         if cfg!(debug_assertions)
             && let Pending::Row(row) = &entry.row
@@ -179,8 +180,8 @@ impl<'d> Context<'d> {
         self.line.push(entry)
     }
 
-    /// Hands on branches that a processor remembered at a raw time. They have no stack, so that they need not
-    /// wait.
+    /// Passes on branches recorded by a processor at a raw time. They have no stack, so they need
+    /// not wait.
     pub(super) fn branches(
         &mut self,
         time: i64,
@@ -197,11 +198,11 @@ impl<'d> Context<'d> {
         )
     }
 
-    /// Takes the addresses of a stack. `cpu` is the processor where the kernel logged it.
+    /// Takes the addresses of a stack. `cpu` is the processor on which the kernel logged it.
     pub(super) fn attach_whole(&mut self, of: Owner, addresses: &[u64], cpu: Option<u16>) {
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
-        // A whole stack lies in one event. If it begins in the kernel, the user part may follow in an event
-        // of its own, so that it counts as the kernel half.
+        // A whole stack is in one event. If it starts in the kernel, the user part may follow in an
+        // event of its own, so it counts as the kernel half.
         let half = if addresses.first().is_some_and(kernel) {
             Half::Kernel
         } else {
@@ -222,7 +223,7 @@ impl<'d> Context<'d> {
         self.line.attach(of.timestamp, whose, half, stack, cpu);
     }
 
-    /// Moves on to a raw time and hands on the rows that no stack can come for any more.
+    /// Advances to a raw time and passes on the rows for which no stack can come any more.
     #[inline]
     pub(super) fn advance(&mut self, time: i64) -> Result<(), SinkError> {
         self.line.advance(time);
@@ -236,7 +237,7 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// Hands on all rows that wait.
+    /// Passes on all waiting rows.
     pub(super) fn drain(&mut self) -> Result<(), SinkError> {
         while let Some((seq, entry)) = self.line.pop_any() {
             self.outbox.leave(seq, entry, &mut self.line)?;
@@ -244,12 +245,12 @@ impl<'d> Context<'d> {
         self.outbox.flush(&mut self.line)
     }
 
-    /// Gives up a start whose end was lost.
+    /// Drops a start whose end was lost.
     pub(super) fn forget(&mut self, seq: Seq) {
         forget(&mut self.line, &mut self.outbox, seq);
     }
 
-    /// Gives up the ready events that no switch-in will take.
+    /// Drops the ready events that no switch-in will take.
     pub(super) fn forget_released(&mut self) {
         let Self {
             schedule,

@@ -19,7 +19,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Writes what the first pass learned about processors.
+/// Writes the data of the first pass about processors.
 struct CoreRows;
 
 impl Importer for CoreRows {
@@ -80,7 +80,7 @@ impl Cores {
             };
             self.nodes.iter().position(has)
         });
-        // The event has one mask of 64 bits and no group, so that it says nothing about further processors.
+        // The event has one mask of 64 bits and no group, so it does not cover further processors.
         let mask = self.hyper_threads.filter(|_| cpu < u64::BITS);
         CpuCore {
             cpu: cpu as i32,

@@ -1,5 +1,5 @@
-//! The logical processors of the machine: what configuration events and the rundown of Kernel-Processor-Power
-//! say about each.
+//! The logical processors of the machine, from configuration events and the rundown of
+//! Kernel-Processor-Power.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::declared::Events;
 
-/// Kernel events that describe processors; those of Kernel-Processor-Power come in addition.
+/// Kernel events that describe processors, in addition to those of Kernel-Processor-Power.
 pub(super) const LEARNS: &[Events] = &[Events::Kernel(
     group::CONFIG,
     &[
@@ -24,8 +24,8 @@ pub(super) const LEARNS: &[Events] = &[Events::Kernel(
 /// The largest number of processors that Windows supports; files that claim more are not believed.
 pub(super) const MAX_PROCESSORS: u32 = 2048;
 
-/// What the trace says about processors. Collected by the first pass, since rundowns come at the end of a
-/// recording, too.
+/// The description of processors in the trace. The first pass collects it, because rundowns also
+/// come at the end of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Cores {
     /// Group and number of each index.
@@ -80,7 +80,7 @@ impl Cores {
         }
     }
 
-    /// A later event replaces what it states; what it does not state stays.
+    /// A later event replaces the fields that it contains; all others stay.
     fn rundown(&mut self, new: Rundown) {
         if self.rundowns.len() >= MAX_PROCESSORS as usize
             && !self.rundowns.contains_key(&new.number)
@@ -100,8 +100,8 @@ impl Cores {
         };
     }
 
-    /// Index of a processor by group and number. Where no event lists the processors it is the number, as it
-    /// is on machines with one group.
+    /// Index of a processor by group and number. If no event lists the processors, it is the
+    /// number, as on machines with one group.
     pub(super) fn index(&self, number: Number) -> Option<u16> {
         let listed = || {
             let at = |(group, n): &(u16, u8)| (*group, *n) == (number.group, number.number);

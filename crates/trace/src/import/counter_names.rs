@@ -1,4 +1,4 @@
-//! What the first pass learns about performance counters: their names and intervals.
+//! Performance counters, as collected by the first pass: their names and intervals.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use etwkit_etl::RawEvent;
 use crate::declared::Events;
 use crate::table::PmcCounter;
 
-/// What is learned of counters.
+/// Events about counters.
 pub(super) const LEARNS: &[Events] = &[
     Events::Kernel(
         group::PERFINFO,
@@ -22,12 +22,12 @@ pub(super) const LEARNS: &[Events] = &[
 /// Sources of samples that are remembered; processors have some dozens.
 const MAX_SOURCES: usize = 4096;
 
-/// What the first pass learns about counters.
+/// Names and intervals of counters, collected by the first pass.
 #[derive(Debug, Default, Clone)]
 pub(super) struct CounterNames {
     /// Names of the values that events carry.
     counted: Vec<String>,
-    /// Sources of samples: name and interval when the trace began.
+    /// Sources of samples: name and interval at the start of the trace.
     sources: BTreeMap<u32, (Option<String>, Option<u32>)>,
 }
 
@@ -63,7 +63,7 @@ impl CounterNames {
         if known.0.is_none() {
             known.0 = counter::interval_source_name(payload, hook.version);
         }
-        // Where only a change is reported, the interval in force before it is the one at the start of the
+        // If only a change is reported, the interval before it was in force at the start of the
         // trace.
         let first = if hook.opcode == sample::opcode::INTERVAL_SET {
             interval.old
@@ -73,7 +73,7 @@ impl CounterNames {
         known.1 = known.1.or(Some(first).filter(|interval| *interval > 0));
     }
 
-    /// Name of a source, as the trace says, else as Windows numbers it.
+    /// Name of a source from the trace, otherwise from the numbering of Windows.
     pub(super) fn name(&self, source: u32) -> String {
         let recorded = self.sources.get(&source).and_then(|(name, _)| name.clone());
         recorded
@@ -81,12 +81,12 @@ impl CounterNames {
             .unwrap_or_else(|| format!("source {source}"))
     }
 
-    /// The rows of `pmc_counter`, where events carry up to `values` values.
+    /// The rows of `pmc_counter`. `values` is the maximum number of values in an event.
     pub(super) fn rows(&self, values: usize) -> Vec<PmcCounter> {
         let count = self.counted.len().max(values);
         let counted = (0..).take(count).map(|position: i32| PmcCounter {
             position: Some(position),
-            // Without the event that names the counters only their positions are known.
+            // Without the event that names the counters, only their positions are known.
             name: self
                 .counted
                 .get(position as usize)
@@ -108,12 +108,12 @@ impl CounterNames {
 }
 
 impl CounterNames {
-    /// Whether the first pass met a source.
+    /// True if the first pass found the source.
     pub(super) fn knows(&self, source: u32) -> bool {
         self.sources.contains_key(&source)
     }
 
-    /// Interval of a source when the trace began.
+    /// Interval of a source at the start of the trace.
     pub(super) fn interval_of(&self, source: u32) -> Option<u32> {
         self.sources
             .get(&source)

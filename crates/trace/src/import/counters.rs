@@ -1,5 +1,5 @@
-//! Samples that performance counters caused, branch records, and the names of counters. What was counted
-//! between context switches is written with them (`switches`).
+//! Samples caused by performance counters, branch records, and the names of counters. Counts
+//! between context switches are written with the switches (`switches`).
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// Follows the intervals of samples.
 struct Counters<'n> {
     names: &'n CounterNames,
-    /// Name and interval in force of the sources that were met.
+    /// Name and current interval of each source.
     sources: FxHashMap<u32, (Arc<str>, Option<u32>)>,
 }
 

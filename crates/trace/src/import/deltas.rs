@@ -1,4 +1,4 @@
-//! How far performance counters went between two context switches of a processor.
+//! Increments of performance counters between two context switches of a processor.
 
 use etwkit_decode::kernel::counter::MAX_COUNTERS;
 use etwkit_etl::RawEvent;
@@ -9,10 +9,11 @@ use crate::table::Pmc;
 /// Values of a processor's counters.
 type Values = [Option<u64>; MAX_COUNTERS];
 
-/// Bits of the counters that processors have: a value that ran over is too small by two to the power of this.
+/// Width of a processor's counters in bits: a value after an overflow is too small by two to the
+/// power of this.
 const WIDTH: u32 = 48;
 
-/// How far each counter of a processor went.
+/// Increment of each counter of a processor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deltas([Option<i64>; MAX_COUNTERS]);
 
@@ -50,8 +51,8 @@ pub(super) struct LastValues {
 }
 
 impl LastValues {
-    /// Takes the values of a context switch. Gives the differences to the one before on this processor, if
-    /// there are any.
+    /// Takes the values of a context switch. Returns the differences to the previous one on this
+    /// processor, if there is one.
     #[inline]
     pub(super) fn switch(&mut self, event: &RawEvent<'_>) -> Option<Deltas> {
         let mut now = Values::default();
@@ -72,14 +73,14 @@ impl LastValues {
         deltas.iter().any(Option::is_some).then_some(Deltas(deltas))
     }
 
-    /// Forgets a processor: events are missing, or somebody changed its counters.
+    /// Forgets a processor: events are missing, or its counters were changed.
     pub(super) fn forget(&mut self, cpu: u16) {
         self.last.remove(&cpu);
     }
 }
 
-/// How far a counter went. A counter that ran over has started again at 0. One that went by half its range or
-/// more was set by a program, and the difference means nothing.
+/// The increment of a counter. A counter that overflowed has started again at 0. An increment of
+/// half its range or more shows that a program set the counter: then there is none.
 fn difference(before: u64, now: u64) -> Option<i64> {
     let forward = match now.checked_sub(before) {
         Some(forward) => forward,

@@ -1,5 +1,5 @@
-//! The tables that name processes, threads, modules and methods: written at the end, when all names are
-//! known.
+//! The tables that name processes, threads, modules and methods. They are written at the end, when
+//! all names are known.
 
 use etwkit_decode::kernel::merge::IMAGE_ID;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
@@ -14,12 +14,13 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Row, Thread};
 
 const OF_PROCESSES: Events = Events::Kernel(group::PROCESS, process::LIFETIME);
-/// Events of a process that begins to end. They do not show that processes were recorded.
+/// Events of a process that starts to end. They do not show that processes were recorded.
 const ENDINGS: Events = Events::Kernel(group::PROCESS, &[process::opcode::TERMINATE]);
 const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 
 pub(super) const PROCESSES: Declaration = Declaration {
-    // All of these were read by the first pass. Events of the provider stay events: they say more.
+    // All of these were read by the first pass. Events of the provider stay events: they contain
+    // more.
     takes: &[
         OF_PROCESSES,
         ENDINGS,
@@ -41,7 +42,7 @@ pub(super) const PROCESSES: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Writes what is known about processes and threads.
+/// Writes the collected data about processes and threads.
 struct Processes;
 
 impl Importer for Processes {
@@ -99,7 +100,7 @@ pub(super) const CODE: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Writes what is known about modules and methods.
+/// Writes the collected data about modules and methods.
 struct Code;
 
 impl Importer for Code {

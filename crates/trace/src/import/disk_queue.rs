@@ -1,15 +1,16 @@
-//! How many requests of a disk were under way at a time.
+//! Number of concurrent requests of a disk.
 //!
-//! Starts of requests do not name their disk, and a request that is under way when another one completes may
-//! complete long behind it. So the first pass collects when the requests of each disk began and ended.
+//! Starts of requests do not name their disk, and a request that is open when another one completes
+//! may complete long after it. So the first pass collects the start and end of each disk's
+//! requests.
 
 use etwkit_decode::kernel::{Hook, disk};
 use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
-/// Requests that are remembered, 16 bytes each. A trace with more of them gets no depths: depths of a part of
-/// the requests would be wrong.
+/// Maximum number of requests, 16 bytes each. A trace with more of them gets no depths: depths from
+/// a part of the requests would be wrong.
 const MAX_REQUESTS: usize = 1 << 24;
 
 /// Collects requests.
@@ -63,7 +64,7 @@ impl DiskQueues {
         requests.ends.push(end);
     }
 
-    /// Puts requests in the order of time, when all were taken.
+    /// Sorts the requests by time, after all were added.
     pub(super) fn sort(&mut self) {
         for requests in self.disks.values_mut() {
             requests.begins.sort_unstable();
@@ -71,7 +72,7 @@ impl DiskQueues {
         }
     }
 
-    /// Requests under way when a request began and when it ended, itself included.
+    /// Number of open requests when a request started and when it ended, itself included.
     pub(super) fn depths(&self, disk: u32, begin_ns: i64, end_ns: i64) -> Option<(usize, usize)> {
         let Requests { begins, ends } = self
             .disks
@@ -79,9 +80,10 @@ impl DiskQueues {
             .filter(|_| self.count <= MAX_REQUESTS)?;
         let begun = |time: i64| begins.partition_point(|begin| *begin <= time);
         let at_begin = begun(begin_ns).saturating_sub(ends.partition_point(|end| *end <= begin_ns));
-        // An end at the very time still counts here, and does not at the begin: the request itself ends then.
+        // An end at exactly this time still counts here, but not at the start: it is the end of the
+        // request itself.
         let at_end = begun(end_ns).saturating_sub(ends.partition_point(|end| *end < end_ns));
-        // A request counts itself even where it began and ended at the same time.
+        // A request counts itself even if it started and ended at the same time.
         Some((at_begin.max(1), at_end.max(1)))
     }
 }

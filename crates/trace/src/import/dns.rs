@@ -40,14 +40,14 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Open queries for one name. When there are more, the oldest is given up: a malicious file can start
-/// millions of them.
+/// Maximum number of open queries for one name. If there are more, the oldest is dropped: a
+/// malicious file can start millions of them.
 const MAX_OPEN: usize = 64;
 
 /// Adapters or servers of one query that are kept.
 const MAX_NAMES: usize = 32;
 
-/// Names that are kept once each, in the order in which they came.
+/// Distinct names, in order of first occurrence.
 #[derive(Debug, Default)]
 struct Names(Vec<Arc<str>>);
 
@@ -132,11 +132,12 @@ impl Dns {
             (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
         let open = Open::new(pid, query_type, row, start);
         let of_name = self.open.entry(dns_event.name.to_lowercase()).or_default();
-        // Where another one of this process, name and type is open, its answer was lost, or this one's answer
-        // ends both.
+        // If another query of this process, name and type is open, its answer was lost, or this
+        // query's answer ends both.
         let lost = of_name
             .iter()
             .position(|open| open.pid == pid && open.query_type == query_type);
+        // Queries are in order of their starts, so the first one is the oldest.
         let lost = lost.or_else(|| (of_name.len() >= MAX_OPEN).then_some(0));
         if let Some(at) = lost {
             write(of_name.remove(at), now, context);
@@ -184,18 +185,19 @@ impl Dns {
             .position(|open| open.pid == pid && open.query_type == query_type)?;
         let open = of_name.remove(at);
         if of_name.is_empty() {
+            // Otherwise the map would keep an entry for every name of the trace.
             self.open.remove(&name);
         }
         Some(open)
     }
 
-    /// Adds adapters and servers to all open queries for the name that they may belong to. Returns whether
-    /// there is one.
+    /// Adds adapters and servers to all open queries for the name that they may belong to. Returns
+    /// true if there is one.
     fn between(&mut self, dns_event: &DnsEvent) -> bool {
         let Some(of_name) = self.open.get_mut(&dns_event.name.to_lowercase()) else {
             return false;
         };
-        // Older versions do not say who asked.
+        // Older versions do not contain the querying process.
         let knows = of_name.iter().any(|open| open.pid == dns_event.client);
         let mut is_shown = false;
         for open in of_name
@@ -210,6 +212,8 @@ impl Dns {
                         .split(';')
                         .for_each(|server| open.adapter_servers.add(server.trim()));
                 }
+                // Queries for A and AAAA of one name run at the same time, and this event contains
+                // its type.
                 Step::Server { query_type, server } if *query_type == open.query_type => {
                     open.servers.add(server);
                 }
@@ -272,7 +276,7 @@ impl Importer for Dns {
     }
 }
 
-/// Hands a row on, if it belongs to the range.
+/// Passes a row on if it belongs to the range.
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     let Open {
         mut row,

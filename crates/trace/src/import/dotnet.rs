@@ -47,7 +47,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// A thread of a process. The thread that stops the others is the one that lets them run again.
+/// A thread of a process. The thread that suspends the others is the one that resumes them.
 type Runner = (Option<ProcessKey>, Option<u32>);
 
 /// A runtime in a process.
@@ -57,16 +57,16 @@ type Runtime = (Option<ProcessKey>, u16);
 #[derive(Debug, Clone, Copy)]
 struct Suspension {
     begin: i64,
-    /// When all had stopped.
+    /// Time at which all threads had stopped.
     stopped: Option<i64>,
-    /// When the runtime began to let them run again.
+    /// Time at which the runtime started to resume them.
     restart: Option<i64>,
     /// The runtime, if it was to collect.
     runtime: Option<u16>,
 }
 
-/// `GCStart`: a collection that runs while the program does; it stops the threads when it begins and again
-/// before it ends.
+/// `GCStart`: a collection that runs at the same time as the program. It suspends the threads at
+/// its start and again before its end.
 const BACKGROUND: u32 = 1;
 
 /// Collections and compilations that have begun.
@@ -75,13 +75,13 @@ struct Dotnet {
     collections: Vec<table::Gc>,
     /// Position of the last collection with a number in its process and runtime.
     by_number: FxHashMap<(Option<ProcessKey>, u16, u32), usize>,
-    /// By the thread that asked those of its process to stop.
+    /// By the thread that suspended the other threads of its process.
     suspensions: FxHashMap<Runner, Suspension>,
     /// The last collection of each runtime that ended.
     ended: FxHashMap<Runtime, usize>,
-    /// The last collection that each runtime began.
+    /// The last collection that each runtime started.
     last: FxHashMap<Runtime, usize>,
-    /// The last collection that it began and that may go on while threads run.
+    /// The last collection that it started and that may continue while threads run.
     background: FxHashMap<Runtime, usize>,
     /// Suspensions for collections that are not in the trace.
     unattributed: u64,
@@ -102,6 +102,7 @@ impl Dotnet {
         if origin == Origin::Runtime && event.descriptor().id == id::STACK {
             return Ok(self.stack(event, context));
         }
+        // The stack of an event is the next event of its thread, and is attached by this time.
         if let Some(tid) = event.thread_id().filter(|_| origin == Origin::Runtime) {
             self.last_events.insert(tid, event.timestamp);
         }
@@ -134,6 +135,8 @@ impl Dotnet {
                 let Some(suspend) = Suspend::parse(payload, version) else {
                     return Ok(false);
                 };
+                // Other suspensions are tracked as well, so that their restart is not mistaken for
+                // the end of a pause.
                 let runtime = suspend.is_for_gc().then_some(suspend.clr_instance);
                 let suspension = Suspension {
                     begin: ns,
@@ -144,7 +147,7 @@ impl Dotnet {
                 self.suspensions
                     .insert((process, event.thread_id()), suspension);
             }
-            // These stay events of their own: the row of the collection has only sums of them.
+            // These stay events of their own: the row of the collection has only their sums.
             (Origin::Runtime, id::GC_SUSPEND_END | id::GC_RESTART_BEGIN | id::GC_HEAP_STATS) => {
                 self.part(process, event, ns);
                 return Ok(false);
@@ -156,6 +159,7 @@ impl Dotnet {
                 let Some((method, bytes)) = clr::jitting_started(payload) else {
                     return Ok(false);
                 };
+                // Kept until the method is loaded, which reports the end of the compilation.
                 self.compilations.insert((process, method), (ns, bytes));
             }
             (Origin::Runtime, _) => return Ok(thread_pool(process, event, context)),
@@ -164,10 +168,10 @@ impl Dotnet {
         Ok(true)
     }
 
-    /// A stack belongs to the event of its thread in front of it. Without such an event it stays an event
+    /// A stack belongs to the preceding event of its thread. Without that event it stays an event
     /// itself.
     fn stack(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-        // It is taken out, since an event has one stack: another stack without an event in front of it
+        // It is taken out, because an event has one stack. Another stack without a preceding event
         // belongs to none.
         let before = event
             .thread_id()
@@ -206,16 +210,18 @@ impl Dotnet {
             });
         let runtime = (process, start.clr_instance);
         self.last.insert(runtime, index);
+        // Version 0 has no kind, so the collection may be a background one.
         if start.kind.is_none_or(|kind| kind == BACKGROUND) {
             self.background.insert(runtime, index);
         }
         if let Some(row) = self.collections.get_mut(index) {
+            // The older version lacks these fields, so the first version that has them counts.
             row.generation = row.generation.or(start.depth.map(|depth| depth as i32));
             row.gc_type = row.gc_type.or(start.kind.map(|kind| kind as i32));
         }
     }
 
-    /// Takes a part of a pause, or the sizes of the heaps behind a collection.
+    /// Takes a part of a pause, or the sizes of the heaps after a collection.
     fn part(&mut self, process: Option<ProcessKey>, event: &RawEvent<'_>, ns: i64) {
         let suspension = self.suspensions.get_mut(&(process, event.thread_id()));
         match (event.descriptor().id, suspension) {
@@ -246,7 +252,8 @@ impl Dotnet {
             row.end_ns = Some(ns);
             row.duration_ns = row.start_ns.map(|start| ns.saturating_sub(start));
         } else if !self.by_number.contains_key(&(process, runtime, number)) {
-            // The collection began before the trace, or its start was lost: the row has only the end.
+            // The collection started before the trace, or its start was lost: the row has only the
+            // end.
             let (process_key, end_ns) = (key(process), Some(ns));
             self.collections.push(table::Gc {
                 process_key,
@@ -257,8 +264,9 @@ impl Dotnet {
         }
     }
 
-    /// Threads run again. The time belongs to the collection that began while they stood still; without one
-    /// to the collection in the background that is in progress, whichever thread began it.
+    /// Threads run again. The time belongs to the collection that started while they were
+    /// suspended. If there is none, it belongs to the background collection in progress,
+    /// independent of the thread that started it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
         let Some(suspension) = self.suspensions.remove(&runner) else {
             return;
@@ -279,6 +287,7 @@ impl Dotnet {
                 .copied()
                 .filter(|index| self.collections.get(*index).is_some_and(is_meant))
         };
+        // A collection inside the pause started after its suspension.
         let began = find(&self.last, &|row| {
             row.start_ns.is_some_and(|start| start >= begin)
         });
@@ -325,7 +334,8 @@ impl Dotnet {
         };
         let start = self.compilations.remove(&(process, method.method_id));
         let is_dynamic = method.flags & method_flag::DYNAMIC != 0;
-        // Code that was compiled ahead of time is loaded with the same event and cost no compilation.
+        // Code that was compiled ahead of time is loaded with the same event and cost no
+        // compilation.
         let is_jitted = is_dynamic || method.flags & method_flag::JITTED != 0;
         if !is_jitted || !context.range.contains(ts_ns) {
             return Ok(());
@@ -381,7 +391,7 @@ impl Importer for Dotnet {
     }
 }
 
-/// Takes the sizes of the heaps behind a collection.
+/// Takes the sizes of the heaps after a collection.
 fn heaps(row: &mut table::Gc, stats: &HeapStats) {
     let [gen0, gen1, gen2, large, pinned] = stats.sizes.map(|size| size.map(u64::cast_signed));
     (row.gen0_bytes, row.gen1_bytes, row.gen2_bytes) = (gen0, gen1, gen2);
@@ -391,8 +401,8 @@ fn heaps(row: &mut table::Gc, stats: &HeapStats) {
     row.handles = Some(stats.handles.cast_signed());
 }
 
-/// Hands on a row with the stack in its event. Without one there it takes the stack that the runtime writes
-/// behind the event.
+/// Passes on a row with the stack in its event. Without one there, the row gets the stack that the
+/// runtime writes after the event.
 fn with_stack(
     event: &RawEvent<'_>,
     process: Option<ProcessKey>,

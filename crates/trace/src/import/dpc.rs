@@ -40,7 +40,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// What a DPC or interrupt is called, and what its event says; `None` for other events.
+/// The name of a DPC or interrupt, and the content of its event; `None` for other events.
 pub(super) fn read(hook: Hook, event: &RawEvent<'_>) -> Option<(&'static str, DpcIsr)> {
     let kind = dpc::name(hook.opcode)?;
     Some((
@@ -54,22 +54,24 @@ pub(super) fn read(hook: Hook, event: &RawEvent<'_>) -> Option<(&'static str, Dp
     ))
 }
 
-/// Those of a processor that are held, since a longer one around them may still end.
+/// Maximum number held for a processor, because a longer one around them may still end.
 const MAX_HELD: usize = 256;
 
-/// DPCs and interrupts stand for themselves; how long others ran nested inside one is counted beside it.
+/// DPCs and interrupts have their own rows. The time of others nested in one is counted separately.
 #[derive(Default)]
 struct Dpcs {
-    /// Begin and length of those of each processor that no other one has around it so far, by their ends.
+    /// Start and length of the DPCs and interrupts of each processor that are not nested in another
+    /// one so far, by their ends.
     ended: FxHashMap<u16, Vec<(i64, i64)>>,
 }
 
 impl Dpcs {
-    /// Time of those that lie within the one that ends now on a processor. They are logged when they end, so
-    /// that what interrupted this one came before it; those inside of others are counted with these.
+    /// Time of the DPCs and interrupts inside the one that ends now on a processor. They are logged
+    /// when they end, so those that interrupted this one came before it. Those nested more deeply
+    /// are counted with these.
     fn inside(&mut self, cpu: u16, start_ns: i64, end_ns: i64) -> i64 {
         let ended = self.ended.entry(cpu).or_default();
-        // All that began behind its begin ended before it does, and so lies inside of it.
+        // All that started after its start ended before it does, so they are inside of it.
         let first = ended
             .iter()
             .rposition(|(start, _)| *start < start_ns)

@@ -1,8 +1,8 @@
-//! How many events of which kind there are in each second of the trace.
+//! Number of events of each kind in each second of the trace.
 //!
-//! Counting sees every event, so that it has to be cheap: a kind is found once in a table (kernel events) or
-//! a map (all others), and the counters of the present second lie side by side. Stacks come later than their
-//! events; seconds stay open until no stack can come for their events any more.
+//! Counting sees every event, so it has to be cheap: a kind is found once in a table (kernel
+//! events) or a map (all others), and the counters of the current second are adjacent. Stacks come
+//! later than their events; seconds stay open until no stack can come for their events any more.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -25,51 +25,56 @@ use crate::declared::sums;
 use crate::sink::{Sink, SinkError};
 use crate::table::{EventCount, Row};
 
-/// Every event is counted, whoever takes it, so that it claims none.
+/// Every event is counted, in addition to the importer that takes it, so this importer claims none.
 pub(super) const DECLARATION: Declaration = Declaration {
     tables: &[sums(EventCount::TABLE)],
     ..Declaration::EMPTY
 };
 
-/// Kinds that are counted apart; all that come later are counted together. Large traces have some thousands.
+/// Maximum number of kinds counted separately; all later ones are counted together. Large traces
+/// have some thousands.
 const MAX_KINDS: usize = 1 << 14;
 
-/// Events whose stacks may still come: a trace with more of them at a time loses stacks of the oldest.
+/// Maximum number of events that wait for stacks: a trace with more of them loses stacks of the
+/// oldest.
 const MAX_LOGGED: usize = 1 << 18;
 
-/// Events of one time that are looked through for the one that a stack belongs to: clocks that stand still
-/// for a while have thousands, malicious traces any number.
+/// Maximum number of events with one time that are searched for the event of a stack: clocks that
+/// stand still for a while have thousands, malicious traces any number.
 const MAX_ALIKE: usize = 1 << 8;
 
-/// Threads whose last event of the .NET runtime is remembered, since its stack comes as the next event.
+/// Maximum number of threads for which the last event of the .NET runtime is remembered. Its stack
+/// comes as the next event.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Seconds that are open at a time: stacks come within a minute, and only damaged files go back in time.
+/// Maximum number of open seconds: stacks come within a minute, and only damaged files go back in
+/// time.
 const MAX_OPEN: usize = 64;
 
-/// Versions of kernel events that are found without a map.
+/// Number of versions of kernel events that are counted without a map.
 const DIRECT_VERSIONS: usize = 4;
 
-/// Number of a kind; 0 stands for all that are not counted apart.
+/// Number of a kind; 0 means all that are not counted separately.
 type KindId = u16;
 
-/// What a row says about a kind.
+/// The columns of a kind.
 #[derive(Debug, Clone, Default)]
 struct Kind {
     kernel_group: Option<i32>,
     provider_guid: Option<Arc<str>>,
     provider: Option<Arc<str>>,
     name: Option<Arc<str>>,
-    /// Id, opcode and version.
+    /// ID, opcode and version.
     numbers: Option<(i32, i32, i32)>,
-    /// Stacks so far: where several events have the same time, the kind that had stacks before has this one.
+    /// Number of stacks so far. If several events have the same time, the kind that had stacks
+    /// before is preferred.
     stacks: u64,
 }
 
 /// The kinds that were met.
 struct Kinds {
     all: Vec<Kind>,
-    /// Numbers of kernel events by hook id and version; 0 if there is none yet.
+    /// Numbers of kernel events by hook ID and version; 0 if there is none yet.
     direct: Vec<KindId>,
     by_identity: FxHashMap<Identity, KindId>,
     guids: FxHashMap<etwkit_etl::Guid, Arc<str>>,
@@ -78,6 +83,7 @@ struct Kinds {
 impl Default for Kinds {
     fn default() -> Self {
         Self {
+            // Kind 0 collects the events of all kinds beyond the limit.
             all: vec![Kind::default()],
             direct: vec![0; DIRECT_VERSIONS << 16],
             by_identity: FxHashMap::default(),
@@ -154,7 +160,7 @@ impl Kinds {
         let plan = context.decoder.plan(event);
         let schema = plan.as_ref().map(|plan| plan.schema());
         let of_guid = || guid.and_then(|guid| context.decoder.provider_name(guid));
-        // Events that describe themselves share ids, and the first one does not stand for all.
+        // Events that describe themselves share IDs, so the first one is not representative.
         let named = schema
             .filter(|schema| schema.source != Source::TraceLogging && !schema.name.is_empty());
         Kind {
@@ -188,7 +194,7 @@ struct Count {
 #[derive(Debug, Default)]
 struct Second {
     number: i64,
-    /// By number of the kind.
+    /// Counts indexed by the number of the kind.
     counts: Vec<Count>,
 }
 
@@ -209,7 +215,7 @@ struct Logged {
     time: i64,
     kind: KindId,
     cpu: u16,
-    /// Bits of the halves of its stack that came.
+    /// Bits of the halves of its stack that have arrived.
     halves: u8,
 }
 
@@ -218,15 +224,15 @@ const USER_HALF: u8 = 2;
 const WHOLE: u8 = 4;
 
 impl Logged {
-    /// Whether a half may still come. A whole stack may come in two events; the event that has the first part
-    /// takes the second one as well.
+    /// True if a half may still come. A whole stack may come in two events; the event that has the
+    /// first part takes also the second one.
     const fn lacks(self, half: u8) -> bool {
         self.halves & half == 0 || half == WHOLE
     }
 }
 
-/// Events of the time of the last stack: how many, from the first one on, have their kernel half, and how
-/// many their user half.
+/// Events of the time of the last stack: how many, from the first one on, have their kernel half,
+/// and how many their user half.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     time: i64,
@@ -238,14 +244,14 @@ struct Taken {
 pub(super) struct EventCounter {
     clock: Clock,
     range: Range,
-    /// Raw ticks within which stacks come behind their events.
+    /// Maximum delay of stacks after their events, in raw ticks.
     patience: i64,
     kinds: Kinds,
     /// Open seconds in their order, the present one last.
     seconds: VecDeque<Second>,
-    /// Raw times of the present second: its first tick, and the first one behind it.
+    /// Raw times of the current second: its first tick, and the first one after it.
     present: (i64, i64),
-    /// Counters of seconds that were written, to be used again.
+    /// Counters of seconds that were written, to be reused.
     spare: Vec<Count>,
     logged: VecDeque<Logged>,
     taken: Taken,
@@ -269,7 +275,7 @@ impl EventCounter {
         }
     }
 
-    /// Counts an event. Events come in the order of time.
+    /// Counts an event. Events come in order of time.
     #[inline]
     pub(super) fn event(
         &mut self,
@@ -284,6 +290,8 @@ impl EventCounter {
             ..
         }) = hook
         {
+            // This precedes the check of the range: a stack just after the range may belong to an
+            // event in it.
             self.stack_event(opcode, event);
         }
         let time = event.timestamp;
@@ -325,7 +333,7 @@ impl EventCounter {
         Ok(())
     }
 
-    /// Takes a stack that lies in the event itself, or in the event of the .NET runtime behind it.
+    /// Takes a stack in the event itself, or in the following event of the .NET runtime.
     fn own_stack(&mut self, kind: KindId, event: &RawEvent<'_>) {
         let has = |kind| event.extended().find(kind).is_some();
         if has(item::STACK_TRACE_64) || has(item::STACK_TRACE_32) {
@@ -368,8 +376,9 @@ impl EventCounter {
                 .get(usize::from(kind))
                 .map_or(0, |kind| kind.stacks)
         };
-        // A stack is logged on the processor of its event. Among events alike the kind that had stacks before
-        // is likelier, since stacks are recorded for some kinds only; then the earliest.
+        // A stack is logged on the processor of its event. Among candidates, the kind that had
+        // stacks before is more likely, because stacks are recorded for some kinds only; otherwise
+        // the earliest is taken.
         let likely =
             |at, logged: &Logged| (logged.cpu == event.cpu, stacks(logged.kind), Reverse(at));
         let lacking = alike.enumerate().filter(|(_, logged)| logged.lacks(half));
@@ -381,13 +390,15 @@ impl EventCounter {
         let is_first = logged.halves == 0;
         logged.halves |= half;
         let Logged { time, kind, .. } = *logged;
+        // Both halves are one stack.
         if is_first {
             self.add_stack(kind, self.second_of(time));
         }
     }
 
-    /// Place of the first event of a raw time that may lack a half, else of the first later event. Where many
-    /// events have one time, those in front that have the half are not looked at again for each stack.
+    /// Index of the first event of a raw time that may lack a half, otherwise of the first later
+    /// event. If many events have one time, the ones that already have the half are not searched
+    /// again for each stack.
     fn first_lacking(&mut self, time: i64, half: u8) -> usize {
         let first = self.first_at(time);
         if self.taken.time != time {
@@ -399,6 +410,7 @@ impl EventCounter {
         let taken = match half {
             KERNEL_HALF => &mut self.taken.kernel,
             USER_HALF => &mut self.taken.user,
+            // No event stops lacking a whole stack, so none can be skipped.
             _ => return first,
         };
         let alike = self.logged.iter().skip(first + *taken).take(MAX_ALIKE);
@@ -408,12 +420,12 @@ impl EventCounter {
         (first + *taken).min(self.logged.len())
     }
 
-    /// Place of the first event that was logged at a raw time or later. Nearly all stacks come right behind
-    /// their events, so that it is looked for from the end.
+    /// Index of the first event that was logged at a raw time or later. Nearly all stacks come
+    /// directly after their events, so the search starts at the end.
     fn first_at(&self, time: i64) -> usize {
         let is_before = |at: usize| self.logged.get(at).is_some_and(|logged| logged.time < time);
-        // Steps that double bracket the place, then it is halved: a few comparisons for a stack that comes
-        // soon, and still a logarithm for one that comes late.
+        // Doubling steps bracket the position, then binary search finds it: a few comparisons for a
+        // stack that comes soon, and still logarithmic for one that comes late.
         let (mut low, mut high, mut step) = (self.logged.len(), self.logged.len(), 1);
         while low > 0 && !is_before(low - 1) {
             high = low - 1;
@@ -451,7 +463,8 @@ impl EventCounter {
             .div_euclid(self.clock.frequency)
     }
 
-    /// Makes the second of a raw time the present one, and writes those whose stacks have come.
+    /// Makes the second of a raw time the current one, and writes seconds for which all stacks have
+    /// arrived.
     #[cold]
     fn go_to(
         &mut self,
@@ -471,7 +484,8 @@ impl EventCounter {
         while is_done(&self.seconds) || self.seconds.len() >= MAX_OPEN {
             self.write_front(context, sink)?;
         }
-        // Damaged files can go back in time; a second that was written gets further rows then.
+        // Damaged files can go back in time; a second that was already written then gets further
+        // rows.
         if self
             .seconds
             .back()
@@ -507,7 +521,7 @@ impl EventCounter {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the remaining seconds.
     pub(super) fn finish(
         mut self,
         context: &mut Context<'_>,

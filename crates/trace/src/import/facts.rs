@@ -1,4 +1,4 @@
-//! Facts about the machine that a file beside the trace states.
+//! Facts about the machine from a file next to the trace.
 
 use super::importer::Declaration;
 use crate::declared::sums;
@@ -6,16 +6,16 @@ use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::table::{MachineFact, Row};
 
-/// Written by whoever finds the file.
+/// Written by the code that finds the file.
 pub(super) const DECLARATION: Declaration = Declaration {
     tables: &[sums(MachineFact::TABLE)],
     ..Declaration::EMPTY
 };
 
-/// Hands on the rows of the table.
+/// Writes the rows of the table.
 ///
 /// # Errors
-/// Those of the sink.
+/// The errors of the sink.
 pub fn write(facts: Vec<MachineFact>, sink: &mut dyn Sink) -> Result<(), SinkError> {
     write_all(facts, sink)
 }

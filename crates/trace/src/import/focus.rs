@@ -1,8 +1,8 @@
-//! The focus: how long each thread and process had it.
+//! The focus: the time that each thread and process had it.
 //!
-//! One kind of events reports threads, three others report processes: the change, the loss of the focus and
-//! its gain. Any of them may be recorded without the others, so that threads and processes are followed on
-//! their own and what is reported twice counts once.
+//! One kind of events reports threads, three others report processes: the change, the loss of the
+//! focus and its gain. Any of them may be recorded without the others. So threads and processes are
+//! followed separately, and a change that is reported twice counts once.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::sink::{Sink, SinkError};
 use crate::table::FocusChange;
 use crate::tracker::process::ProcessKey;
 
-/// Twice the terminal sessions that are followed, since each has two levels. A trace with more of them is
-/// malicious.
+/// Twice the maximum number of terminal sessions, because each has two levels. A trace with more of
+/// them is malicious.
 const MAX_SESSIONS: usize = 1 << 16;
 
-/// What is reported: threads or processes.
+/// The object of a report: threads or processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Thread,
@@ -28,35 +28,35 @@ enum Level {
 /// A thread or a process that has the focus.
 #[derive(Debug, Clone, Copy)]
 struct Holder {
-    /// Id of the thread or process.
+    /// ID of the thread or process.
     id: u32,
     process: Option<ProcessKey>,
     thread_key: Option<i32>,
 }
 
-/// Begin or end of a stay.
+/// Start or end of a stay.
 #[derive(Debug, Clone, Copy)]
 enum Edge {
     /// Nanoseconds.
     Reported(i64),
-    /// The begin or end of the trace.
+    /// The start or end of the trace.
     Trace,
-    /// Inside the trace, at a time that is not known.
+    /// Inside the trace, at an unknown time.
     Lost,
 }
 
-/// Where the focus of a session is.
+/// The holder of a session's focus.
 #[derive(Debug, Clone, Copy)]
 enum FocusState {
-    /// Somewhere, since before the trace.
+    /// Unknown, since before the trace.
     Unknown,
-    /// Nowhere, since the one with that id lost it.
+    /// Nowhere, since the one with that ID lost it.
     Nobody(u32),
     /// There.
     Held(Holder, Edge),
 }
 
-/// A session, as far as it is known.
+/// A session, if it is known.
 type Session = Option<i32>;
 
 /// Follows the focus of each session.
@@ -97,8 +97,8 @@ impl Foci {
             Focus::Threads(old, new) => {
                 let (old, new) = (thread(old, time, context), thread(new, time, context));
                 let known = [new.process, old.process, logger].into_iter().flatten();
-                // The events of threads name no session: it is that of one of the processes, else that of the
-                // change before.
+                // The events of threads name no session: it is the session of one of the processes,
+                // otherwise of the previous change.
                 let session = known
                     .filter_map(|process| session_of(process, context))
                     .next()
@@ -145,7 +145,7 @@ impl Foci {
             .try_for_each(|stay| write(&stay, 0, context, sink))
     }
 
-    /// Writes who has the focus at the end.
+    /// Writes the holders of the focus at the end.
     pub(super) fn finish(
         self,
         end: i64,
@@ -173,8 +173,8 @@ impl Foci {
     }
 }
 
-/// Where the focus is behind a change, and the stays that it ends. An event that reports only one side has no
-/// `old` or no `new`.
+/// The holder of the focus after a change, and the stays that it ends. An event that reports only
+/// one side has no `old` or no `new`.
 fn moved(
     place: FocusState,
     old: Option<Holder>,
@@ -194,7 +194,7 @@ fn moved(
         (FocusState::Held(held, _), Some(new), _) if held.id == new.id => (place, [None, None]),
         (FocusState::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
         (FocusState::Nobody(_), None, _) => (place, [None, None]),
-        // The focus was elsewhere than this event says it was, so a change in between was lost.
+        // The focus was not where this event reports it, so a change in between was lost.
         (FocusState::Held(held, from), _, Some(old)) if held.id != old.id => (
             next,
             [
@@ -209,6 +209,7 @@ fn moved(
             (next, [Some(stay(old, Edge::Lost, now)), None])
         }
         (FocusState::Held(held, from), ..) => (next, [Some(stay(held, from, now)), None]),
+        // It had the focus since before the trace.
         (FocusState::Unknown, _, Some(old)) => (next, [Some(stay(old, Edge::Trace, now)), None]),
         (FocusState::Unknown | FocusState::Nobody(_), ..) => (next, [None, None]),
     }
@@ -238,7 +239,8 @@ fn session_of(process: ProcessKey, context: &Context<'_>) -> Session {
         .and_then(|process| process.session_id)
 }
 
-/// Writes what of a stay lies in the range; `end_ns` is the end of the trace, for a stay that reaches to it.
+/// Writes the part of a stay in the range. `end_ns` is the end of the trace, for a stay that
+/// reaches to it.
 fn write(
     stay: &Stay,
     end_ns: i64,
@@ -248,9 +250,10 @@ fn write(
     let range = context.range;
     let (from, to) = match (stay.from, stay.to) {
         (Edge::Reported(from), Edge::Reported(to)) => (from, to),
+        // Broken time stamps can put the start after the end of the trace.
         (Edge::Reported(from), Edge::Trace) => (from, end_ns.max(from)),
         (Edge::Reported(from), Edge::Lost) => (from, from),
-        // A stay that began before the trace is counted from its start, which is time zero.
+        // A stay that started before the trace is counted from its start, which is time zero.
         (Edge::Trace, Edge::Reported(to)) => (to.min(0), to),
         (Edge::Lost, Edge::Reported(to)) => (to, to),
         (_, Edge::Trace | Edge::Lost) => return Ok(()),
@@ -262,6 +265,7 @@ fn write(
         Edge::Reported(ns) => Some(ns).filter(|ns| range.contains(*ns)),
         Edge::Trace | Edge::Lost => None,
     };
+    // A lost change leaves the length unknown.
     let is_whole = !matches!(stay.from, Edge::Lost) && !matches!(stay.to, Edge::Lost);
     let row = FocusChange {
         ts_ns: in_range(stay.from),

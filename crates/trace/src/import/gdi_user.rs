@@ -1,4 +1,4 @@
-//! GDI and USER objects: who created them, who has them, who destroyed them.
+//! GDI and USER objects: creation, ownership and destruction.
 
 use etwkit_decode::win32k::{Class, ObjectEvent, Step};
 use etwkit_etl::RawEvent;
@@ -13,7 +13,7 @@ use super::waiting::{self, Pending};
 use crate::table::GdiUserObject;
 use crate::tracker::process::ProcessKey;
 
-/// Objects that are held at a time, some 900 MiB. A trace with more of them is malicious.
+/// Maximum number of live objects, some 900 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// An object: its class, terminal session and handle.
@@ -67,7 +67,7 @@ impl GdiUser {
                 (row.destroy_process_key, row.destroy_thread_key) =
                     (key(actor.process), actor.thread_key);
                 row.process_key = key(open.owner);
-                // The line keeps the row with the stack of this event, which is the one of the destruction.
+                // The line keeps the row with the stack of this event, the destruction.
                 let stack = inline_stack(event);
                 context.wait_with(time, actor.process, &stack, pending(open.row, open.start));
             }
@@ -92,7 +92,7 @@ impl GdiUser {
         }
     }
 
-    /// The object of a handle; one that is not known existed before the trace.
+    /// The object of a handle. An unknown object existed before the trace.
     fn take(&mut self, read: &ObjectEvent, place: ObjectKey, owner: Option<ProcessKey>) -> Open {
         self.open.remove(&place).unwrap_or_else(|| Open {
             row: row(read, "unknown"),
@@ -120,7 +120,7 @@ impl GdiUser {
             .for_each(|start| context.forget(start));
     }
 
-    /// Writes the objects that still exist. Returns how many were not followed.
+    /// Writes the objects that still exist. Returns the number of objects that were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(ObjectKey, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));
@@ -154,7 +154,7 @@ fn write(mut open: Open, outcome: &'static str, time: i64, context: &mut Context
     context.wait(time, None, None, pending(open.row, open.start));
 }
 
-/// The stack of the destruction is that of the row itself.
+/// The stack of the destruction is the row's own.
 fn pending(row: GdiUserObject, creation: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.create_stack_id, row.destroy_stack_id) = (stacks.of(creation), stacks.own());

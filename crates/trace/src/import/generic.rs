@@ -21,7 +21,7 @@ use crate::declared::{Events, rows};
 use crate::sink::{Sink, SinkError};
 use crate::table::{GenericEvent, Row};
 
-/// Claims nothing: it gets what no other importer shows.
+/// Claims nothing: it gets the events that no other importer shows.
 pub(super) const DECLARATION: Declaration = Declaration {
     // The next events of a processor belong to the thread that is switched in.
     hears: &[Events::Kernel(
@@ -42,17 +42,18 @@ struct Names {
     described_by: Option<&'static str>,
 }
 
-/// What an event says.
+/// The decoded content of an event.
 struct Decoded {
     fields: Option<String>,
     message: Option<String>,
     payload: Option<Vec<u8>>,
 }
 
-/// Decodes whatever no other importer shows.
+/// Decodes the events that no other importer shows.
 struct Generic {
     attributor: Attributor,
-    /// By address of the plan. The plan is kept, so that no address stands for two.
+    /// By address of the plan. The plan is kept alive, so that an address cannot be reused for
+    /// another one.
     names: FxHashMap<usize, (Arc<Plan>, Names)>,
     guids: FxHashMap<Guid, Arc<str>>,
     /// Names of events out of the built-in tables.
@@ -117,7 +118,8 @@ impl Generic {
         let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
         let own = inline_stack(event);
         if own.is_empty() {
-            // Stacks of providers stand in their events, but for those that the .NET runtime writes.
+            // Stacks of providers are in their events, except for those that the .NET runtime
+            // writes.
             let tid = match clr::origin(event) {
                 Some(Origin::Runtime) => event.thread_id(),
                 _ if event.kind.is_manifest() => None,
@@ -129,8 +131,8 @@ impl Generic {
         }
     }
 
-    /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its
-    /// end. Where no layout is known, the fields are the texts that are found in the payload.
+    /// The fields as JSON with their text, and the payload if it could not be decoded to its end.
+    /// If no layout is known, the fields are the texts found in the payload.
     fn fields(
         &self,
         event: &RawEvent<'_>,
@@ -160,8 +162,7 @@ impl Generic {
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
         context.notes.incomplete += u64::from(!is_complete);
-        // The texts that a trace brings along mostly list the fields once more: a fifth more room for nothing
-        // new.
+        // Texts in a trace mostly list the fields once more: a fifth more space for nothing new.
         let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
         let message = if is_named {
             context.decoder.text(event, plan, &fields)
@@ -202,6 +203,7 @@ impl Generic {
         let guid = event_guid(event, Some(plan));
         let schema = plan.schema();
         let name = names::of_event(event.identity(), Some(plan));
+        // The text form of its number is still better than no name.
         let name = name.or(Some(&*schema.name).filter(|number| !number.is_empty()));
         let names = Names {
             guid: self.guid(guid),
@@ -217,8 +219,8 @@ impl Generic {
         names
     }
 
-    /// Text of an activity. Only the last one is kept: events of an activity mostly follow each other, and
-    /// all activities are too many to hold.
+    /// Text of an activity. Only the last one is cached: events of an activity mostly follow each
+    /// other, and all activities are too many to hold.
     fn activity(&mut self, id: Guid) -> Arc<str> {
         match &self.last_activity {
             Some((last, text)) if *last == id => Arc::clone(text),
@@ -268,12 +270,14 @@ impl Importer for Generic {
         _: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // The attributor learns from all events, including the events that other importers show.
         self.attributor.ids(event, None);
         Ok(())
     }
 }
 
-/// GUID of the provider or class; kernel events have that of their class, as far as their layout is known.
+/// GUID of the provider or class. Kernel events have the GUID of their class, if their layout is
+/// known.
 fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
     match event.identity() {
         Identity::Kernel { .. } => plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
@@ -283,7 +287,7 @@ fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
     }
 }
 
-/// Id of the event; messages of WPP have a number in its place.
+/// ID of the event; messages of WPP have a number in its place.
 fn event_id(event: &RawEvent<'_>) -> i32 {
     match event.identity() {
         Identity::Message { number, .. } => number.into(),

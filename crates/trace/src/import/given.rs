@@ -6,7 +6,7 @@ use crate::tracker::stack::StackId;
 /// A stack that is given to an event.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum GivenStack<'a> {
-    /// One that a key stands for.
+    /// A stack given by its key.
     Keyed(StackId),
     /// Addresses, innermost first.
     Whole(&'a [u64]),

@@ -1,4 +1,4 @@
-//! Handles: who got them, who closed them. References to objects.
+//! Handles: opening and closing. References to objects.
 
 use etwkit_decode::kernel::object::{
     self, Duplicate, Handle, KERNEL_HANDLE, References, Rundown, opcode,
@@ -62,7 +62,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Handles that are held at a time, some 600 MiB. A trace with more of them is malicious.
+/// Maximum number of open handles, some 600 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// Process System, which has the handles of the kernel.
@@ -79,7 +79,7 @@ struct Open {
     object: u64,
 }
 
-/// Who logged an event.
+/// The process and thread that logged an event.
 #[derive(Debug, Clone, Copy, Default)]
 struct Actor {
     tid: Option<u32>,
@@ -87,7 +87,7 @@ struct Actor {
     thread_key: Option<i32>,
 }
 
-/// An event with what it takes to write rows.
+/// An event, with the state needed to write rows.
 struct At<'a, 'd> {
     time: i64,
     ns: i64,
@@ -101,10 +101,10 @@ struct At<'a, 'd> {
 struct Handles<'t> {
     objects: Objects<'t>,
     open: FxHashMap<HandleOf, Open>,
-    /// Processes by the id of what started them, in the order of their starts; made when something is
-    /// inherited.
+    /// Processes by the ID of the process that started them, in the order of their starts; built
+    /// when a handle is inherited.
     children: Option<FxHashMap<u32, Vec<(i64, ProcessKey)>>>,
-    /// Handles that are not followed, since there are too many.
+    /// Number of handles that are not followed because there are too many.
     dropped: u64,
 }
 
@@ -140,6 +140,7 @@ impl<'t> Handles<'t> {
             };
             return self.rundown(&read, op, &mut at).map(|()| true);
         }
+        // The first pass already read the names of types.
         if matches!(op, opcode::TYPE_START | opcode::TYPE_END) {
             return Ok(true);
         }
@@ -205,8 +206,8 @@ impl<'t> Handles<'t> {
         let process_at = |pid: u32| at.context.directory.process_at(pid, at.time);
         let target = process_at(read.target_pid);
         let source = read.source_pid.map_or(at.actor.process, process_at);
-        // A copy into the same process with the value that it has already is a copy for a process that is
-        // being started, whose id is not known yet.
+        // A copy into the same process with the value that it already has is a copy for a process
+        // that is being started, whose ID is still unknown.
         let is_inherited = target.is_some() && source == target && read.source == read.target;
         let target = if is_inherited {
             self.heir(read.target_pid, at.time, at.context)
@@ -229,7 +230,7 @@ impl<'t> Handles<'t> {
         self.opened(owner, &handle, row, at)
     }
 
-    /// The first process that a process starts behind a time.
+    /// The first process that a process starts after a time.
     fn heir(&mut self, parent: u32, time: i64, context: &Context<'_>) -> Option<ProcessKey> {
         let instances = context.directory.processes.instances();
         let children = self.children.get_or_insert_with(|| {
@@ -299,8 +300,8 @@ impl<'t> Handles<'t> {
 
     fn close(&mut self, read: &Handle, at: &mut At<'_, '_>) -> Result<(), SinkError> {
         let owner = owner(at.actor.process, read.handle, at);
-        // The value stands for another object than the one that was opened: close and opening in between were
-        // lost.
+        // The value refers to another object than the one that was opened: the close and an opening
+        // in between were lost.
         if self
             .open
             .get(&owner)
@@ -347,15 +348,17 @@ impl<'t> Handles<'t> {
             handle.handle,
             at,
         );
+        // A handle that was opened in the trace is in the list at the end once more.
         let is_known = self
             .open
             .get(&owner)
             .is_some_and(|open| open.object == handle.object);
-        // The lists are made at the ends of the trace. They do not say which handles were open at the ends of
-        // a part of it.
+        // The lists are made at the ends of the trace. They do not list the handles that were open
+        // at the ends of a part of it.
         let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
         if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);
+            // The list at the end proves nothing about the object before the end.
             let ns = Some(at.ns).filter(|_| op == opcode::HANDLE_START);
             let object_id = self
                 .objects
@@ -451,7 +454,7 @@ impl Importer for Handles<'_> {
         self.event(hook.opcode, event, context, sink)
     }
 
-    /// Writes the handles that are open and the objects that live.
+    /// Writes the open handles and the live objects.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,
@@ -477,14 +480,15 @@ impl Importer for Handles<'_> {
     }
 }
 
-/// The row of a handle. The stack of the close is that of the row itself.
+/// The row of a handle. The stack of the close is the row's own.
 fn pending(row: table::Handle, open: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.open_stack_id, row.close_stack_id) = (stacks.of(open), stacks.own());
     })
 }
 
-/// The process whose handle it is: handles of the kernel are those of System, whoever uses them.
+/// The process that owns a handle: kernel handles belong to System, independent of the process that
+/// uses them.
 fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf {
     let system = || at.context.directory.process_at(SYSTEM, at.time);
     (

@@ -32,10 +32,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Blocks that are held of all heaps, some 200 MiB. Further allocations are counted and not followed.
+/// Maximum number of blocks over all heaps, some 200 MiB. Further allocations are counted and not
+/// followed.
 const MAX_BLOCKS: usize = 1 << 22;
 
-/// Heaps that are held at a time. A trace with more of them is malicious.
+/// Maximum number of heaps. A trace with more of them is malicious.
 const MAX_HEAPS: usize = 1 << 16;
 
 /// A block that was allocated.
@@ -43,7 +44,7 @@ const MAX_HEAPS: usize = 1 << 16;
 struct Block {
     /// The row of the event that gave it its size.
     row: i64,
-    /// When it was allocated; a change of its size does not change that.
+    /// Time of the allocation. A change of its size does not change it.
     since_ns: i64,
     bytes: i64,
 }
@@ -82,15 +83,15 @@ struct Heaps {
     heaps: FxHashMap<HeapKey, Blocks>,
     /// Blocks of all heaps.
     blocks: usize,
-    /// Allocations that are not followed, since there are too many.
+    /// Number of allocations that are not followed because there are too many.
     dropped: u64,
 }
 
 impl Heaps {
-    /// Follows a change, and puts its effect into its row.
+    /// Applies a change, and sets its effect in its row.
     fn change(&mut self, of: HeapKey, change: Change, row: &mut Heap) {
         match change {
-            // Where the handle was used before, the end of that heap was lost.
+            // If the handle was in use, the end of the previous heap was lost.
             Change::Create | Change::Destroy => self.end(of, row),
             Change::Allocate { size, address } => {
                 (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
@@ -117,7 +118,7 @@ impl Heaps {
         row.held_bytes = self.heaps.get(&of).map_or(0, |heap| heap.bytes);
     }
 
-    /// Holds the block of a row, which was allocated at `since_ns`.
+    /// Adds the block of a row, which was allocated at `since_ns`.
     fn hold(&mut self, of: HeapKey, address: u64, since_ns: i64, row: &mut Heap) {
         let is_full = self.heaps.len() >= MAX_HEAPS && !self.heaps.contains_key(&of);
         if is_full || self.blocks >= MAX_BLOCKS {
@@ -135,7 +136,7 @@ impl Heaps {
         row.changed_blocks += 1;
         self.blocks += 1;
         if let Some(before) = before {
-            // The free of the block before was lost: another block lies at its address now.
+            // The free of the previous block was lost: another block is at its address now.
             self.gone(before, row);
         }
     }

@@ -11,17 +11,17 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::{ProcessInstance, ProcessKey};
 use crate::tracker::thread::ThreadInstance;
 
-/// Gives threads their keys. A thread that no event described gets one when its id is first met.
+/// Gives threads their keys. A thread that no event described gets one when its ID is first met.
 pub(super) struct Identity<'d> {
     directory: &'d Directory,
     clock: &'d Clock,
     unseen: FxHashMap<u32, i32>,
-    /// When threads that began in the trace were made ready and switched in for the first time, by their
-    /// keys.
+    /// Times of the first ready and the first switch-in of threads that started in the trace, by
+    /// their keys.
     first_runs: FxHashMap<i32, FirstRun>,
     /// The ideal processors of threads, by their keys.
     ideal_cpus: FxHashMap<i32, u8>,
-    /// When the system calls that started processes were entered.
+    /// Entry times of the system calls that started processes.
     create_calls: FxHashMap<ProcessKey, i64>,
 }
 
@@ -30,17 +30,17 @@ pub(super) struct Identity<'d> {
 struct FirstRun {
     readied: Option<i64>,
     switch_in: i64,
-    /// Raw time behind which no event was missing.
+    /// Raw time after which no event was missing.
     known_since: i64,
 }
 
-/// The row of a thread, and where its program's own code begins, to be looked up.
+/// The row of a thread, and the start of its program's own code, to be looked up.
 pub(super) struct DescribedThread {
     pub(super) row: Thread,
     pub(super) begins: Option<Begin>,
 }
 
-/// An address of a process at a raw time, where a module is known.
+/// An address of a process at a raw time at which its module is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begin {
     pub(super) process: Option<ProcessKey>,
@@ -78,8 +78,8 @@ impl<'d> Identity<'d> {
         }
     }
 
-    /// Takes the first switch-in of a thread, and when it was first made ready. Only for threads that began
-    /// behind `known_since` is it the first one; others may have run before.
+    /// Takes the first switch-in of a thread, and the time of its first ready event. It is really
+    /// the first one only for threads that started after `known_since`; others may have run before.
     pub(super) fn first_run(
         &mut self,
         tid: u32,
@@ -110,10 +110,12 @@ impl<'d> Identity<'d> {
 
     /// Takes the ideal processor of a thread, as its first switch-out has it.
     pub(super) fn ideal_cpu(&mut self, thread_key: i32, cpu: u8) {
+        // The scheduler can change the ideal processor; the first one is the one that the thread
+        // started with.
         self.ideal_cpus.entry(thread_key).or_insert(cpu);
     }
 
-    /// The thread that had an id at a raw time, with its process.
+    /// The thread that had an ID at a raw time, with its process.
     #[inline]
     pub(super) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
         Who {
@@ -126,6 +128,8 @@ impl<'d> Identity<'d> {
         if let Some(known) = self.directory.threads.at(tid, time) {
             return known.0 as i32;
         }
+        // Threads without events get the keys after the described ones. Without events, reuse of
+        // the ID cannot be detected, so each ID has one key.
         let next = self.directory.threads.instances().len() + self.unseen.len();
         *self.unseen.entry(tid).or_insert(next as i32)
     }
@@ -153,7 +157,7 @@ impl<'d> Identity<'d> {
             .collect()
     }
 
-    /// For each process that began in the trace, the thread that began first in it.
+    /// For each process that started in the trace, its first thread.
     fn first_threads(&self) -> Vec<Option<i32>> {
         let processes = self.directory.processes.instances();
         let mut first: Vec<Option<(i64, i32)>> = vec![None; processes.len()];
@@ -164,6 +168,8 @@ impl<'d> Identity<'d> {
             };
             let at = process.0 as usize;
             let began = processes.get(at).and_then(|process| process.start);
+            // Without the start of the process, its first threads may have started before the
+            // trace.
             if began.is_some_and(|began| began <= start)
                 && let Some(slot) = first.get_mut(at)
                 && slot.is_none_or(|(earliest, _)| start < earliest)
@@ -177,7 +183,7 @@ impl<'d> Identity<'d> {
             .collect()
     }
 
-    /// From the creator's call, or where that is not known the start of a process, to the first switch-in of
+    /// From the creator's call, or otherwise from the start of a process, to the first switch-in of
     /// its first thread.
     fn start_cost(
         &self,
@@ -186,6 +192,7 @@ impl<'d> Identity<'d> {
         first: Option<i32>,
     ) -> Option<i64> {
         let (start, first) = (start?, self.first_runs.get(&first?)?);
+        // Events may be missing before `known_since`, and the first switch-in may be among them.
         let start_ns = (first.known_since <= start).then(|| self.clock.nanoseconds(start))?;
         Some(
             self.clock
@@ -211,8 +218,8 @@ impl<'d> Identity<'d> {
         } else {
             &p.name
         };
-        // Ids are used again: the parent is the process that had the id when the child began. A process that
-        // began later only has the same id.
+        // IDs are reused: the parent is the process that had the ID when the child started. A
+        // process that started later only has the same ID.
         let born = p.start.unwrap_or(i64::MIN);
         let parent = p
             .parent_pid
@@ -271,6 +278,7 @@ impl<'d> Identity<'d> {
         let mut rows: Vec<DescribedThread> = known.map(described).collect();
         let mut unseen: Vec<(i32, u32)> =
             self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
+        // The hash map has no order; keys were given in the order of rows.
         unseen.sort_unstable();
         for (thread_key, tid) in unseen {
             // Idle threads belong to process 0 without any event.
@@ -293,8 +301,8 @@ impl<'d> Identity<'d> {
         rows
     }
 
-    /// Where a thread begins, at a time at which the module is known: the image of a program is reported only
-    /// behind the start of its first thread.
+    /// The start address of a thread, at a time at which the module is known: the image of a
+    /// program is reported only after the start of its first thread.
     fn begin(&self, thread: &ThreadInstance, end: i64) -> Option<Begin> {
         let address = thread
             .traits
@@ -302,6 +310,7 @@ impl<'d> Identity<'d> {
             .start_address
             .filter(|address| *address != 0)?;
         let process = self.directory.process_at(thread.pid, thread.first_seen);
+        // The address is looked up at the start first, because modules can be unloaded later.
         let times = [thread.first_seen, thread.stop.unwrap_or(end)];
         let is_known = |time: &i64| self.directory.image_at(process, address, *time).is_some();
         let time = times.into_iter().find(is_known)?;
@@ -343,6 +352,7 @@ impl<'d> Identity<'d> {
 
     fn module(&self, module_id: i32, image: &ImageInstance) -> Module {
         let path = self.directory.paths.dos_path(&image.path);
+        // Process 0 means the kernel and its drivers, which are mapped into all processes.
         let owner = if image.pid == 0 {
             None
         } else {
@@ -415,10 +425,12 @@ impl<'d> Identity<'d> {
     }
 }
 
-/// Position of the first method of each process id among all methods, processes in the order of their ids.
+/// Position of the first method of each process ID among all methods, processes in the order of
+/// their IDs.
 pub(super) fn first_methods(tracker: &MethodTracker) -> FxHashMap<u32, u32> {
     let mut counts: Vec<(u32, usize)> =
         tracker.processes().map(|(pid, m)| (pid, m.len())).collect();
+    // The tracker has no order. Sorting by process ID gives the same numbers in every run.
     counts.sort_unstable();
     let mut next = 0;
     let position = |(pid, count): (u32, usize)| {

@@ -1,4 +1,5 @@
-//! What an importer is: a declaration, which is plain data, and what it does with the events that it claims.
+//! The interface of an importer: a declaration, which is plain data, and the handling of the events
+//! that it claims.
 
 use etwkit_decode::kernel::Hook;
 use etwkit_etl::{RawEvent, Session};
@@ -8,22 +9,23 @@ use super::context::Context;
 use crate::declared::{Events, Filled, Topic};
 use crate::sink::{Sink, SinkError};
 
-/// Whether a table shows all that an event says. What no table shows becomes a row of `generic_event`.
+/// True if a table shows the full content of an event. All other events become rows of
+/// `generic_event`.
 pub(super) type IsShown = Result<bool, SinkError>;
 
-/// What the first pass learned, and the recording itself.
+/// The results of the first pass, and the recording itself.
 #[derive(Clone, Copy)]
 pub(super) struct Learned<'a> {
     pub(super) session: &'a Session,
     pub(super) collected: &'a Collected,
-    /// Whether bytes that could not be decoded are kept.
+    /// True to keep bytes that could not be decoded.
     pub(super) keep_payload: bool,
 }
 
-/// Makes rows of events in the second pass. It gets the events that its [`Declaration`] names.
+/// Creates rows from events in the second pass. It gets the events that its [`Declaration`] names.
 pub(super) trait Importer {
-    /// Takes a kernel event that it claims. An importer that only declares what the first pass has dealt with
-    /// leaves this as it is.
+    /// Takes a kernel event that it claims. An importer that only declares events of the first pass
+    /// does not implement this.
     fn kernel(
         &mut self,
         _hook: Hook,
@@ -55,7 +57,7 @@ pub(super) trait Importer {
         Ok(())
     }
 
-    /// Writes what is still open when the trace ends.
+    /// Writes everything still open when the trace ends.
     fn finish(
         self: Box<Self>,
         _learned: Learned<'_>,
@@ -66,24 +68,24 @@ pub(super) trait Importer {
     }
 }
 
-/// What an importer claims and fills. Nothing else has to be said about it: who gets which event, which
-/// tables an extract has, which of them a summary leaves out, and what `info` says was recorded all follow
-/// from this.
+/// The events that an importer claims and the tables that it fills. Everything else follows from
+/// this: the dispatch of events, the tables of an extract, the tables that a summary omits, and the
+/// topics that `info` reports as recorded.
 pub(crate) struct Declaration {
     /// Events that it alone takes.
     pub(super) takes: &'static [Events],
-    /// Events that it hears of, whoever takes them.
+    /// Events that it observes, in addition to the importer that takes them.
     pub(super) hears: &'static [Events],
     /// Tables that it alone fills.
     pub(crate) tables: &'static [Filled],
-    /// What its events are about.
+    /// The topics of its events.
     pub(crate) topics: &'static [Topic],
-    /// Makes the importer, between the two passes.
+    /// Creates the importer, between the two passes.
     pub(super) make: for<'a> fn(Learned<'a>) -> Box<dyn Importer + 'a>,
 }
 
 impl Declaration {
-    /// Claims and fills nothing: declarations name what they have and take the rest from it.
+    /// Claims and fills nothing: declarations state their own fields and take the rest from it.
     pub(super) const EMPTY: Self = Self {
         takes: &[],
         hears: &[],
@@ -93,7 +95,7 @@ impl Declaration {
     };
 }
 
-/// An importer whose tables come from what the first pass learned: it has nothing to do with single events.
+/// An importer whose tables come from the first pass: it does nothing with single events.
 struct Declared;
 
 impl Importer for Declared {}

@@ -1,13 +1,13 @@
-//! Stacks that events of providers bring along.
+//! Stacks in the extended data of provider events.
 
 use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::{u32_at, u64_at};
 use etwkit_etl::wire::extended::kind;
 
-/// The addresses of a stack that lies in the event itself, innermost first.
+/// The addresses of a stack in the event itself, innermost first.
 pub(super) fn inline_stack(event: &RawEvent<'_>) -> Vec<u64> {
     let items = event.extended();
-    // The first eight bytes say whether another part follows.
+    // The first eight bytes are the match ID, which links the two parts of a split stack.
     if let Some(bytes) = items.find(kind::STACK_TRACE_64) {
         return (8..bytes.len())
             .step_by(8)

@@ -1,4 +1,4 @@
-//! Clicks and keys that pictures of the screen belong to.
+//! Clicks and keys that screenshots belong to.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 pub(super) struct Input {
     /// Time.
     pub(super) ns: i64,
-    /// Whether it is a key.
+    /// True for a key, false for a click.
     pub(super) is_key: bool,
-    /// Which button or key.
+    /// Name of the button or key.
     pub(super) text: String,
-    /// Where a click was.
+    /// Position of a click.
     pub(super) at: Option<(i32, i32)>,
 }
 
@@ -19,6 +19,6 @@ pub(super) struct Input {
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     pub(super) by_number: BTreeMap<i32, Input>,
-    /// Names of pictures and when their events came.
+    /// Names of screenshots, with the times of their events.
     pub(super) pictures: BTreeMap<String, i64>,
 }

@@ -1,4 +1,4 @@
-//! Who ran while a thread was ready: on the processor that it got in the end.
+//! The threads that ran while another thread was ready, on the processor that it finally got.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -10,8 +10,8 @@ use super::range::Range;
 use crate::schedule::was_preempted;
 use crate::table::ContextSwitch;
 
-/// Slices of a processor that are remembered. For a thread that was ready for longer, only the last of them
-/// count.
+/// Slices of a processor that are remembered. For a thread that was ready for longer, only the last
+/// of them count.
 const MAX_SLICES: usize = 1024;
 
 /// Remembers which threads ran on each processor.
@@ -23,14 +23,14 @@ pub(super) struct Instead {
 /// The latest slices of a processor.
 #[derive(Debug, Default)]
 struct Recent {
-    /// In the order of their begins; the last one goes on.
+    /// In order of their starts; the last one is still running.
     slices: VecDeque<Slice>,
-    /// How long each thread ran, and how many slices came behind its last one; empty between calls, and kept
-    /// to use its memory again.
+    /// Run time of each thread, and number of slices after its last one. Empty between calls, and
+    /// kept to reuse its memory.
     sums: FxHashMap<i32, (i64, usize)>,
 }
 
-/// Who ran from a time on, in nanoseconds.
+/// The thread that runs from a time on, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slice {
     pub(super) since: i64,
@@ -41,7 +41,7 @@ pub(super) struct Slice {
 }
 
 impl Instead {
-    /// Takes who runs on a processor.
+    /// Takes the next slice of a processor.
     pub(super) fn ran(&mut self, cpu: u16, slice: Slice) {
         self.processors.entry(cpu).or_default().push(slice);
     }
@@ -51,7 +51,8 @@ impl Instead {
         self.processors.remove(&cpu);
     }
 
-    /// Takes a switch-in, and says in its row who ran instead; `is_thread` is false for idle.
+    /// Takes a switch-in, and adds to its row the thread that ran instead. `is_thread` is false for
+    /// idle.
     pub(super) fn switched_in(
         &mut self,
         cpu: u16,
@@ -83,7 +84,7 @@ impl Instead {
     }
 }
 
-/// When a thread became ready that was switched in later; `None` where that is not known.
+/// Time at which a thread became ready that was switched in later; `None` if unknown.
 fn ready_since(row: &ContextSwitch) -> Option<i64> {
     let out = row.last_out_ns?;
     let state = row.prev_state.and_then(|state| u8::try_from(state).ok())?;
@@ -102,7 +103,8 @@ impl Recent {
         self.slices.push_back(slice);
     }
 
-    /// The thread that ran longest in a stretch of time, how long, and its latest priority then.
+    /// The thread that ran longest in a stretch of time, the duration, and its latest priority
+    /// then.
     fn longest(&mut self, from: i64, to: i64) -> Option<(i32, i64, i32)> {
         // Mostly one slice covers all of it, and nothing has to be added up.
         if let Some(slice) = self.slices.back().filter(|slice| slice.since <= from) {
@@ -125,8 +127,8 @@ impl Recent {
                 break;
             }
         }
-        // Of threads that ran equally long the one that ran last wins. No two have the same last slice, so
-        // that the order of the hash table does not matter.
+        // Of threads that ran equally long the one that ran last wins. No two have the same last
+        // slice, so the order of the hash table does not matter.
         let longest = self
             .sums
             .iter()
@@ -141,7 +143,7 @@ impl Recent {
 mod tests {
     use super::*;
 
-    /// Slices by begin and thread; the priority of each is that of its begin.
+    /// Slices by start and thread; the priority of each equals its start.
     fn recent(slices: impl IntoIterator<Item = (i64, Option<i32>)>) -> Recent {
         let mut recent = Recent::default();
         for (since, thread) in slices {

@@ -1,25 +1,26 @@
-//! What DPCs and interrupts took from the thread on a processor.
+//! Time that DPCs and interrupts took from the thread on a processor.
 
 use std::collections::VecDeque;
 
-/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a DPC ends
-/// before it, and is a part of it.
+/// DPCs and interrupts of a processor since its last switch, in nanoseconds. An interrupt inside a
+/// DPC ends before it, and is a part of it.
 #[derive(Debug, Default)]
 pub(super) struct Interrupts {
-    /// Disjoint, in the order of time; the latest ones, which a DPC may still turn out to hold.
+    /// Disjoint, in order of time; only the latest ones, which may still turn out to be inside a
+    /// DPC.
     spans: VecDeque<(i64, i64)>,
     /// Length of the spans before these, and their end.
     before: i64,
     before_until: i64,
 }
 
-/// Spans that are held for a DPC around them. Of more interrupts inside one DPC, the first are counted in
-/// addition to it.
+/// Maximum number of spans held for an enclosing DPC. If more interrupts are inside one DPC, the
+/// first are counted in addition to it.
 const MAX_INSIDE: usize = 1024;
 
 impl Interrupts {
     pub(super) fn add(&mut self, [start, end]: [i64; 2]) {
-        // What was counted already must not be counted again by a DPC that began before it.
+        // Time that was counted already must not be counted again by a DPC that started before it.
         let mut start = start.max(self.before_until);
         while let Some((from, until)) = self.spans.back().copied() {
             if until <= start {
@@ -48,7 +49,7 @@ impl Interrupts {
             .iter()
             .map(inside)
             .fold(self.before, i64::saturating_add);
-        // Spans that were summed up are not clipped any more, so that the sum could exceed the slice.
+        // Spans that were summed up are not clipped any more, so the sum could exceed the slice.
         sum.min(until.saturating_sub(since).max(0))
     }
 }

@@ -35,7 +35,7 @@ const INITS: Events = Events::Kernel(
         disk::opcode::FLUSH_INIT,
     ],
 );
-/// Which path a file key stands for: read by the first pass.
+/// The path of each file key: read by the first pass.
 const NAMES: Events = Events::Kernel(group::FILE, file_name::NAMES);
 pub(super) const OPERATIONS: Events = Events::KernelBetween(
     group::FILE,
@@ -135,7 +135,7 @@ impl<'l> Io<'l> {
         }
     }
 
-    /// Takes a disk event. Returns whether it is one that this table shows.
+    /// Takes a disk event. Returns true if this table shows it.
     fn disk(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
@@ -175,13 +175,13 @@ impl<'l> Io<'l> {
     ) {
         // Completions of old versions have no request packet, and 0 would join them to any start.
         let start = self.disk_starts.remove(&io.irp).filter(|_| io.irp != 0);
-        // Disks are taken to serve one request after the other: service began when the request before was
-        // done.
+        // Disks are assumed to serve one request after the other: service started when the previous
+        // request was done.
         let previous = self.last_completion.insert(io.disk, time);
         let init_ns = context.clock.nanoseconds_before(time, io.response_ticks);
         let complete_ns = context.ns(time);
-        // An access belongs to the range in which it began, as all operations do. The last completion is
-        // remembered all the same, since service of the next one begins there.
+        // An access belongs to the range in which it started, as all operations do. Its completion
+        // is remembered even outside, because the service of the next one starts there.
         if !context.range.contains(init_ns) {
             start.into_iter().for_each(|seq| context.forget(seq));
             return;
@@ -231,7 +231,7 @@ impl<'l> Io<'l> {
         context.wait(time, None, None, row);
     }
 
-    /// Takes a file event. Returns whether it is one that this table shows.
+    /// Takes a file event. Returns true if this table shows it.
     fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         if hook.opcode == file_io::opcode::OPERATION_END {
@@ -280,12 +280,14 @@ impl<'l> Io<'l> {
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
         let open = Open { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
-            // The end of the operation before was lost: its request packet serves another operation by now.
+            // The end of the previous operation was lost: its request packet serves another
+            // operation by now.
             write(lost, time, context);
         }
     }
 
-    /// The path of an operation: of the file key, else of the open file, else as it was opened.
+    /// The path of an operation: of the file key, otherwise of the open file, otherwise as it was
+    /// opened.
     fn path_of(
         &mut self,
         kind: &str,
@@ -304,7 +306,7 @@ impl<'l> Io<'l> {
         let known = context
             .path(op.file_key, time)
             .or_else(|| context.path(op.file_object, time));
-        // The address of a file object is used again as soon as the object is closed.
+        // The address of a file object is reused as soon as the object is closed.
         let opened = if kind == "close" {
             self.opened.remove(&op.file_object)
         } else {
@@ -316,8 +318,8 @@ impl<'l> Io<'l> {
     fn operation_end(&mut self, end: &OperationEnd, time: i64, context: &mut Context<'_>) {
         let end_ns = context.ns(time);
         let Some(mut open) = self.operations.remove(&end.irp) else {
-            // The operation began before the trace, or its start was lost: neither its kind nor its thread is
-            // known.
+            // The operation started before the trace, or its start was lost: neither its kind nor
+            // its thread is known.
             if context.range.contains(end_ns) {
                 let row = table::FileIo {
                     kind: UNKNOWN,
@@ -380,7 +382,7 @@ impl Importer for Io<'_> {
         })
     }
 
-    /// Writes the operations that had not ended when the trace did.
+    /// Writes the operations that had not ended at the end of the trace.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,

@@ -12,19 +12,19 @@ use crate::declared::Recorded;
 use crate::sink::SinkError;
 use crate::table::{Diagnostic, Trace};
 
-/// What is extracted.
+/// Options of an import.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Rows outside are left out: points in time that lie outside, operations that began outside, and slices
-    /// of threads that do not reach into it. Slices and waits that reach beyond are written as if the trace
-    /// began and ended with the range.
+    /// Rows outside are omitted: points in time outside the range, operations that started outside,
+    /// and slices of threads that do not reach into it. Slices and waits that extend beyond the
+    /// range are written as if the trace started and ended with the range.
     pub range: Range,
-    /// Whether a scheduling slice, with the wait in front of it, belongs as a whole to the range in which it
-    /// begins, as an operation does.
+    /// True if a scheduling slice, with its preceding wait, belongs as a whole to the range in
+    /// which it starts, as an operation does.
     pub keep_whole: bool,
-    /// Whether bytes that could not be decoded are kept.
+    /// True to keep bytes that could not be decoded.
     pub keep_payload: bool,
-    /// What files say about events.
+    /// Descriptions of events from files.
     pub descriptions: Arc<Descriptions>,
 }
 
@@ -39,7 +39,7 @@ impl Default for Options {
     }
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// Part of the work that is done, 0 to 1.
@@ -48,22 +48,23 @@ pub struct Progress {
     pub events: u64,
 }
 
-/// What an import found out about the trace as a whole.
+/// The results of an import for the trace as a whole.
 #[derive(Debug)]
 pub struct Imported {
-    /// The row of the table `trace`; name of the file and sizes on disk are for the caller to fill in.
+    /// The row of the table `trace`; name of the file and sizes on disk are for the caller to fill
+    /// in.
     pub trace: Trace,
     /// The rows of the table `diagnostic`.
     pub diagnostics: Vec<Diagnostic>,
-    /// What was recorded and what not.
+    /// The topics, recorded or not.
     pub recorded: Vec<Recorded>,
-    /// Clicks and keys that pictures of the screen belong to.
+    /// Clicks and keys that screenshots belong to.
     pub inputs: Inputs,
-    /// What the second pass met.
+    /// The result of the second pass.
     pub pass: Pass,
 }
 
-/// What stops an import.
+/// Errors that stop an import.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// A file could not be read.
@@ -72,7 +73,7 @@ pub enum ImportError {
     /// The receiver of the rows failed.
     #[error(transparent)]
     Sink(SinkError),
-    /// Nothing of the trace lies in the range.
+    /// The range contains nothing of the trace.
     #[error("the range lies outside the trace, which is {duration_s:.3} s long")]
     EmptyRange {
         /// Length of the trace in seconds.
@@ -88,7 +89,7 @@ pub(super) struct Ticker<'p> {
     pub(super) progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
     pub(super) start: i64,
     pub(super) length: f64,
-    /// Where this pass begins and how much of the whole it is.
+    /// Progress at the start of this pass, and its share of the whole.
     pub(super) from: f64,
     pub(super) share: f64,
     pub(super) events: u64,
@@ -109,10 +110,10 @@ impl Ticker<'_> {
         }
     }
 
-    /// Goes on to the event with this number.
+    /// Advances to the event with this number.
     pub(super) fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
         let before = std::mem::replace(&mut self.events, events);
-        // Numbers may skip the multiples of a tick, so that the tick they fall into is compared.
+        // Numbers may skip the multiples of a tick, so the tick that they fall into is compared.
         if before / TICK == events / TICK {
             ControlFlow::Continue(())
         } else {

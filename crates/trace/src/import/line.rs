@@ -1,8 +1,8 @@
 //! Events that wait for their stacks.
 //!
-//! A stack is an event of its own, logged behind the event it belongs to: the kernel part at once, the user
-//! part when the thread goes back to user mode. Rows therefore wait in a line in the order of their events
-//! until no stack can come any more. How long that takes is measured by the first pass.
+//! A stack is an event of its own, logged after the event it belongs to: the kernel part at once,
+//! the user part when the thread returns to user mode. Rows therefore wait in a line, in the order
+//! of their events, until no stack can come any more. The first pass measures how long that takes.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry as Slot;
@@ -15,7 +15,7 @@ pub(super) use super::given::GivenStack;
 use crate::early::Early;
 use crate::tracker::process::ProcessKey;
 
-/// Entries that may wait. A trace whose stacks come more entries later is malicious.
+/// Maximum number of waiting entries. A trace whose stacks come more entries later is malicious.
 const MAX_ENTRIES: usize = 1 << 20;
 
 /// Bytes of texts that may wait, for the same reason.
@@ -24,21 +24,21 @@ const MAX_TEXT: usize = 128 << 20;
 /// Number of an entry: the first is 0.
 pub(super) type Seq = u64;
 
-/// What waits in a line, and may hold texts.
+/// An entry of a line, which may hold texts.
 pub(super) trait Texts {
     /// Bytes of its texts; must not change while it waits.
     fn text_bytes(&self) -> usize;
 }
 
-/// No entry.
+/// Marks a missing entry.
 const NO_SEQ: Seq = Seq::MAX;
 
-/// Whose stack an event may have.
+/// The owner of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum StackSource {
     /// The stack of a thread.
     Thread(u32),
-    /// The stack of any thread of a process: where it is not known which thread ran.
+    /// The stack of any thread of a process, used if the running thread is unknown.
     Process(u32),
 }
 
@@ -57,9 +57,9 @@ pub(super) enum Half {
 pub(super) struct Entry<T> {
     /// Raw time.
     pub time: i64,
-    /// Whose stack is meant; `None` if the event has no stack.
+    /// The owner of the stack; `None` if the event has no stack.
     pub whose: Option<StackSource>,
-    /// Process in which its addresses are looked up.
+    /// Process for looking up its addresses.
     pub process: Option<ProcessKey>,
     /// The processor of a context switch.
     pub switched_on: Option<u16>,
@@ -67,7 +67,7 @@ pub(super) struct Entry<T> {
     pub kernel: RawStack,
     /// User half.
     pub user: RawStack,
-    /// What becomes of it.
+    /// The data of its row.
     pub row: T,
     /// The next entry with the same key.
     next: Seq,
@@ -124,17 +124,17 @@ struct Chain {
     lacking: [Seq; 2],
 }
 
-/// How stacks found their events, or did not.
+/// Counts of stacks that found their events, or did not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Attached {
     /// Stacks that found no event.
     pub unattached: u64,
-    /// Those among them whose events may have left the line too early, since too many waited.
+    /// Number of those whose events may have left the line too early, because too many waited.
     pub late: u64,
     /// Stacks of context switches that were found by time and thread.
     pub switches_by_thread: u64,
-    /// Stacks of context switches that name another thread: the switch is the only one of that time on that
-    /// processor.
+    /// Stacks of context switches that name another thread: the switch is the only one of that time
+    /// on that processor.
     pub switches_by_processor: u64,
 }
 
@@ -146,15 +146,15 @@ pub(super) struct Line<T> {
     text_bytes: usize,
     first: Seq,
     waiting: FxHashMap<Key, Chain>,
-    /// Context switches that wait, by time and processor; [`NO_SEQ`] where there are several.
+    /// Waiting context switches, by time and processor; [`NO_SEQ`] if there are several.
     switches: FxHashMap<(i64, u16), Seq>,
     early: Early<StackSource, (Half, EarlyStack)>,
-    /// Waiting entries that take the stack of whichever thread of a process.
+    /// Number of waiting entries that take the stack of any thread of a process.
     of_processes: usize,
     pub(super) arena: Arena,
     patience: i64,
     now: i64,
-    /// Time of the latest entry that left before a stack could not come any more.
+    /// Time of the latest entry that left while a stack could still come.
     left_early: i64,
     pub(super) attached: Attached,
 }
@@ -200,8 +200,9 @@ impl<T: Texts> Line<T> {
                     if *slot == RawStack::Empty {
                         *slot = stack.given().keep(&mut self.arena);
                     } else {
-                        // A second half of the same kind belongs to another event of this time, which is
-                        // still to come. There is room for it, since it was taken out just now.
+                        // A second half of the same kind belongs to another event of this time,
+                        // which is still to come. There is room for it, because it was taken out
+                        // just now.
                         self.early.keep(key, (half, stack));
                     }
                 }
@@ -209,7 +210,7 @@ impl<T: Texts> Line<T> {
             self.join(key, seq);
         }
         if let Some(cpu) = entry.switched_on {
-            // With two switches in one tick it is not known which of them a stack belongs to, and none is
+            // With two switches in one tick, the owner of a stack is unknown, and no stack is
             // better than a wrong one.
             self.switches
                 .entry((entry.time, cpu))
@@ -221,7 +222,7 @@ impl<T: Texts> Line<T> {
         seq
     }
 
-    /// Makes an entry the last one of its chain.
+    /// Appends an entry to its chain.
     fn join(&mut self, key: Key, seq: Seq) {
         let last = match self.waiting.entry(key) {
             Slot::Vacant(vacant) => {
@@ -249,8 +250,8 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// To whom a stack of this thread, process and time is given: to the thread, unless the only event that
-    /// waits is one of the process whose thread is not known.
+    /// The receiver of a stack of this thread, process and time: the thread, unless the only
+    /// waiting event is an event of the process whose thread is unknown.
     #[inline]
     pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> StackSource {
         let (thread, process) = (StackSource::Thread(tid), StackSource::Process(pid));
@@ -262,8 +263,8 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// Gives a stack to the first event of that time that lacks this half. `cpu` is the processor where the
-    /// kernel logged the stack.
+    /// Attaches a stack to the first event of that time that lacks this half. `cpu` is the
+    /// processor on which the kernel logged the stack.
     pub(super) fn attach(
         &mut self,
         time: i64,
@@ -290,8 +291,8 @@ impl<T: Texts> Line<T> {
         };
         let [kernel, user] = &mut chain.lacking;
         let lacking = if half == Half::Kernel { kernel } else { user };
-        // The entry that is remembered may have left meanwhile. Remembering where to go on makes many events
-        // of one key cost as much as one.
+        // The remembered entry may have left by now. Remembering where to continue makes many
+        // events of one key cost as much as one.
         *lacking = (*lacking).max(chain.first);
         while let Some(entry) = entries.get_mut(lacking.wrapping_sub(*first) as usize) {
             *lacking = entry.next;
@@ -305,9 +306,9 @@ impl<T: Texts> Line<T> {
         attached.unattached += 1;
     }
 
-    /// Gives a stack whose thread has no waiting event of that time to the context switch of that time on its
-    /// processor, if it is the only one and lacks this half. Otherwise the stack may have come before its
-    /// event, and is kept.
+    /// Attaches a stack whose thread has no waiting event of that time to the context switch of
+    /// that time on its processor, if it is the only one and lacks this half. Otherwise the stack
+    /// may have come before its event, and is kept.
     fn attach_to_switch(&mut self, key: Key, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
         let seq = cpu
             .and_then(|cpu| self.switches.get(&(key.0, cpu)).copied())
@@ -328,7 +329,7 @@ impl<T: Texts> Line<T> {
         {
             *slot = stack.keep(arena);
             attached.switches_by_processor += 1;
-        // Only events of the present or the future can still come; for an earlier time it is too late.
+        // Only current or future events can still come; for an earlier time it is too late.
         } else if key.0 >= self.now && !self.early.is_full() {
             self.early.keep(key, (half, stack.early()));
         } else {
@@ -337,12 +338,13 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// What becomes of an entry, while it waits.
+    /// The data of an entry, while it waits.
     pub(super) fn row_mut(&mut self, seq: Seq) -> Option<&mut T> {
         self.entry(seq).map(|entry| &mut entry.row)
     }
 
-    /// Moves on to a raw time. Afterwards [`Line::pop`] gives what has waited long enough.
+    /// Advances to a raw time. Afterwards [`Line::pop`] returns the entries that have waited long
+    /// enough.
     #[inline]
     pub(super) fn advance(&mut self, time: i64) {
         if time > self.now {
@@ -363,8 +365,8 @@ impl<T: Texts> Line<T> {
         if !is_full && !self.arena.is_full(self.first) {
             return None;
         }
-        // A stack that misses its event for lack of memory is reported otherwise than one whose event
-        // was never recorded.
+        // A stack that misses its event for lack of memory is reported otherwise than one whose
+        // event was never recorded.
         self.left_early = self.left_early.max(time);
         self.pop_any()
     }
@@ -381,7 +383,7 @@ impl<T: Texts> Line<T> {
         if let Some(whose) = entry.whose
             && let Slot::Occupied(mut chain) = self.waiting.entry((entry.time, whose))
         {
-            // Entries leave in the order in which they came.
+            // Entries leave in order of arrival.
             chain.get_mut().first = entry.next;
             if entry.next == NO_SEQ {
                 chain.remove();

@@ -1,5 +1,5 @@
-//! Recording sessions: those of the trace from their headers, others from what the provider of the tracing
-//! system reports.
+//! Recording sessions: the sessions of the trace from their headers, others from events of the
+//! tracing system's provider.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Logger, LoggerEvent, Row};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows show only a part of these events, so that they stay events of their own, too.
+    // Rows show only a part of these events, so they also stay events of their own.
     hears: &[
         Events::Kernel(
             group::EVENT_TRACE,
@@ -32,23 +32,23 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sessions that are held at a time; Windows runs 64.
+/// Maximum number of sessions; Windows runs 64.
 const MAX_LIVE: usize = 4096;
 
 /// Follows sessions.
 #[derive(Debug, Default)]
 struct Loggers {
     reader: SessionReader,
-    /// Sessions that run, by name in lower case, in the order in which they came.
+    /// Running sessions, by name in lower case, in the order of their starts.
     live: FxHashMap<String, (usize, Logger)>,
     next: usize,
-    /// What the kernel recorded, by number of the file.
+    /// The kernel events that were enabled, by index of the file.
     masks: FxHashMap<usize, GroupMask>,
     texts: Interner,
 }
 
 impl Loggers {
-    /// Takes an event that says what the kernel records.
+    /// Takes an event with the enabled kernel events.
     fn mask(&mut self, event: &RawEvent<'_>) {
         if let Some(mask) = GroupMask::parse(event.payload()) {
             self.masks.entry(event.file as usize).or_default().add(mask);
@@ -73,7 +73,7 @@ impl Loggers {
         context.tables.push(&row, sink)
     }
 
-    /// Adds what an event says about a session.
+    /// Adds the data of an event about a session.
     fn session(
         &mut self,
         kind: Kind,
@@ -92,8 +92,8 @@ impl Loggers {
         let name = fields.session.as_deref().unwrap_or_default();
         let of = name.to_lowercase();
         if kind == StartError {
-            // Mostly the name is taken already, and the session that has it goes on: no row of it may end
-            // here.
+            // Usually the name is already in use, and the session that has it continues: its row
+            // must not end here.
             let mut failed = Logger::default();
             fill(&mut failed, fields);
             return context.tables.push(&failed, sink);
@@ -116,7 +116,7 @@ impl Loggers {
             Stop | StopError => row.stop_ns = Some(ns),
             _ => {}
         }
-        // Above the limit a session is written at once, and later events of it give another row.
+        // Above the limit a session is written at once, and its later events create another row.
         let has_ended = matches!(kind, Stop | StopError) || self.live.len() > MAX_LIVE;
         if has_ended && let Some((_, ended)) = self.live.remove(&of) {
             context.tables.push(&ended, sink)?;
@@ -174,7 +174,7 @@ impl Importer for Loggers {
         Ok(())
     }
 
-    /// Writes the sessions of the trace and those that run on.
+    /// Writes the sessions of the trace and the sessions that continue after it.
     fn finish(
         mut self: Box<Self>,
         learned: Learned<'_>,
@@ -183,7 +183,7 @@ impl Importer for Loggers {
     ) -> Result<(), SinkError> {
         for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied().unwrap_or_default();
-            // Events may have reported the session of the trace, too, and it has one row.
+            // Events may also have reported the session of the trace, and it has one row.
             let live = self.live.remove(&file.header().session_name.to_lowercase());
             let row = of_header(file, mask, live.map(|(_, row)| row).unwrap_or_default());
             context.tables.push(&row, sink)?;
@@ -195,7 +195,7 @@ impl Importer for Loggers {
     }
 }
 
-/// Adds what an event states; what it does not state stays.
+/// Sets the fields that an event contains; all others stay.
 fn fill(row: &mut Logger, fields: &SessionFields) {
     fn keep<T>(to: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
@@ -232,7 +232,7 @@ fn fill(row: &mut Logger, fields: &SessionFields) {
     );
 }
 
-/// The session of a file: what its header says, and what events said about it.
+/// The session of a file, from its header and from events about it.
 fn of_header(file: &TraceFile, mask: GroupMask, reported: Logger) -> Logger {
     let h = file.header();
     let text = |text: &str| {

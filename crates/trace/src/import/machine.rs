@@ -1,4 +1,4 @@
-//! The recording, the machine, and what a reader of the numbers should know.
+//! The recording, the machine, and notes for readers of the numbers.
 
 use etwkit_decode::eventinfo;
 use etwkit_decode::kernel::config::{Platform, opcode};
@@ -36,7 +36,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
             ],
         ),
         Events::Kernel(group::EVENT_TRACE, &[event_trace::opcode::HEADER]),
-        // What the merge step added describes paths and layouts.
+        // Events of the merge step describe paths and layouts.
         Events::Class(SYSTEM_CONFIG_EX),
         Events::Class(eventinfo::CLASS),
     ],
@@ -50,10 +50,10 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// How a date begins that was not set.
+/// Prefix of a date that was not set.
 const NO_DATE: &str = "1970-01-01T00:00:00";
 
-/// Writes what the first pass learned about the machine.
+/// Writes the data of the first pass about the machine.
 struct Machine;
 
 impl Importer for Machine {
@@ -176,8 +176,8 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
             ..Volume::default()
         });
     }
-    // The merge step knows paths of the kernel, the kernel logger sizes and file systems. Both have the
-    // drive.
+    // The merge step has the kernel paths, the kernel logger has sizes and file systems. Both have
+    // the drive.
     for d in config.logical_disks.values() {
         let letter = drive(&d.letter);
         let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;
@@ -217,7 +217,8 @@ fn services<'c>(
         display_name: text(&s.display_name),
         process_name: text(&s.process),
         pid: s.pid as i32,
-        // Services are listed when the recording ends, so that their process is the last one with that id.
+        // Services are listed when the recording ends, so their process is the last one with that
+        // ID.
         process_key: key(directory.process_at(s.pid, i64::MAX).filter(|_| s.pid != 0)),
     })
 }
@@ -227,7 +228,7 @@ fn revision(build_lab: &str) -> Option<i32> {
     build_lab.split('.').nth(1)?.parse().ok()
 }
 
-/// Manufacturers of machines that are always virtual; how the name begins, in lower case.
+/// Manufacturers of machines that are always virtual: prefixes of the name, in lower case.
 const VIRTUAL_MANUFACTURERS: [&str; 8] = [
     "amazon ec2",
     "bochs",
@@ -239,7 +240,7 @@ const VIRTUAL_MANUFACTURERS: [&str; 8] = [
     "vmware",
 ];
 
-/// Products that are virtual machines, whoever makes them; parts of the name, in lower case.
+/// Products that are virtual machines, from any manufacturer: parts of the name, in lower case.
 const VIRTUAL_PRODUCTS: [&str; 8] = [
     "virtual machine",
     "virtualbox",
@@ -251,7 +252,7 @@ const VIRTUAL_PRODUCTS: [&str; 8] = [
     "google compute engine",
 ];
 
-/// Whether firmware describes a virtual machine.
+/// True if the firmware describes a virtual machine.
 fn is_virtual(platform: &Platform) -> bool {
     let (manufacturer, product) = (
         platform.manufacturer.to_lowercase(),
@@ -312,7 +313,7 @@ mod tests {
 
     use super::*;
 
-    /// A registry that does not say when Windows was installed gives zero, which is no day.
+    /// A registry without the date of installation gives zero, which is not a date.
     #[test]
     fn an_unknown_day_of_installation_is_no_fact() {
         let days = |install_time| {

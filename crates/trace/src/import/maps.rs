@@ -30,7 +30,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Mapped files that are held at a time, some 800 MiB. A trace with more of them is malicious.
+/// Maximum number of mapped files, some 800 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// First address in a process.
@@ -42,12 +42,12 @@ struct Open {
     start: Option<Seq>,
 }
 
-/// Pairs begins with ends.
+/// Matches starts with ends.
 #[derive(Debug, Default)]
 struct Maps {
     open: FxHashMap<MapKey, Open>,
     next_id: i32,
-    /// Mapped files that are not followed, since there are too many.
+    /// Number of mapped files that are not followed because there are too many.
     dropped: u64,
 }
 
@@ -68,6 +68,7 @@ impl Maps {
         let tid = event.thread_id().or(running);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let (whose, place) = match (tid, who) {
+            // A thread may map into another process; its stack belongs to its own process.
             (Some(tid), Some(who)) => (StackSource::Thread(tid), who.process.or(process)),
             _ => (StackSource::Process(read.pid), process),
         };
@@ -75,6 +76,7 @@ impl Maps {
         let of = (process, read.base);
         match hook.opcode {
             opcode::MAP => {
+                // The unmapping of the previous view was lost.
                 if let Some(mut lost) = self.open.remove(&of) {
                     lost.row.outcome = "reused";
                     context.wait(time, None, None, pending(lost.row, lost.start));
@@ -95,6 +97,7 @@ impl Maps {
                 let open = match self.open.remove(&of) {
                     Some(open) => open,
                     None => Open {
+                        // The view was mapped before the trace, or its mapping was lost.
                         row: self.row(read, process, "unknown", time, context),
                         start: None,
                     },
@@ -104,6 +107,7 @@ impl Maps {
                 row.lifetime_ns = row.map_ns.map(|map| ns.saturating_sub(map));
                 context.wait_for(time, whose, place, pending(row, open.start));
             }
+            // The list at the end contains views that were mapped in the trace once more.
             _ if !self.open.contains_key(&of) => {
                 let row = self.row(read, process, "rundown", time, context);
                 self.insert(of, Open { row, start: None }, context);
@@ -188,7 +192,7 @@ impl Importer for Maps {
     }
 }
 
-/// The stack of the unmapping is that of the row itself.
+/// The stack of the unmapping is the row's own.
 fn pending(row: table::FileMap, map: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.map_stack_id, row.unmap_stack_id) = (stacks.of(map), stacks.own());

@@ -22,7 +22,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Bytes of a page where the trace does not say.
+/// Bytes of a page if the trace does not contain the size.
 const PAGE_BYTES: u32 = 4096;
 
 /// Turns pages into bytes.
@@ -60,7 +60,7 @@ impl Memory {
         if !context.range.contains(ts_ns) {
             return Ok(true);
         }
-        // No event states the memory in use: it is what none of the lists of pages has.
+        // No event contains the memory in use: it is the memory on none of the page lists.
         let other = [
             m.zero,
             m.free,
@@ -113,7 +113,7 @@ impl Memory {
                 ts_ns,
                 process_key: key(context.directory.process_at(process.pid, event.timestamp)),
                 pid: process.pid.cast_signed(),
-                // What the numbers of parts stand for is not documented.
+                // The meaning of the numbers of parts is not documented.
                 part: None,
                 working_set_bytes: bytes(process.working_set),
                 private_working_set_bytes: bytes(process.private_working_set),

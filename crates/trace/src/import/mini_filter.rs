@@ -1,5 +1,5 @@
-//! Minifilter drivers: the begin, the end and the failure of a call become one row. Their events name no
-//! thread: it is the one that runs on the processor.
+//! Minifilter drivers: start, end and failure of a call become one row. Their events name no
+//! thread: they belong to the running thread.
 
 use std::sync::Arc;
 
@@ -43,6 +43,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         tables: &[MiniFilter::TABLE, MiniFilterDriver::TABLE],
     }],
     make: |learned| {
+        // File operations are frequent; without minifilter events their paths are not needed.
         let wants_names = learned.collected.has_mini_filters;
         Box::new(MiniFilters {
             wants_names,
@@ -51,7 +52,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     },
 };
 
-/// Calls that are held without an end, and names of open files. Where there are more, ends are missing.
+/// Maximum number of calls without an end, and of names of open files. If there are more, ends are
+/// missing.
 const MAX_HELD: usize = 1 << 16;
 
 /// A call that later events may belong to.
@@ -61,27 +63,30 @@ struct OpenCall {
     routine: u64,
     /// The event whose stack the row takes.
     stack: Option<Seq>,
-    /// Whether its end was reported, and not only its failure.
+    /// True if its end was reported, and not only its failure.
     is_ended: bool,
 }
 
-/// Puts the events of calls together.
+/// Combines the events of calls.
 #[derive(Debug, Default)]
 struct MiniFilters {
-    /// Whether there are calls that need names of files.
+    /// True if there are calls that need names of files.
     wants_names: bool,
     open: FxHashMap<Call, OpenCall>,
-    /// The latest call on each processor: its end and its failure are two events, one right behind the other.
+    /// The latest call on each processor: its end and its failure are two events, one directly
+    /// after the other.
     latest: FxHashMap<u16, (Call, OpenCall)>,
     /// Paths of open files, by file object.
     paths: FxHashMap<u64, Arc<str>>,
-    /// Gaps in the recording that are known.
+    /// Number of known gaps in the recording.
     gaps: u64,
 }
 
 impl MiniFilters {
     fn step(&mut self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let time = event.timestamp;
+        // The failure of a call is an event of its own, directly before or after its end. So a
+        // finished call is held until the next minifilter event of its processor.
         let latest = self.latest.remove(&event.cpu);
         if let Some((of, mut call)) = latest {
             let is_new = match read.step {
@@ -111,12 +116,13 @@ impl MiniFilters {
             self.give_up(event.timestamp, context);
         }
         if let Some(lost) = self.open.insert(read.call, call) {
-            // The end of the call before was lost: the same addresses belong to another call by now.
+            // The end of the previous call was lost: the same addresses belong to another call by
+            // now.
             write(lost, event.timestamp, context);
         }
     }
 
-    /// A call, made from its first event.
+    /// A call, created from its first event.
     fn call(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> OpenCall {
         let time = event.timestamp;
         let tid = event.thread_id().or(context.running_on(event.cpu));
@@ -146,7 +152,7 @@ impl MiniFilters {
         named.or_else(|| self.paths.get(&read.file_object).cloned())
     }
 
-    /// Writes the calls that have not ended, in the order of their begins.
+    /// Writes the calls that have not ended, in order of their starts.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
         let mut open: Vec<OpenCall> = self.open.drain().map(|(_, call)| call).collect();
         // A hash map has no order, and the same input has to give the same output.
@@ -167,7 +173,8 @@ impl Importer for MiniFilters {
             return Ok(false);
         };
         if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
-            // Ends may be missing, and the next one may belong to another call with the same addresses.
+            // Ends may be missing, and the next one may belong to another call with the same
+            // addresses.
             self.give_up(event.timestamp, context);
         }
         self.step(&read, event, context);
@@ -192,6 +199,7 @@ impl Importer for MiniFilters {
         );
         let Some(read) = read else { return Ok(()) };
         let Some(path) = read.open_path else {
+            // The file is closed: its object may be reused for another file.
             self.paths.remove(&read.file_object);
             return Ok(());
         };
@@ -219,6 +227,7 @@ impl Importer for MiniFilters {
             .drain()
             .map(|(cpu, (_, call))| (cpu, call))
             .collect();
+        // The hash map has no order.
         latest.sort_unstable_by_key(|(cpu, call)| (call.row.end_ns, *cpu));
         latest
             .into_iter()
@@ -228,7 +237,7 @@ impl Importer for MiniFilters {
     }
 }
 
-/// Puts what an event has into a row.
+/// Sets the fields of a row from an event.
 fn fill(call: &mut OpenCall, step: Step, time: i64, context: &Context<'_>) {
     let ns = context.ns(time);
     match step {
@@ -247,7 +256,7 @@ fn fill(call: &mut OpenCall, step: Step, time: i64, context: &Context<'_>) {
     call.row.duration_ns = call.row.start_ns.zip(call.row.end_ns).map(length);
 }
 
-/// Hands a row on, if it began in the range.
+/// Passes on a row that started in the range.
 fn write(call: OpenCall, time: i64, context: &mut Context<'_>) {
     let OpenCall {
         row,

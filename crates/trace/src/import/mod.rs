@@ -1,13 +1,14 @@
-//! Events → rows of all tables, in two passes over a session.
+//! Conversion of events into rows of all tables, in two passes over a session.
 //!
-//! - [`collect`](self): the first pass, which learns what names and addresses mean
-//! - `importer`: what an importer declares and does; `routes`: which importer gets an event; `second_pass`:
-//!   reads events in time order and hands them to importers
-//! - `context`, `line`, `arena`, `identity`: what all importers share
-//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the way of their rows to the tables, on a second thread
+//! - [`collect`](self): the first pass, which collects the meaning of names and addresses
+//! - `importer`: the interface of importers; `routes`: dispatch of events to importers;
+//!   `second_pass`: reads events in order of time and passes them to importers
+//! - `context`, `line`, `arena`, `identity`: state shared by all importers
+//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a second
+//!   thread
 //! - one importer for each topic, in the list `IMPORTERS`
 //!
-//! The second pass hands rows on in batches, so that memory does not grow with the trace.
+//! The second pass passes rows on in batches, so memory does not grow with the trace.
 
 mod actor;
 mod adapters;
@@ -98,8 +99,9 @@ use crate::sink::Sink;
 use crate::topics::recorded;
 use importer::Declaration;
 
-/// All importers: first those whose tables name things, last the one that gets what the others do not show.
-/// When the trace ends they finish in the opposite order: rows that are still open may name further threads.
+/// All importers. Importers whose tables name things come first, and the one for events that no
+/// other importer shows comes last. At the end of the trace they finish in reverse order: rows that
+/// are still open may name further threads.
 pub(crate) const IMPORTERS: &[&Declaration] = &[
     &second_pass::DECLARATION,
     &event_count::DECLARATION,
@@ -150,12 +152,13 @@ const _: () = assert!(
     "a kernel event is claimed by two importers"
 );
 
-/// Reads a session twice and hands, from a thread of its own, the rows of all tables but `trace` and
-/// `diagnostic` to `sink`. `progress` is called every few thousand events and can stop the import.
+/// Reads a session twice and writes the rows of all tables but `trace` and `diagnostic` to `sink`,
+/// from a thread of its own. `progress` is called every few thousand events and can stop the
+/// import.
 ///
 /// # Errors
-/// [`ImportError`]: a file that cannot be read, a sink that fails, or the caller stops. Damage is no error:
-/// it is counted in [`Imported::diagnostics`].
+/// [`ImportError`]: a file cannot be read, a sink fails, or the caller stops. Damage is not an
+/// error: it is counted in [`Imported::diagnostics`].
 pub fn import(
     session: &Session,
     options: &Options,

@@ -25,7 +25,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
             name: "TCP and UDP",
             answers: "how much each process sent",
             recorded_by: "NETWORKTRACE",
-            // Failures and copies have no rows, but they, too, show that the keyword was recorded.
+            // Failures and copies have no rows, but they also show that the keyword was recorded.
             events: &[
                 Events::KernelBetween(group::TCP, tcp::SEND, LAST_TYPE),
                 Events::KernelBetween(group::UDP, udp::SEND, LAST_TYPE),
@@ -49,12 +49,12 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// No type of these groups is higher.
+/// The highest type of these groups.
 const LAST_TYPE: u8 = 38;
 
 /// Each transfer is a row; nothing is kept between events.
 struct Net {
-    /// Whether the kernel logger recorded transfers; the provider reports the same transfers once more.
+    /// True if the kernel logger recorded transfers. The provider reports the same transfers again.
     has_kernel_events: bool,
 }
 

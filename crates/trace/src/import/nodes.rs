@@ -5,8 +5,8 @@ use hashbrown::hash_table::Entry;
 
 use crate::mix::Mixer;
 
-/// Nodes that are recognised when they come again. At that many, all are forgotten and stacks get new
-/// rows: some more rows in the extract instead of memory without bound.
+/// Maximum number of nodes that are recognized when they occur again. At this number all are
+/// forgotten and stacks get new rows: some more rows in the extract instead of unbounded memory.
 const MAX_NODES: usize = 1 << 23;
 
 /// The innermost frame of a stack.
@@ -57,7 +57,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Row of a frame on top of another one, and whether it is new.
+    /// Row of a frame on top of another one, and true if it is new.
     pub(super) fn put(&mut self, outer: Top, frame: u32) -> (Top, bool) {
         let Self {
             first,
@@ -71,7 +71,7 @@ impl Nodes {
         };
         let hash = |node: Node| mixer.mix(node.parent.into(), node.frame.into());
         let of = |index: u32| nodes.get(index as usize).copied();
-        // The depth of `NONE` wraps around, so that an outermost frame has depth 0.
+        // The depth of `NONE` wraps around, so an outermost frame has depth 0.
         let depth = outer.depth.wrapping_add(1);
         let entry = known.entry(
             hash(wanted),
@@ -101,7 +101,7 @@ impl Nodes {
         }
     }
 
-    /// Forgets all nodes if they are too many. The numbers of rows go on.
+    /// Forgets all nodes if they are too many. The numbering of rows continues.
     pub(super) fn forget_if_many(&mut self) -> bool {
         let is_many = self.nodes.len() >= MAX_NODES;
         if is_many {

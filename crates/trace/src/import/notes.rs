@@ -1,16 +1,16 @@
-//! What a reader of the numbers should know about an import.
+//! Notes about an import, for readers of the numbers.
 
 use super::collect::Collected;
 use super::line::Attached;
 use crate::health::diagnostic;
 use crate::table::Diagnostic;
 
-/// What importers count because no row shows it.
+/// Counts of problems that no row shows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Notes {
     /// References to stacks that are defined nowhere.
     pub(super) unknown_keys: u64,
-    /// Things that were not followed, since too many existed at the same time.
+    /// Number of objects that were not followed because too many existed at the same time.
     pub(super) not_followed: u64,
     /// Pauses of .NET programs for collections that are not in the trace.
     pub(super) pauses: u64,
@@ -23,7 +23,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The rows of `diagnostic`; what did not happen has none.
+    /// The rows of `diagnostic`. Counts of zero have no row.
     pub(super) fn diagnostics(self, collected: &Collected, attached: Attached) -> Vec<Diagnostic> {
         let notes = [
             (

@@ -1,5 +1,5 @@
-//! What the first pass learns about objects: names of types, which are reported at the ends of a recording,
-//! and whether objects report their ends.
+//! Facts about objects, collected by the first pass: names of types, which are reported at the ends
+//! of a recording, and the presence of events for the ends of objects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use etwkit_decode::kernel::object::{self, opcode};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
-/// Types, and what was recorded.
+/// Types, and the recorded kinds of events.
 #[derive(Debug, Default)]
 pub(super) struct ObjectTypes {
     /// Names by number; there are at most 65536 numbers.
     names: BTreeMap<u16, Arc<str>>,
-    /// Whether creations and deletions of objects were recorded.
+    /// True if creations and deletions of objects were recorded.
     pub(super) has_lives: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Kernel objects: which object an address means, and how long it lives.
+//! Kernel objects: the object at an address, and its lifetime.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) struct Objects<'t> {
     live: FxHashMap<u64, Live>,
     next_id: i32,
     names: Interner,
-    /// Events of objects that are not followed, since there are too many.
+    /// Number of events of objects that are not followed because there are too many.
     pub(super) dropped: u64,
 }
 
@@ -42,8 +42,8 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// The object that lives at an address; a new one if none does. `ns` is the time of an event about the
-    /// object; a list of open handles at the end of a recording has none.
+    /// The object that lives at an address; a new one if none does. `ns` is the time of an event
+    /// about the object; a list of open handles at the end of a recording has none.
     pub(super) fn at(
         &mut self,
         address: u64,
@@ -99,12 +99,12 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// One copy of a text that comes again and again.
+    /// One shared copy of a repeated text.
     pub(super) fn text(&mut self, text: &str) -> Arc<str> {
         self.names.intern(text)
     }
 
-    /// An object comes to life at an address.
+    /// An object is created at an address.
     pub(super) fn create(
         &mut self,
         address: u64,
@@ -129,21 +129,22 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// A handle to the object with this address and number was closed. Where objects do not report their
-    /// ends, the object ends with its last handle.
+    /// A handle to the object with this address and number was closed. If ends of objects are not
+    /// reported, the object ends with its last handle.
     pub(super) fn closed(
         &mut self,
         (address, object_id): (u64, Option<i32>),
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // The address may belong to a later object by now.
         let is_it = |live: &&mut Live| Some(live.row.object_id) == object_id;
         let Some(live) = self.live.get_mut(&address).filter(is_it) else {
             return Ok(());
         };
         live.handles -= 1;
-        // Without events of creations and deletions nothing else ends an object, and all later objects at its
-        // address would be taken for it.
+        // Without creation and deletion events nothing else ends an object, and all later objects
+        // at its address would be mistaken for it.
         if live.handles <= 0 && !self.types.has_lives {
             return self.end(address, None, context, sink);
         }

@@ -1,4 +1,5 @@
-//! From the thread that reads events to the one that makes rows: what leaves the line, in order.
+//! The channel from the thread that reads events to the thread that creates rows: entries that left
+//! the line, in order.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -11,16 +12,17 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tracker::process::ProcessKey;
 
-/// Rows in a message.
+/// Maximum rows in a message.
 const ROWS: usize = 1024;
 
-/// Bytes of the texts in a message.
+/// Maximum bytes of the texts in a message.
 const TEXT: usize = 1 << 20;
 
-/// Messages on their way. With a bound the reader waits for a slow receiver, instead of filling the memory.
+/// Capacity of the queue in messages. With this bound the reader waits for a slow receiver, instead
+/// of filling the memory.
 const MESSAGES: usize = 32;
 
-/// What is sent to the thread that makes rows.
+/// A message to the thread that creates rows.
 #[derive(Debug)]
 pub(super) enum Message {
     /// Addresses of stacks, before the rows that need them.
@@ -33,12 +35,12 @@ pub(super) enum Message {
     End,
 }
 
-/// What left the line.
+/// An entry that left the line.
 #[derive(Debug)]
 pub(super) enum Left {
     /// A row with its number.
     Row(Seq, Entry<Pending>),
-    /// No row will ask for the stack of this start any more.
+    /// No row will need the stack of this start any more.
     Forget(Seq),
     /// Branches, which have no place in the line.
     Branches(Branches),
@@ -47,15 +49,15 @@ pub(super) enum Left {
 /// Branches that a processor remembered.
 #[derive(Debug)]
 pub(super) struct Branches {
-    /// Raw time at which addresses are looked up.
+    /// Raw time for looking up addresses.
     pub(super) time: i64,
     /// Process in which they are.
     pub(super) process: Option<ProcessKey>,
-    /// From where, to where.
+    /// Source and target of each branch.
     pub(super) branches: Box<[(u64, u64)]>,
 }
 
-/// The other thread is gone; it knows why.
+/// The other thread has ended; it has the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("the rows were not taken")]
 pub(super) struct Gone;
@@ -67,7 +69,7 @@ pub(super) struct Outbox {
     rows: Vec<Left>,
     /// Bytes of their texts.
     text_bytes: usize,
-    /// Whether one of the rows has a stack in the chunk that is filled.
+    /// True if one of the rows has a stack in the current chunk.
     needs_chunk: bool,
 }
 
@@ -106,7 +108,7 @@ impl Outbox {
         if is_full { self.flush(line) } else { Ok(()) }
     }
 
-    /// Says that no row will ask for the stack of a start any more.
+    /// Drops the stack kept for start event `seq`; no later row refers to it.
     pub(super) fn forget(&mut self, seq: Seq) {
         self.rows.push(Left::Forget(seq));
     }
@@ -125,10 +127,10 @@ impl Outbox {
         }
     }
 
-    /// Sends what was taken.
+    /// Sends the entries collected so far.
     pub(super) fn flush(&mut self, line: &mut Line<Pending>) -> Result<(), SinkError> {
-        // The other thread reads messages in order, so that the addresses have to be there before the rows
-        // that point into them.
+        // The other thread reads messages in order, so the addresses have to be sent before the
+        // rows that point into them.
         if self.needs_chunk {
             self.give_chunk(line)?;
         }
@@ -153,7 +155,7 @@ impl Outbox {
 pub(super) struct Batches(SyncSender<Message>);
 
 impl Batches {
-    /// Says that everything was sent: without this message the receiver takes the end for a failure.
+    /// Sends the end mark: without this message the receiver treats the end as a failure.
     pub(super) fn end(&self) -> Result<(), SinkError> {
         Ok(self.0.send(Message::End).map_err(|_| Gone)?)
     }

@@ -1,5 +1,5 @@
-//! Page faults that need no disk, and those that lead to one. Their events name no thread: it is the one that
-//! runs on the processor.
+//! Page faults that need no disk, and those that lead to a read. Their events name no thread: they
+//! belong to the thread that runs on the processor.
 
 use etwkit_decode::kernel::soft_fault::{self, Fault, opcode};
 use etwkit_decode::kernel::{Hook, group};

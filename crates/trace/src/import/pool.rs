@@ -1,5 +1,5 @@
-//! Memory of the kernel: each block from its allocation to its free. The events name no thread: it is the one
-//! that runs on the processor.
+//! Kernel pool: each block from its allocation to its free. The events name no thread: they belong
+//! to the thread that runs on the processor.
 
 use std::sync::Arc;
 
@@ -35,13 +35,13 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Blocks that are held, some 400 MiB. Further allocations are counted and not followed.
+/// Maximum number of blocks, some 400 MiB. Further allocations are counted and not followed.
 const MAX_BLOCKS: usize = 1 << 22;
 
-/// A block by its session and address: each session has memory of its own at the same addresses.
+/// A block by its session and address: each session has its own memory at the same addresses.
 type BlockKey = (Option<u32>, u64);
 
-/// Who ran when an event was logged, and when that was.
+/// The running thread at an event, and the time of the event.
 #[derive(Debug, Clone, Copy)]
 struct At {
     time: i64,
@@ -78,7 +78,7 @@ struct Live {
 #[derive(Debug, Default)]
 struct Pools {
     live: FxHashMap<BlockKey, Live>,
-    /// Allocations that are not followed, since there are too many.
+    /// Number of allocations that are not followed because there are too many.
     dropped: u64,
 }
 
@@ -95,10 +95,10 @@ impl Pools {
         };
         if self.live.len() >= MAX_BLOCKS && !self.live.contains_key(&key_of(&block)) {
             self.dropped += 1;
-            // The row is written at once, since the free of this block will not be recognised.
+            // The row is written at once, since the free of this block will not be recognized.
             not_freed(&live, "unknown", at.time, context);
         } else if let Some(before) = self.live.insert(key_of(&block), live) {
-            // The free of the block before was lost: another block lies at its address now.
+            // The free of the previous block was lost: another block is at its address now.
             not_freed(&before, "replaced", at.time, context);
         }
     }

@@ -30,18 +30,18 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// What is open on a processor.
+/// The open intervals of a processor.
 #[derive(Debug, Default)]
 struct Open {
-    /// Speed that Windows asked for, since when.
+    /// Start and value of the speed that Windows requested.
     requested: Option<(i64, u32)>,
     /// End of the last measured speed.
     delivered_until: Option<i64>,
-    /// Idle state, since when.
+    /// Start and number of the idle state.
     idle: Option<(i64, u32)>,
-    /// How it is parked, since when.
+    /// Start and kind of parking.
     parked: Option<(i64, Parking)>,
-    /// Whether any event reported parking.
+    /// True if any event reported parking.
     is_parking_known: bool,
 }
 
@@ -75,8 +75,8 @@ impl Importer for Power<'_> {
         };
         let now = context.ns(event.timestamp);
         let open = self.open.entry(event.cpu).or_default();
-        // An exit without its entry ends a sleep that began before the trace, or whose start was lost. It
-        // gets no row: a start would be made up.
+        // An exit without its entry ends a sleep that started before the trace, or whose start was
+        // lost. It gets no row: its start would be invented.
         let before = std::mem::replace(&mut open.idle, is_enter.then_some((now, state)));
         if let Some((start, state)) = before {
             slept(event.cpu, (start, now), state, context, sink)?;
@@ -130,7 +130,7 @@ impl Importer for Power<'_> {
         }
     }
 
-    /// Ends what is open when the trace ends.
+    /// Ends all open intervals when the trace ends.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,
@@ -190,8 +190,8 @@ impl Power<'_> {
         }
     }
 
-    /// Takes a measured speed: the mean since the event before, or over the time that the event reports.
-    /// Returns whether the speed is known.
+    /// Takes a measured speed: the mean since the previous event, or over the time that the event
+    /// reports. Returns true if the speed is known.
     fn delivered(
         &mut self,
         cpu: u16,
@@ -213,8 +213,8 @@ impl Power<'_> {
             .filter(|us| *us > 0);
         let reported = reported.map(|us| now.saturating_sub(us.saturating_mul(1000)));
         let start = match (reported, before) {
-            // Both bounds hold: stretches of one processor must not overlap, and an event speaks for no
-            // longer than it says.
+            // Both bounds apply: stretches of one processor must not overlap, and an event covers
+            // no more than the time that it states.
             (Some(reported), Some(before)) => Some(reported.max(before)),
             (reported, before) => reported.or(before),
         };
@@ -236,7 +236,7 @@ impl Power<'_> {
     ) -> Result<(), SinkError> {
         let open = self.open.entry(cpu).or_default();
         open.is_parking_known = true;
-        // The rundown at the end repeats what is known; only a change begins another stretch.
+        // The rundown at the end repeats known states; only a change starts another stretch.
         if open.parked.map(|(_, how)| how) == how {
             return Ok(());
         }
@@ -256,10 +256,11 @@ impl Power<'_> {
     ) -> Result<(), SinkError> {
         let open = self.open.entry(cpu).or_default();
         if !open.is_parking_known {
-            // Nothing reported how the processor was parked, so it was parked when the trace began.
+            // Nothing reported the parking of the processor before, so it was parked at the start
+            // of the trace.
             open.parked = Some((0, how.unwrap_or(Parking::Parked)));
         }
-        // A processor may be parked for two reasons; the end of one of them does not end the other.
+        // A processor may be parked for two reasons. The end of one of them does not end the other.
         let is_other = open.parked.zip(how).is_some_and(|((_, is), was)| is != was);
         if is_other {
             Ok(())
@@ -269,7 +270,7 @@ impl Power<'_> {
     }
 }
 
-/// The part of an interval that lies in the range; `None` if it has no length there.
+/// The part of an interval in the range; `None` if it has no length there.
 fn part((start, end): (i64, i64), range: Range) -> Option<(i64, i64)> {
     let (start, end) = (range.clip(start), range.clip(end));
     (start < end).then_some((start, end))
@@ -284,7 +285,7 @@ fn ran(
     context: &mut Context<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
-    // Speed 0 stands for one that is not known.
+    // Speed 0 means unknown.
     let Some(mhz) = i32::try_from(mhz).ok().filter(|mhz| *mhz > 0) else {
         return Ok(());
     };

@@ -11,7 +11,7 @@ use crate::declared::{Events, Topic, rows};
 use crate::sink::Sink;
 use crate::table::{Row, ThreadPriority};
 
-/// Types of the events, and what they change.
+/// Types of the events, and the priority that they change.
 const KINDS: [(u8, &str); 4] = [
     (opcode::SET_PRIORITY, "dynamic"),
     (opcode::SET_BASE_PRIORITY, "base"),
@@ -65,7 +65,7 @@ impl Importer for Priorities {
             return Ok(true);
         }
         let of = context.of_thread(change.tid, time);
-        // These events name the thread whose priority changes, not the one that changes it.
+        // These events name the thread whose priority changes, not the thread that changes it.
         let actor = context.running_on(event.cpu);
         let by = actor.map(|tid| context.of_thread(tid, time));
         let row = ThreadPriority {

@@ -1,11 +1,11 @@
-//! Which part of a trace is extracted.
+//! The part of a trace to extract.
 
 use etwkit_decode::cut_mark::CutMark;
 
-/// The part of the trace that is extracted, in nanoseconds; both ends belong to it.
+/// The part of the trace to extract, in nanoseconds; both ends are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// Begin.
+    /// Start.
     pub start_ns: i64,
     /// End.
     pub end_ns: i64,
@@ -18,7 +18,7 @@ impl Range {
         end_ns: i64::MAX,
     };
 
-    /// The part of it that lies in a trace that was cut.
+    /// The part of it in a trace that was cut.
     pub(crate) fn within(self, mark: Option<CutMark>) -> Self {
         mark.map_or(self, |CutMark { start_ns, end_ns }| Self {
             start_ns: self.start_ns.max(start_ns),

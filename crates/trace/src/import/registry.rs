@@ -1,4 +1,5 @@
-//! Operations on the registry. Events name a key by its control block, whose path the first pass learned.
+//! Operations on the registry. Events name a key by its control block, whose path the first pass
+//! collected.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         name: "registry",
         answers: "which keys were read",
         recorded_by: "REGISTRY",
-        // Hives and transactions have no rows, but they, too, show that the registry was recorded.
+        // Hives and transactions have no rows, but they also show that the registry was recorded.
         events: &[Events::KernelBetween(
             group::REGISTRY,
             opcode::CREATE,
@@ -40,11 +41,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// No type of this group is higher.
+/// The highest type of this group.
 const LAST_TYPE: u8 = 49;
 
-/// Bytes of a path that are kept. Paths of Windows are a few hundred long; a small file can claim long ones
-/// by the million.
+/// Maximum bytes of a path. Real paths have a few hundred; a small file can claim long paths by the
+/// million.
 const MAX_PATH: usize = 8192;
 
 /// The key that the name of a row is relative to.
@@ -91,7 +92,7 @@ fn operation(
         return;
     }
     let keys = &context.directory.registry_keys;
-    // The key exists when the operation begins, and may be gone when it ends.
+    // The key exists when the operation starts, and may be gone when it ends.
     let base = keys
         .path(read.block, start)
         .or_else(|| keys.path(read.block, end))
@@ -124,7 +125,7 @@ fn operation(
     context.wait(end, tid, process, row);
 }
 
-/// The path of a key from that of its base and a name, cut where it is too long.
+/// The path of a key from its base and a name, truncated if it is too long.
 pub(super) fn joined(base: Base, name: Option<Arc<str>>) -> Base {
     let key = match (base, name) {
         (_, Some(name)) if is_rooted(&name) => Some(name),
@@ -144,8 +145,8 @@ fn is_rooted(text: &str) -> bool {
     text.starts_with('\\')
 }
 
-/// Puts the path of the row together, only when the row is written: until then all rows share one copy of the
-/// path of their base.
+/// Builds the path of the row only when the row is written: until then all rows share one copy of
+/// their base's path.
 fn complete(row: &mut RegistryIo, base: Base) {
     row.key = joined(base, row.key.take());
     row.is_whole_key = row.key.as_deref().is_some_and(is_rooted);

@@ -1,4 +1,4 @@
-//! Which importer gets an event: tables that are built from the declarations.
+//! Dispatch of events to importers, with tables that are built from the declarations.
 
 use etwkit_decode::kernel::Hook;
 use etwkit_etl::{Guid, RawEvent};
@@ -7,22 +7,22 @@ use rustc_hash::FxHashMap;
 use super::importer::Declaration;
 use crate::declared::{Events, KINDS, kind};
 
-/// Who gets an event: positions among the importers.
+/// The receivers of an event, as indices of importers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Route {
-    /// Who takes it.
+    /// The importer that takes it.
     pub(super) taker: Option<usize>,
-    /// Who hears of it before it is taken.
+    /// The importers that observe it before it is taken.
     pub(super) hearers: Vec<usize>,
 }
 
 /// The way of each event.
 #[derive(Debug)]
 pub(super) struct Routes {
-    /// Number of the route of each kind of kernel events. Most events of a large trace are found here, so
-    /// that this is one table with a byte for each kind, and not a map.
+    /// Route number of each kind of kernel events. Most events of a large trace are looked up here,
+    /// so this is one table with a byte for each kind, and not a map.
     kernel: Box<[u8; KINDS]>,
-    /// By number; the first one leads nowhere.
+    /// Routes by number; the first one leads nowhere.
     routes: Vec<Route>,
     providers: FxHashMap<Guid, OfProvider>,
     classes: FxHashMap<Guid, Route>,
@@ -32,11 +32,11 @@ pub(super) struct Routes {
 #[derive(Debug, Default)]
 struct OfProvider {
     by_id: FxHashMap<u16, Route>,
-    /// The route of all other ids.
+    /// The route of all other IDs.
     others: Route,
 }
 
-/// Whether no kind of kernel events has two takers.
+/// Checks that no kind of kernel events has two takers.
 #[expect(
     clippy::indexing_slicing,
     reason = "done when this is compiled: what is outside does not compile"
@@ -75,8 +75,8 @@ impl Routes {
         };
         let add_hearer = |route: &mut Route, of| route.hearers.push(of);
         let set_taker = |route: &mut Route, of| route.taker = Some(of);
-        // A claim to a whole provider holds for its single ids as well. So those claims come first, and
-        // routes of single ids start as copies of them.
+        // A claim to a whole provider holds for its single IDs as well. So those claims come first,
+        // and routes of single IDs start as copies of them.
         for is_whole in [true, false] {
             for (of, importer) in importers.iter().enumerate() {
                 let of_round =
@@ -132,18 +132,19 @@ impl Routes {
         if known.is_none() {
             self.routes.push(route);
         }
-        // Importers are a few dozen, and so are routes; a test holds that their numbers fit.
+        // Importers are a few dozen, and so are routes; a test checks that their numbers are in
+        // range.
         *number = u8::try_from(at).unwrap_or_default();
     }
 
-    /// Who gets a kernel event.
+    /// The route of a kernel event.
     #[inline]
     pub(super) fn of_kernel(&self, hook: Hook) -> Option<&Route> {
         let number = *self.kernel.get(kind(hook.group, hook.opcode))?;
         self.routes.get(usize::from(number)).filter(|_| number != 0)
     }
 
-    /// Who gets any other event.
+    /// The route of any other event.
     #[inline]
     pub(super) fn of_other(&self, event: &RawEvent<'_>) -> Option<&Route> {
         if event.kind.is_classic() {

@@ -1,4 +1,5 @@
-//! Rows that left the line → rows of tables, with their stacks. Runs on a thread of its own.
+//! Conversion of entries that left the line into rows of tables, with their stacks. Runs on a
+//! thread of its own.
 
 use std::sync::mpsc::Receiver;
 
@@ -14,18 +15,18 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Lbr;
 use crate::tracker::process::ProcessKey;
 
-/// Makes rows.
+/// Creates rows.
 pub(super) struct Rows<'d> {
     stacks: Stacks<'d>,
     tables: Tables,
-    /// Stacks of starts, until the rows that take them come.
+    /// Stacks of starts, until the rows that take them arrive.
     starts: FxHashMap<Seq, i32>,
-    /// How often each branch was recorded, by process and the frames of both ends.
+    /// Number of records of each branch, by process and the frames of both ends.
     branches: FxHashMap<(Option<ProcessKey>, u32, u32), i64>,
 }
 
-/// Distinct branches that are held. At that many, their rows are written, and a branch that comes again gets
-/// another row.
+/// Maximum number of distinct branches. When it is reached, their rows are written, and a repeated
+/// branch gets another row.
 const MAX_BRANCHES: usize = 1 << 20;
 
 impl<'d> Rows<'d> {
@@ -38,8 +39,8 @@ impl<'d> Rows<'d> {
         }
     }
 
-    /// Takes everything that is sent, and hands on rows. If the sender goes away without [`Message::End`],
-    /// rows that were not handed on yet are dropped: the import has failed.
+    /// Takes all messages and passes rows on. If the sender ends without [`Message::End`],
+    /// remaining rows are dropped: the import has failed.
     pub(super) fn run(
         mut self,
         messages: Receiver<Message>,

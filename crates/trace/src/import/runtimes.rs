@@ -13,11 +13,12 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{DotnetRuntime, Row};
 use crate::tracker::process::ProcessKey;
 
-/// The id of these events, of programs and in the rundown.
+/// The ID of these events, of programs and in the rundown.
 const INFORMATION: &[u16] = &[clr::id::RUNTIME_INFORMATION];
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // They stay events of their own, too: rows say when a runtime started, but not when it was listed.
+    // They also stay events of their own: rows have the start of a runtime, but not the time at
+    // which it was listed.
     hears: &[
         Events::Provider(clr::RUNTIME, INFORMATION),
         Events::Provider(clr::RUNDOWN, INFORMATION),
@@ -30,7 +31,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// Runtimes that are remembered; a malicious file can list any number of them.
 const MAX_RUNTIMES: usize = 1 << 16;
 
-/// Notes each runtime once: the rundown at the end of the trace lists those again that started in it.
+/// Records each runtime once: the rundown at the end of the trace repeats those that started in it.
 #[derive(Debug, Default)]
 struct Runtimes {
     known: FxHashSet<(Option<ProcessKey>, u16)>,
@@ -55,8 +56,8 @@ impl Importer for Runtimes {
         {
             return Ok(());
         }
-        // The range is not checked: a process of the range may be listed only behind it, in the rundown at
-        // the end of the trace.
+        // The range is not checked: a process of the range may be listed only after it, in the
+        // rundown at the end of the trace.
         let is_start = event.provider() == clr::RUNTIME;
         let row = row(
             information,

@@ -54,7 +54,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// `first_interval` is that of the start of the trace, in units of 100 ns.
+    /// `first_interval` is the interval at the start of the trace, in units of 100 ns.
     fn new(first_interval: Option<u32>) -> Self {
         Self {
             interval_ns: ns(first_interval.unwrap_or(DEFAULT_INTERVAL_100NS)),

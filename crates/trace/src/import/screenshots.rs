@@ -1,4 +1,4 @@
-//! Pictures of the screen: files beside the trace, and the clicks and keys that they belong to.
+//! Screenshots: files next to the trace, and the clicks and keys that they belong to.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Screenshot, Trace};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows show only a part of these events, so that they stay events of their own, too.
+    // Rows show only a part of these events, so they also stay events of their own.
     hears: &[Events::Provider(HOOK_EVENTS, &[])],
-    // Written by whoever finds the pictures.
+    // Written by the code that finds the screenshots.
     tables: &[sums(Screenshot::TABLE)],
     make: |_| Box::new(HookEvents::default()),
     ..Declaration::EMPTY
@@ -37,16 +37,16 @@ const REACTION_NS: i64 = SECOND / 2;
 /// A picture that was taken by the timer can be this much older than the trace.
 const BEFORE: i64 = 3600 * SECOND;
 
-/// A picture in the folder beside a trace.
+/// A screenshot in the folder next to a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// Name of its folder, which lies where the trace lies.
+    /// Name of its folder, which is next to the trace.
     pub folder: String,
     /// Name of the file.
     pub name: String,
     /// Bytes.
     pub bytes: u64,
-    /// When it was written, as FILETIME.
+    /// Time at which it was written, as FILETIME.
     pub modified: Option<i64>,
 }
 
@@ -86,6 +86,8 @@ impl HookEvents {
             HookEvent::Picture { path } => {
                 let name = cut(path.rsplit(['\\', '/']).next().unwrap_or_default());
                 if self.inputs.pictures.len() < MAX_KEPT && !name.is_empty() {
+                    // The path is the recorded machine's, so only the file name can match a file
+                    // next to the trace.
                     self.inputs.pictures.entry(name).or_insert(ns);
                 }
                 return;
@@ -123,15 +125,16 @@ impl Importer for HookEvents {
 }
 
 fn cut(text: &str) -> String {
+    // A hostile event can contain a text of up to 64 KiB.
     text.chars().take(MAX_TEXT).collect()
 }
 
-/// What the name of a picture says.
+/// The meaning of a screenshot's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
     /// The picture of a click or key.
     Input(i32),
-    /// The picture half a second behind a click or key.
+    /// The screenshot half a second after a click or key.
     Reaction(i32),
     /// The picture of the enter key.
     Enter(i32),
@@ -194,7 +197,7 @@ fn time_of_day(text: &str) -> Option<i64> {
 /// Writes the table `screenshot`.
 ///
 /// # Errors
-/// Those of the sink.
+/// The errors of the sink.
 pub fn write(
     imported: &Imported,
     pictures: &[Picture],
@@ -207,7 +210,7 @@ pub fn write(
     )
 }
 
-/// The rows: pictures in the folder, then those that are only reported.
+/// The rows: pictures in the folder, then pictures that are only reported.
 fn screenshots(
     inputs: &Inputs,
     trace: &Trace,
@@ -230,6 +233,7 @@ fn screenshots(
         .collect();
     rows.retain(|row| {
         row.ts_ns
+            // A screenshot without a time is kept for every range.
             .is_none_or(|ns| range == Range::ALL || range.contains(ns))
     });
     rows.sort_by(|a, b| (a.ts_ns, &a.file_name, &a.path).cmp(&(b.ts_ns, &b.file_name, &b.path)));
@@ -265,7 +269,7 @@ fn row(inputs: &Inputs, trace: &Trace, file_name: &str, picture: Option<&Picture
     }
 }
 
-/// When a picture was taken, and what shows it.
+/// Time of a screenshot, and the source of this time.
 fn time(
     inputs: &Inputs,
     trace: &Trace,
@@ -274,6 +278,7 @@ fn time(
     picture: Option<&Picture>,
 ) -> Option<(i64, &'static str)> {
     if let Some(input) = input {
+        // A reaction has the number of the click or key before it.
         let later = if matches!(name, Name::Reaction(_)) {
             REACTION_NS
         } else {
@@ -281,6 +286,8 @@ fn time(
         };
         return Some((input.ns.saturating_add(later), "event"));
     }
+    // From the most exact source to the least: the event, the time in the name, the time of the
+    // file.
     if let Some(ns) = inputs.pictures.get(file_name) {
         return Some((*ns, "event"));
     }
@@ -296,14 +303,14 @@ fn time(
     Some((written, "modified"))
 }
 
-/// Nanoseconds from the start of a trace to a time of day on its machine. A time shortly before the start is
-/// that of the same day, any other one the next.
+/// Nanoseconds from the start of a trace to a time of day on its machine. A time shortly before the
+/// start is on the same day; any other earlier time is on the next day.
 fn of_timer(of_day: i64, trace: &Trace) -> Option<i64> {
     let bias = i64::from(trace.time_zone_bias_minutes?).checked_mul(60 * SECOND / 100)?;
     // The name has the local time of the recorded machine, the trace starts at a time in UTC.
     let local = trace.start_filetime.checked_sub(bias)?;
     let start_of_day = local.rem_euclid(DAY / 100).checked_mul(100)?;
-    // The name has no date: the result lies from an hour before the start to 23 hours behind it.
+    // The name has no date: the result is from an hour before the start to 23 hours after it.
     Some((of_day - start_of_day + BEFORE).rem_euclid(DAY) - BEFORE)
 }
 

@@ -35,8 +35,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// All importers.
 type Declarations = &'static [&'static Declaration];
 
-/// Reads the session again and hands on all rows. Events are read on this thread; a second one makes rows of
-/// them and drives the sink.
+/// Reads the session again and writes all rows. Events are read on this thread; a second one
+/// creates their rows and uses the sink.
 pub(super) fn run(
     session: &Session,
     collected: &mut Collected,
@@ -91,8 +91,8 @@ pub(super) fn run(
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok::<_, ImportError>((read, made))
     })?;
-    // If making rows failed, reading stopped because of that, and its own error only says that nobody takes
-    // the rows.
+    // If creating rows failed, reading stopped because of that, and its own error only reports that
+    // the receiver is gone.
     made.map_err(ImportError::Sink)?;
     let (pass, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
@@ -121,7 +121,7 @@ pub(super) fn run(
     })
 }
 
-/// Gives all events to the importers.
+/// Passes all events to the importers.
 fn read(
     learned: Learned<'_>,
     mut all: Importers<'_>,
@@ -161,7 +161,7 @@ fn read(
     Ok((pass, inputs, diagnostics))
 }
 
-/// All importers, and what they share.
+/// All importers, and the state that they share.
 struct Importers<'a> {
     context: Context<'a>,
     counter: EventCounter,
@@ -202,7 +202,8 @@ impl<'a> Importers<'a> {
             None => routes.of_other(event),
         };
         if let Some(Route { taker, hearers }) = route {
-            // Hearers come first: a gap that one of them finds has to be known to the taker of this event.
+            // Observers come first: a gap that one of them finds has to be known to the importer
+            // that takes this event.
             for hearer in hearers {
                 if let Some((declared, importer)) = all.get_mut(*hearer) {
                     context.tables.declare(declared.tables);
@@ -215,14 +216,14 @@ impl<'a> Importers<'a> {
                 return Ok(());
             }
         }
-        // The last importer gets what the others do not show.
+        // The last importer gets the events that the others do not show.
         let Some(rest) = all.last_mut() else {
             return Ok(());
         };
         take(rest, hook, event, context, sink).map(|_| ())
     }
 
-    /// Ends what is open and hands on all that is left.
+    /// Ends all open rows and passes on the rest.
     fn finish(
         self,
         learned: Learned<'_>,
@@ -230,8 +231,8 @@ impl<'a> Importers<'a> {
     ) -> Result<(Inputs, Vec<Diagnostic>), SinkError> {
         let mut context = self.context;
         let attached = context.attached();
-        // The importers of processes and threads come last: rows that the others still write name further
-        // ones.
+        // The importers of processes and threads come last, because rows that the others still
+        // write may name further ones.
         for (declared, importer) in self.all.into_iter().rev() {
             context.tables.declare(declared.tables);
             importer.finish(learned, &mut context, sink)?;
@@ -246,7 +247,7 @@ impl<'a> Importers<'a> {
     }
 }
 
-/// Gives an event to an importer. Returns whether a table shows all of it.
+/// Passes an event to an importer. Returns true if a table shows all of it.
 #[inline]
 fn take(
     (declared, importer): &mut Declared<'_>,
@@ -262,10 +263,10 @@ fn take(
     }
 }
 
-/// Hands on the two tables that are complete only when everything else is.
+/// Writes the two tables that are complete only when everything else is.
 ///
 /// # Errors
-/// Those of the sink.
+/// The errors of the sink.
 pub fn write_trace(imported: &Imported, sink: &mut dyn Sink) -> Result<(), SinkError> {
     write_all([imported.trace.clone()], sink)?;
     write_all(imported.diagnostics.iter().cloned(), sink)

@@ -33,7 +33,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Bytes of a value; a longer one is no setting, and stays an event of its own.
+/// Maximum bytes of a value. A longer one is not a setting, and stays an event of its own.
 const MAX_BYTES: usize = 4096;
 
 /// Each setting is a row; nothing is kept between events.

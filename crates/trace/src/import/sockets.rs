@@ -1,4 +1,4 @@
-//! Sockets of processes: creation to close, with the sums of what went over them.
+//! Sockets of processes: creation to close, with sums of the data transferred.
 
 use etwkit_decode::afd::{Operation, SocketEvent, SocketReader, Stage, WINSOCK_AFD};
 use etwkit_decode::kernel::Hook;
@@ -14,7 +14,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Socket};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows are sums of these events, so that they stay events of their own, too.
+    // Rows are sums of these events, so they also stay events of their own.
     hears: &[Events::Provider(WINSOCK_AFD, &[])],
     tables: &[sums(Socket::TABLE)],
     topics: &[Topic {
@@ -29,8 +29,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sockets that are followed at the same time. When there are more, all of them are written, and later events
-/// of the same sockets give further rows.
+/// Maximum number of open sockets. If there are more, all of them are written, and later events of
+/// the same sockets create further rows.
 const MAX_OPEN: usize = 1 << 18;
 
 /// The severity bits of an NTSTATUS: errors have both of them.
@@ -58,7 +58,7 @@ impl Importer for Sockets {
         let is_new =
             socket_event.operation == Operation::Create && socket_event.stage == Stage::Enter;
         if is_new && let Some(row) = self.open.remove(&socket_event.endpoint) {
-            // The address was used again, so the close of the socket before was lost.
+            // The address was reused, so the close of the socket before was lost.
             write(&row, context, sink)?;
         } else if self.open.len() >= MAX_OPEN {
             self.write_all(context, sink)?;
@@ -75,8 +75,8 @@ impl Importer for Sockets {
                 first_ns: ns,
                 ..Socket::default()
             });
-        // Incoming data is reported in the context of whichever thread runs; only requests come from a thread
-        // of the process.
+        // Incoming data is reported in the context of the thread that happens to run; only requests
+        // come from a thread of the process.
         if socket_event.stage != Stage::Internal {
             row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
         }
@@ -131,7 +131,7 @@ fn count(row: &mut Socket, socket_event: &SocketEvent) {
         .saturating_add(i64::try_from(socket_event.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
 }
 
-/// Notes what happened to the socket: creation, connection, addresses and close.
+/// Records the event of a socket: creation, connection, addresses and close.
 fn happened(row: &mut Socket, socket_event: &SocketEvent, ns: i64) {
     match (socket_event.operation, socket_event.stage) {
         (Operation::Create, Stage::Enter) => {

@@ -1,4 +1,4 @@
-//! Stacks, which are events of their own: gives them to the events that they belong to.
+//! Stacks, which are events of their own: attaches them to the events that they belong to.
 
 use etwkit_decode::kernel::stack::{self, Owner, opcode};
 use etwkit_decode::kernel::{Hook, group};
@@ -24,13 +24,13 @@ const STACKS: Events = Events::Kernel(
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[
         STACKS,
-        // The first pass learned which stacks keys stand for.
+        // The first pass collected the stacks of these keys.
         Events::Kernel(
             group::STACK,
             &[opcode::KEY_CREATE, opcode::KEY_DELETE, opcode::KEY_RUNDOWN],
         ),
     ],
-    // Written on the thread that makes rows, as far as rows need them.
+    // Written on the thread that creates rows, if rows need them.
     tables: &[sums(Frame::TABLE), sums(Stack::TABLE)],
     topics: &[Topic {
         place: 40,
@@ -51,12 +51,12 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Gives stacks to rows that wait.
+/// Attaches stacks to waiting rows.
 struct StackEvents<'k> {
     keys: &'k StackKeys,
     /// References to stacks that are defined nowhere.
     unknown_keys: u64,
-    /// Memory for the addresses of one stack, used again for each.
+    /// Memory for the addresses of one stack, reused for each.
     addresses: Vec<u64>,
 }
 

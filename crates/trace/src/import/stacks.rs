@@ -1,4 +1,5 @@
-//! Stacks of addresses → stacks of frames: what code lay at each address, in that process, at that time.
+//! Conversion of stacks of addresses to stacks of frames: the code at each address, in that
+//! process, at that time.
 
 use etwkit_decode::kernel::stack::is_kernel_address;
 use rustc_hash::FxHashMap;
@@ -15,38 +16,38 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackTree};
 
-/// What distinguishes frames: module, address, method.
+/// The identity of a frame: module, address, method.
 type FrameKey = (Option<u32>, u64, Option<u32>);
 
-/// Distinct frames that are recognised when they come again, and stacks of one process.
+/// Distinct frames that are recognized when they come again, and stacks of one process.
 const MAX_KNOWN: usize = 1 << 21;
 
-/// Parts of whole stacks that are recognised when they come again.
+/// Parts of whole stacks that are recognized when they come again.
 const MAX_WHOLE: usize = 1 << 22;
 
-/// Rows that wait to be handed on.
+/// Maximum number of rows that wait to be passed on.
 const MAX_ROWS: usize = 1 << 13;
 
-/// Where a stack's addresses are looked up.
+/// The process and time for looking up the addresses of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Viewpoint {
-    /// The process; the kernel's modules are seen from every process.
+    /// The process; the kernel's modules are visible from every process.
     pub process: Option<ProcessKey>,
     /// Raw time.
     pub time: i64,
 }
 
-/// Builds the tables `frame` and `stack`. Each distinct frame and stack is reported once, and once more where
-/// a trace has so many that remembering them all would take too much memory.
+/// Builds the tables `frame` and `stack`. Each distinct frame and stack is reported once. It is
+/// reported again if a trace has so many that remembering them all would take too much memory.
 pub(super) struct Stacks<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
-    /// Position of the first method of each process id among all methods.
+    /// Position of the first method of each process ID among all methods.
     first_method: &'d FxHashMap<u32, u32>,
-    /// The assemblies of methods whose code lies in no image.
+    /// The assemblies of methods whose code is in no image.
     assemblies: &'d Assemblies,
     epochs: Epochs,
-    /// The stacks that keys stand for.
+    /// The stacks that keys refer to.
     keyed: &'d StackTree,
     /// Whole stacks.
     whole: StackTree,
@@ -70,10 +71,10 @@ struct Half {
     id: StackId,
 }
 
-/// Frames and stacks of a process that were looked up, for as long as its modules stay as they are.
+/// Cached frames and stacks of a process, valid as long as its modules do not change.
 #[derive(Debug, Default)]
 struct Memo {
-    /// Raw times between which the modules stay as they are; the end is not included.
+    /// Raw times between which the modules do not change; the end is excluded.
     from: i64,
     until: i64,
     frames: FxHashMap<u64, u32>,
@@ -144,7 +145,7 @@ impl<'d> Stacks<'d> {
         }
     }
 
-    /// Row of the stack whose kernel half lies on its user half; `None` if both are empty.
+    /// Row of the stack whose kernel half is on top of its user half; `None` if both are empty.
     pub(super) fn stack(
         &mut self,
         place: Viewpoint,
@@ -159,8 +160,8 @@ impl<'d> Stacks<'d> {
         Some(self.of_halves(place, halves))
     }
 
-    /// Row of a stack whose kernel half is missing: its user half, with the address in the kernel that was
-    /// sampled on top.
+    /// Row of a stack whose kernel half is missing: its user half, with the address in the kernel
+    /// that was sampled on top.
     pub(super) fn without_kernel_half(
         &mut self,
         place: Viewpoint,
@@ -177,7 +178,8 @@ impl<'d> Stacks<'d> {
     }
 
     fn make_room(&mut self) {
-        // Done before a stack is looked up, since clearing the tree makes the ids of its halves invalid.
+        // Done before a stack is looked up, since clearing the tree makes the IDs of its halves
+        // invalid.
         if self.whole.len() > MAX_WHOLE {
             self.whole.clear();
             self.forget_stacks();
@@ -194,7 +196,7 @@ impl<'d> Stacks<'d> {
         node as i32
     }
 
-    /// Whether a stack with these halves, taken at that address, lacks its kernel half.
+    /// True if a stack with these halves, taken at that address, lacks its kernel half.
     pub(super) fn lacks_kernel_half(&self, address: u64, kernel: RawStack, user: RawStack) -> bool {
         let is_lacking = kernel == RawStack::Empty && user != RawStack::Empty;
         is_lacking && is_kernel_address(address, self.directory.pointer_size())
@@ -210,8 +212,8 @@ impl<'d> Stacks<'d> {
         addresses.extend(self.tree(kernel).frames(kernel.id));
         addresses.extend(self.tree(user).frames(user.id));
         let mut top = Top::NONE;
-        // Addresses lie innermost first, and nodes are made from the outermost frame inwards, so that stacks
-        // share what called them.
+        // Addresses are stored innermost first. Nodes are created from the outermost frame inwards,
+        // so that stacks share their callers.
         for address in addresses.drain(..).rev() {
             let frame = self.frame_in(memo, place, address);
             top = self.node(top, frame);
@@ -242,13 +244,13 @@ impl<'d> Stacks<'d> {
         frame
     }
 
-    /// Takes the memory of a process, emptied if its modules changed meanwhile.
+    /// Takes the cache of a process, emptied if its modules have changed since then.
     fn memo(&mut self, place: Viewpoint) -> Memo {
         let index = place.process.map_or(0, |process| process.0 as usize + 1);
         if index >= self.memos.len() {
             self.memos.resize_with(index + 1, Memo::default);
         }
-        // Taken out, since a look-up that fails needs all of `self` to make rows.
+        // Taken out, because a failed lookup needs all of `self` to create rows.
         let mut memo = self
             .memos
             .get_mut(index)
@@ -290,8 +292,8 @@ impl<'d> Stacks<'d> {
         }
         let image = self.directory.image_at(place.process, address, place.time);
         let method = self.method(place, address);
-        // Frames that come again after this get a second row of the same content: a little more in the
-        // extract instead of memory without bound.
+        // Frames that occur again after this get a second row with the same content: a little more
+        // in the extract instead of unbounded memory.
         if self.frames.len() >= MAX_KNOWN {
             self.frames.clear();
         }
@@ -326,7 +328,7 @@ impl<'d> Stacks<'d> {
             .map(|index| first + index as u32)
     }
 
-    /// Hands on the rows that are new, if they are many.
+    /// Passes on the new rows, if they are many.
     #[inline]
     pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         if self.stack_rows.len() + self.frame_rows.len() < MAX_ROWS {
@@ -350,7 +352,7 @@ impl<'d> Stacks<'d> {
         Ok(())
     }
 
-    /// Hands on all rows.
+    /// Passes on all rows.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.hand_on(sink)?;
         self.frame_out.flush(sink)?;
@@ -358,8 +360,8 @@ impl<'d> Stacks<'d> {
     }
 }
 
-/// When the code of a process changes: loads and unloads of modules, and of methods whose addresses are used
-/// again.
+/// Times at which the code of a process changes: loads and unloads of modules, and of methods whose
+/// addresses are reused.
 #[derive(Debug, Default)]
 struct Epochs {
     kernel: Vec<i64>,
@@ -370,6 +372,7 @@ impl Epochs {
     fn new(directory: &Directory, methods: &MethodTracker) -> Self {
         let mut epochs = Self::default();
         for image in directory.images.images() {
+            // Modules of the kernel are visible from every process.
             let owner = if image.pid == 0 {
                 None
             } else {
@@ -379,7 +382,8 @@ impl Epochs {
                 None => &mut epochs.kernel,
                 Some(process) => epochs.processes.entry(process).or_default(),
             };
-            // An image still counts as loaded at the time of its unload, so the change comes one tick later.
+            // An image still counts as loaded at the time of its unload, so the change is one tick
+            // later.
             list.extend(
                 image
                     .load
@@ -402,7 +406,7 @@ impl Epochs {
         epochs
     }
 
-    /// The latest change that is not behind a time, and the first one that is.
+    /// The latest change at or before a time, and the first one after it.
     fn around(&self, place: Viewpoint) -> (i64, i64) {
         let own = place
             .process

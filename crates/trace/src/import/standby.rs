@@ -12,7 +12,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows show only a part of these events, so that they stay events of their own, too.
+    // Rows show only a part of these events, so they also stay events of their own.
     hears: &[Events::Provider(KERNEL_POWER, &[id::ENTER, id::EXIT])],
     tables: &[sums(table::Standby::TABLE)],
     make: |_| Box::new(Standby::default()),
@@ -49,7 +49,8 @@ impl Importer for Standby {
         let ns = context.ns(event.timestamp);
         match read {
             Event::Enter(enter) => {
-                // The exit of the stay before was lost: a machine is in standby once at a time.
+                // The exit of the previous stay was lost: a machine is in standby at most once at a
+                // time.
                 self.give_up(context, sink)?;
                 self.open = Some(Box::new(entered(ns, enter)));
                 Ok(())
@@ -90,7 +91,7 @@ fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
     let nanoseconds = |us: u64| i64::try_from(us).ok()?.checked_mul(1000);
     let duration = nanoseconds(exit.duration_us);
     row.exit_ns = Some(ns);
-    // The clock of the trace may stand still in standby, so the reported duration is a column of its own.
+    // The clock of the trace may stop in standby, so the reported duration is a column of its own.
     row.duration_ns = row
         .enter_ns
         .map_or(duration, |enter| Some(ns.saturating_sub(enter)));
@@ -110,7 +111,7 @@ fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
     row.is_on_ac = exit.is_on_ac;
 }
 
-/// Writes a stay if some of it lies in the part of the trace that is extracted.
+/// Writes a stay if some of it is in the extracted part of the trace.
 fn write(
     row: &table::Standby,
     context: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Context switches and ready events: scheduling slices of threads, with what each waited for before.
+//! Context switches and ready events: scheduling slices of threads, with their preceding waits.
 
 use etwkit_decode::kernel::scheduler::{self, ReadyThread, opcode};
 use etwkit_decode::kernel::{Hook, counter, group};
@@ -34,13 +34,13 @@ pub(super) const DECLARATION: Declaration = Declaration {
     hears: &[
         // DPCs and interrupts take processors from threads.
         dpc::EVENTS,
-        // Importers that follow calls, or ask which thread runs, have to know of a gap in front of an event
-        // before they get it.
+        // Importers that follow calls, or need the running thread, have to know of a gap before an
+        // event when they get the event.
         calls::EVENTS,
         MINI_FILTERS,
         page_fault::EVENTS,
         alpc::EVENTS,
-        // Counters before and behind this event cannot be compared.
+        // Counters before and after this event cannot be compared.
         Events::Kernel(group::PERFINFO, &[counter::opcode::CORRUPTION]),
     ],
     tables: &[rows(ContextSwitch::TABLE)],
@@ -86,11 +86,11 @@ struct Slice {
 /// Follows processors and threads.
 struct Switches<'s> {
     gaps_to_come: GapWatch<'s>,
-    /// Raw time behind which no event is missing so far.
+    /// Raw time after which no event is missing so far.
     known_since: i64,
-    /// Who is on each processor.
+    /// The thread on each processor.
     slices: FxHashMap<u16, Slice>,
-    /// What took the processors from their threads since the last switch.
+    /// Time that DPCs and interrupts took from the threads since the last switch, by processor.
     interrupts: Option<FxHashMap<u16, Interrupts>>,
     counted: LastValues,
     instead: Instead,
@@ -108,7 +108,7 @@ impl<'s> Switches<'s> {
         }
     }
 
-    /// Moves on to an event of that raw time, across the edges of gaps in front of it.
+    /// Advances to an event at `time`, first handling every edge of a gap before it.
     #[inline]
     fn watch(&mut self, time: i64, context: &mut Context<'_>) {
         while let Some(edge) = self.gaps_to_come.edge(time) {
@@ -124,16 +124,16 @@ impl<'s> Switches<'s> {
                 self.known_since = i64::MAX;
                 let run = context.schedule.begin_gap(&gap);
                 if let Some(slice) = self.slices.remove(&gap.cpu) {
-                    // The thread ran up to the last event in front of the gap; what it did later is not
-                    // known.
+                    // The thread ran up to the last event before the gap; its later activity is
+                    // unknown.
                     let until = run.map(|run| context.ns(run.until));
                     self.leave(gap.cpu, slice, until, None, time, context);
                 }
                 gap.cpu
             }
             Edge::End(gap) => {
-                // As long as any processor has a gap, a thread may have run there unseen, so that no first
-                // switch-in can be trusted.
+                // As long as any processor has a gap, a thread may have run there unseen, so no
+                // first switch-in can be trusted.
                 self.known_since = if self.gaps_to_come.is_open() {
                     i64::MAX
                 } else {
@@ -172,8 +172,8 @@ impl<'s> Switches<'s> {
             return;
         }
         let by = context.schedule.running_on(event.cpu);
-        // The stack of a ready event is that of the thread that runs on its processor, not of the one that is
-        // made ready.
+        // The stack of a ready event belongs to the thread that runs on its processor, not to the
+        // readied thread.
         let seq = by.map(|by| {
             let process = context.directory.process_of_thread(by, event.timestamp);
             context.wait(event.timestamp, Some(by), process, Pending::Start)
@@ -194,8 +194,8 @@ impl<'s> Switches<'s> {
         context.counted_values = self.counted.most;
         self.switched_out(run, switch, counted, context);
         let who = context.of_thread(switch.new_tid, event.timestamp);
-        // A thread with a switch-out in the trace has run before. Thread 0 stands for the idle threads of all
-        // processors.
+        // A thread with a switch-out in the trace has run before. Thread 0 means the idle threads
+        // of all processors.
         if switch_in.last_out.is_none() && switch.new_tid != 0 {
             context.identity.first_run(
                 switch.new_tid,
@@ -209,7 +209,8 @@ impl<'s> Switches<'s> {
         row.cpu = Some(event.cpu.into());
         row.in_ns = Some(context.ns(event.timestamp));
         row.priority = Some(switch.new_priority.into());
-        // Only an idle processor sleeps; the field has no meaning when another thread was switched out.
+        // Only an idle processor sleeps; the field has no meaning if another thread was switched
+        // out.
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
         self.instead
             .switched_in(event.cpu, &mut row, switch.new_tid != 0, context);
@@ -226,8 +227,8 @@ impl<'s> Switches<'s> {
         );
     }
 
-    /// A thread leaves a processor. Where its switch-in is not known, it ran when the processor began to be
-    /// recorded, or switches are missing.
+    /// A thread leaves a processor. If its switch-in is unknown, it was running when recording
+    /// started on the processor, or switches are missing.
     fn switched_out(
         &mut self,
         run: Run,
@@ -241,8 +242,8 @@ impl<'s> Switches<'s> {
             if let Some(mut slice) = slice {
                 slice.row.out_ns = Some(out_ns);
                 slice.row.out_priority = Some(switch.old_priority.into());
-                // The ideal processor that counts is the one a thread began with, and the first switch-out is
-                // the first event that has it.
+                // The ideal processor of interest is the one at the start of a thread, and the
+                // first switch-out is the first event that contains it.
                 if slice.row.last_out_ns.is_none() && run.tid != 0 {
                     context
                         .identity
@@ -260,8 +261,8 @@ impl<'s> Switches<'s> {
             return;
         }
         if let Some(slice) = slice {
-            // The slice before lost its switch-out: how long the thread ran is not known, but that it was
-            // switched in is.
+            // The previous slice lost its switch-out: the run time of the thread is unknown, but
+            // its switch-in is known.
             self.leave(run.cpu, slice, None, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);
@@ -295,7 +296,7 @@ impl<'s> Switches<'s> {
         write(row, run_ns, Origin::default(), run.until, context);
     }
 
-    /// Ends a slice; `until` is up to when it ran, if that is known.
+    /// Ends a slice. `until` is the end of its run time, if known.
     fn leave(
         &mut self,
         cpu: u16,
@@ -315,19 +316,19 @@ impl<'s> Switches<'s> {
         write(slice.row, run, origin, time, context);
     }
 
-    /// How long DPCs and interrupts had a processor since its last switch; `None` where it is not known which
-    /// thread they interrupted.
+    /// Time of DPCs and interrupts on a processor since its last switch; `None` if the interrupted
+    /// thread is unknown.
     fn interrupted(&mut self, cpu: u16, run: Option<(i64, i64)>) -> Option<i64> {
         let interrupts = self.interrupts.as_mut()?.remove(&cpu);
         let (since, until) = run?;
         Some(interrupts.map_or(0, |interrupts| interrupts.within(since, until)))
     }
 
-    /// Ends the slices that go on and writes the threads that wait, at raw time `end` of the kernel logger.
-    /// The rows stand in the line behind `last`.
+    /// Ends the open slices and writes the waiting threads, at raw time `end` of the kernel logger.
+    /// The rows are queued after `last`.
     fn end(&mut self, end: i64, last: i64, context: &mut Context<'_>) {
         self.watch(i64::MAX, context);
-        // Threads that are off the processors come first: finishing the schedule takes it apart.
+        // Threads that are off the processors come first: finishing the schedule consumes it.
         for off in context.schedule.off(end) {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);
@@ -346,7 +347,7 @@ impl<'s> Switches<'s> {
         let end_ns = context.ns(end);
         for run in std::mem::take(&mut context.schedule).finish(end) {
             if let Some(slice) = self.slices.remove(&run.cpu) {
-                // Events of other loggers may come behind the last one of the kernel, but never extend a
+                // Events of other loggers may come after the last kernel event, but never extend a
                 // slice.
                 let until = slice.row.in_ns.map(|since| end_ns.max(since));
                 self.leave(run.cpu, slice, until, None, last, context);
@@ -410,11 +411,12 @@ impl Importer for Switches<'_> {
     }
 }
 
-/// DPCs that run on threads of their own interrupt nobody.
+/// DPCs that run on threads of their own interrupt no thread.
 const THREADED: &str = "threaded_dpc";
 
 /// The part of a row that is known at a switch-in.
 fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
+    // State and wait reason come from the switch-out, which may be before the trace.
     let known = switch.last_out.is_some();
     let readying = switch.readying_tid.zip(switch.readied);
     ContextSwitch {
@@ -431,18 +433,18 @@ fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
     }
 }
 
-/// What a row takes from earlier events.
+/// The parts of a row that come from earlier events.
 #[derive(Debug, Default)]
 struct Origin {
     /// The switch-in, which has the stack.
     switch_in: Option<Seq>,
     /// The ready event.
     ready: Option<Seq>,
-    /// What was counted in the slice.
+    /// Counter increments in the slice.
     counted: Option<Pmc>,
 }
 
-/// Puts a row in the line, as far as it lies in the range.
+/// Queues the part of a row in the range.
 fn write(
     row: ContextSwitch,
     run: Option<(i64, i64)>,
@@ -461,13 +463,14 @@ fn write(
     };
     match kept {
         Some(mut row) => {
-            // Both columns mostly repeat another one, and would be a tenth of the file. Null stands for the
-            // same value.
+            // Both columns mostly repeat another one, and would be a tenth of the file. Null means
+            // the same value.
             row.out_priority = row
                 .out_priority
                 .filter(|_| row.out_priority != row.priority);
             row.instead_ns = row.instead_ns.filter(|_| row.instead_ns != row.ready_ns);
-            // A row that was clipped has lost its switch-in or ready event, and must not have its stack.
+            // A row that was clipped has lost its switch-in or ready event, and must not have its
+            // stack.
             let (is_switch_in_known, is_readied) = (
                 row.last_out_ns.is_some() || row.in_ns.is_some(),
                 row.readied_ns.is_some(),
@@ -512,7 +515,7 @@ fn write(
     }
 }
 
-/// A slice that waits for its stacks, with what was counted in it.
+/// A slice that waits for its stacks, with the counter increments in it.
 #[derive(Debug)]
 struct SliceRow {
     row: ContextSwitch,

@@ -9,12 +9,12 @@ use crate::out::Out;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Table};
 
-/// One collector for each table that has a row, made for the first one.
+/// One collector for each table with rows, created with the first row.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// By the type of their rows.
+    /// Places of tables by the type of their rows.
     places: FxHashMap<TypeId, usize>,
-    /// In the order of their first rows, which is that of the trace.
+    /// In the order of their first rows, which is the order of the trace.
     outs: Vec<Box<dyn Flush>>,
     /// The tables that the importer at work has declared.
     declared: Option<&'static [Filled]>,
@@ -44,7 +44,7 @@ impl Tables {
             .outs
             .get_mut(place)
             .map(|out| &mut **out as &mut dyn Any);
-        // Cannot fail: the collector was made for rows of this type.
+        // Cannot fail: the collector was created for rows of this type.
         out.and_then(|out| out.downcast_mut::<Out<R>>())
             .ok_or("no collector of rows")?
             .push(row, sink)
@@ -59,13 +59,14 @@ impl Tables {
         rows.into_iter().try_for_each(|row| self.push(&row, sink))
     }
 
-    /// Says which tables the importer at work has declared.
+    /// Sets the tables that the current importer has declared.
     #[inline]
     pub(super) fn declare(&mut self, tables: &'static [Filled]) {
         self.declared = Some(tables);
     }
 
-    /// Whoever fills a table has to declare it, so that an extract, its reference and its summary know of it.
+    /// An importer must declare each table it writes; the extract, the reference page, and the
+    /// summary are built from these declarations.
     #[inline]
     pub(super) fn check(&self, table: &'static Table) {
         debug_assert!(
@@ -76,7 +77,7 @@ impl Tables {
         );
     }
 
-    /// Hands on what is left.
+    /// Passes on the remaining rows.
     pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.outs.iter_mut().try_for_each(|out| out.flush(sink))
     }

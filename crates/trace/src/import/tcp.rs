@@ -42,11 +42,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Connections that are followed at the same time. At that many, the rows of all of them are written. No
-/// machine has so many, but a malicious file can.
+/// Maximum number of connections followed at the same time. When it is reached, the rows of all of
+/// them are written. No machine has this many, but a malicious file can.
 const MAX_LIVE: usize = 1 << 18;
 
-/// A template belongs to the connection that starts within this time behind it.
+/// A template belongs to the connection that starts within this time after it.
 const TEMPLATE_NS: i64 = 1_000_000;
 
 /// Follows the connections.
@@ -55,10 +55,10 @@ struct Tcp {
     reader: TcpReader,
     /// The connection of each control block.
     live: HashMap<u64, Live>,
-    /// When the template of a control block without open connection was reported, and which one: it belongs
-    /// to the next connection of that control block.
+    /// Time and template reported for a control block without an open connection: it belongs to the
+    /// next connection of that control block.
     templates: HashMap<u64, (i64, Option<&'static str>)>,
-    /// Connections so far.
+    /// Number of connections so far.
     count: i32,
 }
 
@@ -87,7 +87,7 @@ impl Tcp {
             return Ok(false);
         } else if !self.live.contains_key(&tcp_event.tcb) {
             if kind == Kind::Summary && tcp_event.ends.is_none() {
-                // Without addresses nothing says which connection the summary is about.
+                // Without addresses, the connection of the summary is unknown.
                 return Ok(false);
             }
             self.make_room(context, sink)?;
@@ -103,6 +103,7 @@ impl Tcp {
             return Ok(false);
         };
         identify(live, &tcp_event, event, context);
+        // A connection has a row if any of its events is in the range.
         live.is_in_range |= is_in_range;
         if !is_in_range {
             happened_outside(live, &tcp_event, ns);
@@ -112,7 +113,8 @@ impl Tcp {
             context.tables.push(&again, sink)?;
         }
         if matches!(kind, Kind::Summary | Kind::Template) {
-            // Summaries and templates have fields that no column shows, so they stay events of their own.
+            // Summaries and templates have fields that no column shows, so they stay events of
+            // their own.
             return Ok(false);
         }
         let connection_id = live.row.connection_id;
@@ -120,7 +122,7 @@ impl Tcp {
         Ok(true)
     }
 
-    /// Whether an event is about another connection than the one that had this control block.
+    /// True if an event is about another connection than the previous one with this control block.
     fn begins(&self, tcp_event: &TcpEvent) -> bool {
         match tcp_event.kind {
             Kind::Connect | Kind::Accept => true,
@@ -145,23 +147,26 @@ impl Tcp {
         self.make_room(context, sink)?;
         let mut connection = Live::new(self.count, tcp_event.kind.name(), tcp_event.tcb, ns);
         self.count += 1;
+        // A connection in the rundown was opened before.
         if tcp_event.kind != Kind::Rundown && context.range.contains(ns) {
             connection.row.open_ns = Some(ns);
         }
         let template = self.templates.remove(&tcp_event.tcb);
         let template = template.filter(|(at, _)| {
+            // A rundown lists connections of any age, so the age of the template does not matter.
             ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown
         });
         connection.row.template = template.and_then(|(_, template)| template);
-        // A control block is used again; whatever had it is over, although no close was seen.
+        // A control block is reused, so its previous connection is over, although no close was
+        // seen.
         let before = self.live.insert(tcp_event.tcb, connection);
         before.map_or(Ok(()), |before| write(before, context, sink))
     }
 
     fn keep_template(&mut self, tcp_event: &TcpEvent, ns: i64) {
         if self.templates.len() >= MAX_LIVE {
-            // Templates whose connection follows are removed then, so a full map holds those of malicious
-            // input.
+            // A template is removed when its connection follows, so a full map holds templates of
+            // malicious input.
             self.templates.clear();
         }
         self.templates.insert(
@@ -234,7 +239,7 @@ fn has_ends(live: &Live, ends: &Ends) -> bool {
         && same(&live.row.remote_address, live.row.remote_port, ends.remote)
 }
 
-/// Takes process and ends of a connection from its events, as far as they were not known.
+/// Takes process and ends of a connection from its events if they were unknown.
 fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context: &Context<'_>) {
     let row = &mut live.row;
     if let Some(ends) = tcp_event.ends.filter(|_| row.local_address.is_none()) {
@@ -244,6 +249,7 @@ fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context
         row.remote_port = Some(ends.remote.port().into());
     }
     let pid = match tcp_event.kind {
+        // Only this event is logged in a thread of the process that requests the connection.
         Kind::Connect => event.process_id(),
         // The owner that is reported when the connection is established replaces an earlier one.
         Kind::Connected => tcp_event.pid,
@@ -297,7 +303,8 @@ fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::Tcp
     None
 }
 
-/// What an event outside the range leaves behind: a control block that can be used again, the template.
+/// Applies an event outside the range as far as it affects later ones: a reusable control block,
+/// the template, sent sequence numbers.
 fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
     match tcp_event.kind {
         Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
@@ -307,8 +314,8 @@ fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
                 tcp_event.bytes.unwrap_or_default(),
                 tcp_event.sequence.unwrap_or_default(),
             );
-            // Data that was sent in front of the range may be sent again inside of it, and the delay counts
-            // from the first time.
+            // Data sent before the range may be sent again inside of it, and the delay counts from
+            // the first time.
             live.send.sequences.put(sequence, ns, bytes);
         }
         _ => {}

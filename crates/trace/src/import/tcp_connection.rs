@@ -1,4 +1,4 @@
-//! One TCP connection: what is added up while its events come.
+//! One TCP connection: the sums that its events add up to.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,21 +6,21 @@ use etwkit_decode::tcpip::Summary;
 
 use crate::table::{TcpConnection, TcpRetransmit};
 
-/// A burst ends where nothing is sent for longer.
+/// A burst ends if nothing is sent for a longer time.
 const BURST_GAP_NS: i64 = 350_000_000;
 
-/// Received data whose sequence number comes again later than this was not sent again: the sequence numbers
-/// have begun anew.
+/// Received data whose sequence number repeats later than this was not sent again: the sequence
+/// numbers have wrapped around.
 const CLIENT_RETRANSMIT_NS: i64 = 3_000_000_000;
 
-/// Data of up to so many bytes does not count as sent again: with a byte that was acknowledged before, the
-/// system asks whether the other side is still there.
+/// Data of up to this many bytes does not count as a retransmission: with one byte that was
+/// acknowledged before, the system checks if the other side is still reachable.
 const PROBE_BYTES: u32 = 1;
 
-/// Distinct sequence numbers that are remembered for each direction: more than any window holds.
+/// Maximum number of distinct sequence numbers for each direction: more than any window holds.
 const MAX_SEQUENCES: usize = 1 << 16;
 
-/// When and with how many bytes each sequence number was seen. The oldest ones are forgotten.
+/// Time and bytes of each sequence number seen. The oldest ones are forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
     seen: HashMap<u32, (i64, u32)>,
@@ -32,7 +32,7 @@ impl Sequences {
         self.seen.get(&sequence).copied()
     }
 
-    /// Remembers a sequence number; what was known of it is replaced.
+    /// Stores a sequence number, replacing an earlier entry.
     pub(super) fn put(&mut self, sequence: u32, ns: i64, bytes: u32) {
         self.seen.insert(sequence, (ns, bytes));
         self.order.push_back((sequence, ns));
@@ -41,7 +41,7 @@ impl Sequences {
         }
     }
 
-    /// Forgets what was seen before a time.
+    /// Forgets sequence numbers seen before a time.
     fn forget_before(&mut self, ns: i64) {
         while self.order.front().is_some_and(|(_, seen)| *seen < ns) {
             self.forget_first();
@@ -52,7 +52,7 @@ impl Sequences {
         let Some((sequence, ns)) = self.order.pop_front() else {
             return;
         };
-        // A number that was seen again since has a later place in the order and stays.
+        // A number that was seen again has a later position in the order and stays.
         if self
             .seen
             .get(&sequence)
@@ -101,8 +101,8 @@ impl Flow {
             .last_ns
             .unwrap_or_default()
             .saturating_sub(self.burst_start_ns);
-        // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from hiding the
-        // rate of the large ones.
+        // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from
+        // hiding the rate of the large ones.
         if self.burst_packets > 1 && length > 0 && self.burst_bytes > 0 {
             let bytes = self.burst_bytes as f64;
             self.weighted += bytes * 1e9 / length as f64 * bytes;
@@ -111,18 +111,18 @@ impl Flow {
         (self.burst_packets, self.burst_bytes) = (0, 0);
     }
 
-    /// Bytes for each second of its bursts; ends the last burst, so that no packet may follow.
+    /// Bytes per second in its bursts. Ends the last burst, so no packet may follow.
     pub(super) fn rate(&mut self) -> Option<f64> {
         self.end_burst();
         (self.weight > 0.0).then(|| self.weighted / self.weight)
     }
 }
 
-/// A connection whose control block was not used again so far.
+/// A connection whose control block was not reused so far.
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) row: TcpConnection,
-    /// Whether something of it lies in the range.
+    /// True if some of it is in the range.
     pub(super) is_in_range: bool,
     pub(super) is_closed: bool,
     pub(super) send: Flow,
@@ -153,7 +153,7 @@ impl Live {
         self.send.sequences.put(sequence, ns, bytes);
     }
 
-    /// Counts received data. Returns a row if the same data came before.
+    /// Counts received data. Returns a row if the same data was received before.
     pub(super) fn received(&mut self, ns: i64, sequence: u32, bytes: u32) -> Option<TcpRetransmit> {
         self.receive.add(ns, bytes);
         let sequences = &mut self.receive.sequences;
@@ -176,8 +176,8 @@ impl Live {
         })
     }
 
-    /// Data is sent again: that which was last sent with this sequence number. Returns no row if the first
-    /// time was not seen.
+    /// Takes a retransmission of the data last sent with this sequence number. Returns no row if
+    /// the first transmission was not seen.
     pub(super) fn retransmitted(
         &mut self,
         kind: &'static str,
@@ -197,7 +197,7 @@ impl Live {
         })
     }
 
-    /// Takes the counts of a summary; those of a closed connection leave out segments without data.
+    /// Takes the counts of a summary. Those of a closed connection exclude segments without data.
     pub(super) fn counted(&mut self, summary: &Summary) {
         let number = |n: u64| Some(i64::try_from(n).unwrap_or(i64::MAX));
         let row = &mut self.row;
@@ -217,7 +217,7 @@ impl Live {
         }
     }
 
-    /// The row, when no more events come.
+    /// The row, after the last event.
     pub(super) fn finished(mut self) -> TcpConnection {
         let last_send_ns = match (self.row.retransmit_timeout_ns, self.last_retransmitted) {
             (Some(_), Some(sequence)) => self.send.sequences.get(sequence).map(|(ns, _)| ns),

@@ -1,4 +1,4 @@
-//! Requests for a resolution of the system timer, each for as long as it held.
+//! Requests for a resolution of the system timer, each with its period of validity.
 
 use etwkit_decode::kernel::Hook;
 use etwkit_decode::kernel::power_setting::KERNEL_POWER;
@@ -15,20 +15,20 @@ use crate::table::{Row, TimerResolution};
 use crate::tracker::process::ProcessKey;
 
 pub(super) const DECLARATION: Declaration = Declaration {
-    // Rows show only a part of these events, so that they stay events of their own, too.
+    // Rows show only a part of these events, so they also stay events of their own.
     hears: &[Events::Provider(KERNEL_POWER, id::ALL)],
     tables: &[sums(TimerResolution::TABLE)],
     make: |_| Box::new(Timers::default()),
     ..Declaration::EMPTY
 };
 
-/// Requests that are followed at the same time; a malicious file can make any number of them.
+/// Maximum number of open requests; a malicious file can contain any number of them.
 const MAX_OPEN: usize = 1 << 16;
 
 /// Nanoseconds of the unit in which resolutions are reported.
 const UNIT_NS: i64 = 100;
 
-/// Whose request it is. A process that no event describes has only its id.
+/// The requester. A process that no event describes has only its ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Asker {
     Process(Option<ProcessKey>, u32),
@@ -36,7 +36,7 @@ enum Asker {
     System,
 }
 
-/// What holds at present.
+/// The requests currently in force.
 #[derive(Debug, Default)]
 struct Timers {
     reader: TimerReader,
@@ -62,7 +62,7 @@ impl Timers {
         };
         let resolution_ns = i64::from(request.resolution).saturating_mul(UNIT_NS);
         let held = self.open.get(&asker);
-        // The rundown at the end of a recording repeats requests that were reported when they were made.
+        // The rundown at the end of a recording repeats requests that were already reported.
         if request.is_rundown && held.is_some_and(|row| row.resolution_ns == resolution_ns) {
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl Importer for Timers {
             ..row
         });
         let mut rows: Vec<TimerResolution> = rows.collect();
-        // The rows come out of a hash map, and have to be in the same order in every run.
+        // The rows come out of a hash map and have to be in the same order in every run.
         rows.sort_by(|a, b| {
             let place = |row: &TimerResolution| {
                 (row.start_ns, row.kind, row.process_key, row.resolution_ns)
@@ -146,7 +146,7 @@ impl Importer for Timers {
     }
 }
 
-/// Writes a request that held at some time of the part of the trace that is extracted.
+/// Writes a request that was in force at some time of the extracted part of the trace.
 fn write(
     row: &TimerResolution,
     context: &mut Context<'_>,

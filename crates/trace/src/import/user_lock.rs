@@ -1,7 +1,7 @@
 //! The global lock of the window manager: acquisitions and their releases.
 //!
-//! A thread has the lock at most once, so that a release ends the acquisition of its thread. Tokens cannot
-//! pair them: a release has the number behind that of its acquisition, or another one.
+//! A thread has the lock at most once, so a release ends the acquisition of its thread. Tokens
+//! cannot match them: the token of a release is the number after its acquisition's, or another one.
 
 use etwkit_decode::win32k::{Acquired, Released};
 use etwkit_etl::RawEvent;
@@ -14,13 +14,13 @@ use super::line::Seq;
 use super::waiting;
 use crate::table::UserLock;
 
-/// Threads that are held as owners of the lock. A trace with more of them is malicious.
+/// Maximum number of owners of the lock. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 20;
 
-/// Ids of events that report only slow acquisitions.
+/// IDs of events that report only slow acquisitions.
 const SLOW: [u16; 4] = [164, 166, 416, 417];
 
-/// An acquisition whose release has not come.
+/// An acquisition without its release so far.
 #[derive(Debug)]
 struct Open {
     row: UserLock,
@@ -32,7 +32,7 @@ struct Open {
 /// Pairs acquisitions with releases.
 #[derive(Debug)]
 pub(super) struct UserLocks {
-    /// By thread id.
+    /// Open acquisitions by thread ID.
     open: FxHashMap<u32, Open>,
     /// Ticks of the performance counter in a second.
     frequency: Option<i64>,
@@ -60,13 +60,13 @@ impl UserLocks {
         let (wait_ns, token) = (self.wait_ns(&read), Some(read.token.cast_signed()));
         let is_slow = SLOW.contains(&read.id);
         if let Some(open) = self.open.get_mut(&tid)
-            // Two events report one acquisition, one of them only if it was slow. They have the same token
-            // and different ids.
+            // Two events report one acquisition, one of them only if it was slow. They have the
+            // same token and different IDs.
             && open.row.token == token
             && open.id != read.id
         {
             open.row.is_slow |= is_slow;
-            // One of the two may have no time, or one that is cut to whole milliseconds.
+            // One of the two may have no time, or a time in whole milliseconds.
             open.row.wait_ns = open.row.wait_ns.max(wait_ns);
             return true;
         }
@@ -134,10 +134,10 @@ impl UserLocks {
         true
     }
 
-    /// How long a thread waited.
+    /// Wait time of a thread.
     fn wait_ns(&self, read: &Acquired) -> Option<i64> {
         // Ticks of the counter are finer than microseconds, but need the frequency. Without it, 0
-        // microseconds beside some ticks state nothing.
+        // microseconds next to some ticks mean nothing.
         match (read.wait_qpc, self.frequency) {
             (1.., Some(frequency)) => Some(nanoseconds(read.wait_qpc, frequency)),
             (1.., None) if read.wait_us == 0 => None,
@@ -145,8 +145,8 @@ impl UserLocks {
         }
     }
 
-    /// Writes the acquisitions without a release, in the order of their times. Returns how many were not
-    /// followed.
+    /// Writes the acquisitions without a release, in the order of their times. Returns how many
+    /// were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(u32, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(tid, open)| (open.row.acquire_ns, *tid));
@@ -156,7 +156,7 @@ impl UserLocks {
     }
 }
 
-/// Hands a row on, if it belongs to the range.
+/// Passes a row on if it belongs to the range.
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     let Open { row, start, .. } = open;
     if row

@@ -1,4 +1,4 @@
-//! Virtual memory: which pages of a process became committed, and which of them were given back.
+//! Virtual memory: commits and releases of the pages of a process.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Ranges that are held for all processes, some 200 MiB. A trace that needs more is malicious.
+/// Maximum number of ranges over all processes, some 200 MiB. A trace that needs more is malicious.
 const MAX_RANGES: usize = 1 << 22;
 
 /// Follows the memory of all processes.
@@ -47,7 +47,7 @@ struct VirtualMemory {
     allocations: i64,
     spaces: FxHashMap<ProcessKey, Space>,
     ranges: usize,
-    /// Commits whose pages are not followed, since there are too many.
+    /// Number of commits whose pages are not followed because there are too many.
     dropped: u64,
 }
 
@@ -85,8 +85,8 @@ impl VirtualMemory {
             stack_id: None,
         };
         self.allocations += 1;
-        // A program may allocate in another process; the stack is that of the caller, in the caller's
-        // process.
+        // A program may allocate in another process. The stack belongs to the caller, in the
+        // caller's process.
         let (whose, place) = match (tid, thread) {
             (Some(tid), Some(who)) => (StackSource::Thread(tid), who.process.or(process)),
             _ => (StackSource::Process(read.pid), process),
@@ -95,7 +95,7 @@ impl VirtualMemory {
         context.wait_for(time, whose, place, row);
     }
 
-    /// Changes what a process has committed. Returns the difference in bytes.
+    /// Changes the committed memory of a process. Returns the difference in bytes.
     fn change(&mut self, process: ProcessKey, read: &Allocation, kind: &str) -> i64 {
         let (start, end) = read.pages();
         let space = self.spaces.entry(process).or_default();
@@ -131,7 +131,7 @@ impl Importer for VirtualMemory {
         Ok(true)
     }
 
-    /// Writes what is still committed.
+    /// Writes the ranges that are still committed.
     fn finish(
         self: Box<Self>,
         _: Learned<'_>,
@@ -140,6 +140,7 @@ impl Importer for VirtualMemory {
     ) -> Result<(), SinkError> {
         context.notes.not_followed += self.dropped;
         let mut spaces: Vec<(ProcessKey, Space)> = self.spaces.into_iter().collect();
+        // A hash map has no order, and the same input has to give the same output.
         spaces.sort_unstable_by_key(|(process, _)| process.0);
         for (process, space) in spaces {
             for (start, Part { end, owner }) in space.owners {
@@ -160,7 +161,7 @@ fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// Addresses up to an end, and who committed them.
+/// Addresses up to an end, and their owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part<T> {
     end: u64,
@@ -170,11 +171,11 @@ struct Part<T> {
 /// Disjoint ranges by their first addresses.
 type Ranges<T> = BTreeMap<u64, Part<T>>;
 
-/// What a process has committed.
+/// The committed memory of a process.
 ///
-/// Committed addresses are held twice, once without owners. Ranges of single owners would all have to be gone
-/// through whenever memory is committed again, which a malicious file could make take for ever. Covered
-/// ranges grow together, so that each is gone through once.
+/// Committed addresses are held twice, once without owners. With only the ranges of owners, all of
+/// them would have to be scanned whenever memory is committed again, which a malicious file could
+/// make take forever. Covered ranges are merged, so each is scanned once.
 #[derive(Debug, Default)]
 struct Space {
     covered: Ranges<()>,
@@ -183,14 +184,15 @@ struct Space {
 }
 
 impl Space {
-    /// Makes pages committed. Returns the bytes that were not yet.
+    /// Commits pages. Returns the bytes that were not committed before.
     fn commit(&mut self, start: u64, end: u64, owner: i64) -> u64 {
         if start >= end {
             return 0;
         }
         let (mut from, mut at, mut added) = (start, start, 0);
         if let Some((first, part)) = self.covered.range(..start).next_back()
-            // A range that only touches is joined as well, or neighbouring commits would never grow together.
+            // A range that only touches is joined as well, or neighboring commits would never grow
+            // together.
             && part.end >= start
         {
             (from, at) = (*first, part.end);
@@ -221,7 +223,7 @@ impl Space {
         added
     }
 
-    /// Gives pages back. Returns the bytes that were committed.
+    /// Releases pages. Returns the bytes that were committed.
     fn free(&mut self, start: u64, end: u64) -> u64 {
         cut(&mut self.owners, start, end);
         let freed = cut(&mut self.covered, start, end);
@@ -241,6 +243,7 @@ fn cut<T: Copy>(ranges: &mut Ranges<T>, start: u64, end: u64) -> u64 {
     {
         let old = std::mem::replace(&mut part.end, start);
         taken += old.min(end) - start;
+        // The range also continues after the addresses: it becomes two.
         if old > end {
             let owner = part.owner;
             ranges.insert(end, Part { end: old, owner });
@@ -328,7 +331,7 @@ mod tests {
     #[test]
     fn the_worked_example() {
         let mut space = Space::default();
-        // Eight pages by commit 1, the middle four given back, six pages around the hole by commit 2.
+        // Eight pages by commit 1, the middle four released, six pages around the hole by commit 2.
         assert_eq!(space.commit(0x1000, 0x9000, 1), 0x8000);
         assert_eq!(space.free(0x3000, 0x7000), 0x4000);
         assert_eq!(space.commit(0x2000, 0x8000, 2), 0x4000);

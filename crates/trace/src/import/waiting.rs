@@ -1,4 +1,4 @@
-//! Rows that wait in the line, and what they take from stacks when they leave it.
+//! Rows that wait in the line, and the stacks that they get when they leave it.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::tables::Tables;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Table};
 
-/// What waits in the line.
+/// An entry of the line.
 #[derive(Debug)]
 pub(super) enum Pending {
     /// An event whose row comes later, with its end: only its stack is kept.
@@ -36,10 +36,10 @@ pub(super) trait Waiting: fmt::Debug + Send {
     /// Its table.
     fn table(&self) -> &'static Table;
 
-    /// Bytes of its texts when it was put in the line.
+    /// Bytes of its texts when it was queued.
     fn text_bytes(&self) -> usize;
 
-    /// Takes its stacks and hands it on. Done on the thread that makes rows.
+    /// Takes its stacks and passes it on. Runs on the thread that creates rows.
     fn leave(
         self: Box<Self>,
         stacks: &mut RowStacks<'_, '_>,
@@ -48,14 +48,14 @@ pub(super) trait Waiting: fmt::Debug + Send {
     ) -> Result<(), SinkError>;
 }
 
-/// A row, and what it takes from stacks.
+/// A row, and the function that fills in its stacks.
 struct Filling<R, F> {
     row: R,
     text_bytes: usize,
     fill: F,
 }
 
-/// A row that waits. `fill` puts the stacks into it.
+/// A waiting row. `fill` sets its stacks.
 pub(super) fn row<R: Row + fmt::Debug + Send>(
     row: R,
     fill: impl FnOnce(&mut R, &mut RowStacks<'_, '_>) + Send + 'static,
@@ -101,9 +101,9 @@ where
 /// The stacks that were found for a row.
 pub(super) struct RowStacks<'a, 'd> {
     pub(super) stacks: &'a mut Stacks<'d>,
-    /// Stacks of starts, until the rows that take them come.
+    /// Stacks of starts, until the rows that take them arrive.
     pub(super) starts: &'a mut FxHashMap<Seq, i32>,
-    /// Where addresses of the row are looked up.
+    /// The process and time for looking up addresses of the row.
     pub(super) place: Viewpoint,
     pub(super) kernel: RawStack,
     pub(super) user: RawStack,
@@ -112,9 +112,9 @@ pub(super) struct RowStacks<'a, 'd> {
 /// The stack of a sample.
 pub(super) struct Sampled {
     pub(super) stack_id: i32,
-    /// Whether a stack was recorded; otherwise the stack is the one frame that was sampled.
+    /// True if a stack was recorded; otherwise the stack is the one frame that was sampled.
     pub(super) has_stack: bool,
-    /// Whether the kernel half of the stack is missing.
+    /// True if the kernel half of the stack is missing.
     pub(super) is_incomplete: bool,
 }
 
@@ -124,15 +124,15 @@ impl RowStacks<'_, '_> {
         self.stacks.stack(self.place, self.kernel, self.user)
     }
 
-    /// The stack of the event that began what the row describes. It can be asked for once.
+    /// The stack of the start event of the row. It can be taken once.
     pub(super) fn of(&mut self, start: Option<Seq>) -> Option<i32> {
         self.starts.remove(&start?)
     }
 
     /// The stack of a sample that was taken at an address.
     pub(super) fn sampled(&mut self, address: u64) -> Sampled {
-        // The user half alone would count the time for code of the program; the sampled address shows that
-        // the kernel ran.
+        // The user half alone would count the time for code of the program; the sampled address
+        // shows that the kernel ran.
         let is_incomplete = self
             .stacks
             .lacks_kernel_half(address, self.kernel, self.user);
@@ -157,7 +157,7 @@ impl RowStacks<'_, '_> {
         self.stacks.frame(self.place, address) as i32
     }
 
-    /// The frame of an address of the kernel, which is the same whatever process runs.
+    /// The frame of a kernel address, which is the same for all processes.
     pub(super) fn kernel_frame(&mut self, address: u64) -> i32 {
         self.stacks.frame(
             Viewpoint {

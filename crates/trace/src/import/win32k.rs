@@ -79,7 +79,7 @@ impl Importer for Win32k {
         }
     }
 
-    /// Writes what is open.
+    /// Writes the open rows.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,
@@ -93,8 +93,8 @@ impl Importer for Win32k {
     }
 }
 
-/// Ticks of the performance counter in a second, whatever clock stamped the events; `None` if the trace does
-/// not say.
+/// Ticks of the performance counter per second, independent of the session's clock; `None` if the
+/// trace does not contain it.
 fn counter_frequency(session: &Session) -> Option<i64> {
     let clock = session.clock();
     let in_header = session
@@ -104,7 +104,8 @@ fn counter_frequency(session: &Session) -> Option<i64> {
     match clock.kind {
         ClockType::Qpc => Some(clock.frequency),
         ClockType::System => in_header,
-        // Some systems store the frequency of the cycles here, and then that of the counter is not known.
+        // Some systems store the frequency of the processor cycles here, and then the frequency of
+        // the counter is unknown.
         ClockType::Cpu => in_header.filter(|in_header| *in_header != clock.frequency),
     }
 }
@@ -146,7 +147,7 @@ fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<
         cursor_type: read.cursor.map(u32::cast_signed),
         stack_id: None,
     };
-    // The stack lies in the process that logged the event, which need not be the delayed one.
+    // The stack belongs to the process that logged the event, which need not be the delayed one.
     let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
     context.wait_with(time, actor.process, &inline_stack(event), row);
 }

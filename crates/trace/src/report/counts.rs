@@ -1,4 +1,4 @@
-//! How many events of each kind a session has.
+//! Number of events of each kind in a session.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,14 +15,14 @@ use crate::counts::{Counts, provider_key};
 use crate::health;
 use crate::table::Diagnostic;
 
-/// The counts of a session, and what it lacks.
+/// The counts of a session, and its gaps.
 #[derive(Debug, Clone, Serialize)]
 pub struct CountReport {
     /// The counts.
     pub counts: EventCounts,
-    /// What is wrong with the files.
+    /// Damage in the files.
     pub damage: DamageReport,
-    /// What was lost or is missing, in words.
+    /// Lost and missing data, in words.
     #[serde(skip)]
     pub gaps: Vec<Diagnostic>,
 }
@@ -32,16 +32,16 @@ pub struct CountReport {
 pub struct EventCounts {
     /// All events, the header event included.
     pub total: u64,
-    /// By kind of header; an object by name.
+    /// Counts by kind of header; serialized as an object by name.
     #[serde(serialize_with = "object")]
     pub by_header: Vec<HeaderCount>,
-    /// By processor of the buffer; an object by number.
+    /// Counts by processor of the buffer; serialized as an object by number.
     #[serde(serialize_with = "object")]
     pub by_cpu: Vec<CpuCount>,
-    /// Events of the kernel; an object by `group/opcode/version`.
+    /// Kernel events; serialized as an object by `group/opcode/version`.
     #[serde(serialize_with = "object")]
     pub kernel: Vec<KernelCount>,
-    /// Other events; an object by `guid/id/version/opcode`.
+    /// Other events; serialized as an object by `guid/id/version/opcode`.
     #[serde(serialize_with = "object")]
     pub provider: Vec<ProviderEvents>,
 }
@@ -51,7 +51,7 @@ pub struct EventCounts {
 pub struct HeaderCount {
     /// Name of the kind.
     pub name: &'static str,
-    /// How many.
+    /// Number of events.
     pub events: u64,
 }
 
@@ -60,22 +60,22 @@ pub struct HeaderCount {
 pub struct CpuCount {
     /// Number of the processor.
     pub cpu: u16,
-    /// How many.
+    /// Number of events.
     pub events: u64,
 }
 
 /// Kernel events of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelCount {
-    /// Group of the hook id.
+    /// Group of the hook ID.
     pub group: u8,
-    /// Type of the hook id.
+    /// Type of the hook ID.
     pub opcode: u8,
     /// Version of the event.
     pub version: u8,
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// Name of the event; empty where nothing names it, or names were not asked for.
+    /// Name of the event; empty if there is none, or names were not requested.
     pub name: String,
 }
 
@@ -84,34 +84,36 @@ pub struct KernelCount {
 pub struct ProviderEvents {
     /// GUID of the provider, class or message.
     pub provider: String,
-    /// Id of the event; 0 for classic events.
+    /// ID of the event; 0 for classic events.
     pub id: u16,
     /// Version; 0 for messages.
     pub version: u16,
     /// Opcode; 0 for messages.
     pub opcode: u8,
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// Name of the provider; empty where nothing names it, or names were not asked for.
+    /// Name of the provider; empty if there is none, or names were not requested.
     pub name: String,
-    /// Name of the event; empty where nothing names it or each event does itself, or names were not asked
-    /// for.
+    /// Name of the event; empty if there is none, if each event describes itself, or if names were
+    /// not requested.
     pub event: String,
 }
 
-/// How events are counted.
+/// Options for counting events.
 #[derive(Debug, Clone, Default)]
 pub struct Counting {
-    /// Read in the order of the files instead of that of time: faster, with the same counts.
+    /// True to read in the order of the files instead of order of time: faster, with the same
+    /// counts.
     pub unordered: bool,
-    /// Find the names of what is counted.
+    /// True to look up the names of the kinds.
     pub names: bool,
-    /// What files say of events.
+    /// Descriptions of events from files.
     pub descriptions: Arc<Descriptions>,
 }
 
 impl CountReport {
-    /// Counts the events that the filter lets pass. Without a filter one pass over the session is enough.
+    /// Counts the events that the filter accepts. Without a filter one pass over the session is
+    /// enough.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
@@ -202,7 +204,7 @@ impl EventCounts {
     }
 }
 
-/// Names of what is counted.
+/// Names of the counted kinds.
 pub(crate) struct Names {
     decoder: Decoder,
     /// By group, opcode and version; empty if nothing names it.
@@ -217,7 +219,7 @@ impl Names {
         }
     }
 
-    /// Names from the plans of kinds of events that were met.
+    /// Names from the plans of the event kinds seen.
     pub(super) fn of_plans(
         decoder: Decoder,
         kinds: impl IntoIterator<Item = (Identity, Option<Arc<Plan>>)>,
@@ -236,11 +238,12 @@ impl Names {
         }
     }
 
-    /// Learns from an event; to be called for every event. `is_new`: it is the first one of its kind.
+    /// Learns from an event. Must be called for every event. `is_new` is true for the first event
+    /// of its kind.
     #[inline]
     fn observe(&mut self, event: &RawEvent<'_>, is_new: bool) {
-        // Layouts of kernel events are built in: one event of each kind is enough. Other events may describe
-        // those that follow.
+        // Layouts of kernel events are built in: one event of each kind is enough. Other events may
+        // describe later ones.
         if is_new || !event.kind.is_kernel() {
             self.learn(event);
         }
@@ -264,7 +267,7 @@ impl Names {
         self.kernel.get(&key).cloned().unwrap_or_default()
     }
 
-    /// Names of events that are not of the kernel, by what they are counted by.
+    /// Names of events outside the kernel, by the key by which they are counted.
     fn of_events(&mut self, counts: &Counts) -> BTreeMap<(String, u16, u16, u8), String> {
         let mut names = BTreeMap::new();
         for (identity, _) in counts.identities() {
@@ -288,13 +291,13 @@ impl Names {
     }
 }
 
-/// What a plan calls its event; empty if there is none.
+/// The name of the event in a plan; empty if there is none.
 fn name(plan: Option<Arc<Plan>>) -> String {
     plan.map(|plan| plan.schema().name.to_string())
         .unwrap_or_default()
 }
 
-/// A count under the name that machines get.
+/// A count with its name in machine-readable output.
 trait Keyed {
     fn entry(&self) -> (String, u64);
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the files of a session.
+//! Damage in the files of a session.
 
 use etwkit_etl::Session;
 use etwkit_etl::damage::Damage;
@@ -16,13 +16,13 @@ pub struct DamageReport {
     pub first_places: Vec<DamagePlace>,
 }
 
-/// How often a kind of damage was met.
+/// Number of occurrences of a kind of damage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DamageCount {
-    /// What is wrong, as one word.
+    /// The kind of damage, as one word.
     #[serde(skip)]
     pub kind: &'static str,
-    /// What that means for the reader of the numbers.
+    /// The effect on the numbers, in words for the reader.
     #[serde(skip)]
     pub meaning: &'static str,
     /// Places.
@@ -34,9 +34,9 @@ pub struct DamageCount {
 /// One place of damage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DamagePlace {
-    /// What is wrong, as one word.
+    /// The kind of damage, as one word.
     pub kind: &'static str,
-    /// Which file of the session, from 0.
+    /// Index of the file in the session, from 0.
     pub file: usize,
     /// Offset in that file.
     pub offset: u64,
@@ -45,7 +45,7 @@ pub struct DamagePlace {
 }
 
 impl DamageReport {
-    /// Whether nothing is wrong.
+    /// True if there is no damage.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.counts.is_empty()
@@ -74,7 +74,7 @@ impl From<&Damage> for DamageReport {
     }
 }
 
-/// The damage between buffers, and that which a pass over the events met inside them.
+/// The damage between buffers, and the damage that a pass over the events found inside them.
 pub(super) fn of_pass(session: &Session, pass: &Pass) -> Damage {
     let mut damage = session.damage().clone();
     damage.merge(&pass.damage);

@@ -17,8 +17,8 @@ use crate::directory::DirectoryBuilder;
 use crate::health;
 use crate::table::Diagnostic;
 
-/// The events of a session, after a first pass over all of them: what names and describes events lies
-/// anywhere in a trace.
+/// The events of a session, after a first pass over all of them: names and descriptions of events
+/// can be anywhere in a trace.
 pub struct Events<'s> {
     session: &'s Session,
     rows: Rows<'s>,
@@ -26,35 +26,35 @@ pub struct Events<'s> {
     last: Option<i64>,
 }
 
-/// What a list of events ends with.
+/// The data at the end of a list of events.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// Events that were handed out.
+    /// Number of listed events.
     pub events: u64,
     /// Messages of WPP among them without their text.
     pub without_format: u64,
-    /// What is wrong with the files, as far as they were read.
+    /// Damage in the files, as far as they were read.
     pub damage: DamageReport,
-    /// What was lost or is missing, in words.
+    /// Lost and missing data, in words.
     pub gaps: Vec<Diagnostic>,
 }
 
-/// What becomes of an event.
+/// The handling of an event.
 enum Step {
-    /// It is not wanted.
+    /// The event is not wanted.
     Pass,
     /// Neither it nor any later one is wanted.
     Over,
-    /// It is wanted.
+    /// The event is wanted.
     Take(Row),
 }
 
-/// A choice among events on its way through a session.
+/// The application of a filter in one pass over a session.
 struct Choice<'f> {
     filter: &'f EventFilter<'f>,
     /// Raw ticks of the first and last event that may be wanted.
     ticks: (i64, i64),
-    /// Whether events come in the order of time.
+    /// True if events come in order of time.
     in_order: bool,
     taken: u64,
 }
@@ -63,7 +63,7 @@ impl Choice<'_> {
     fn step(&mut self, event: &RawEvent<'_>, rows: &mut Rows<'_>) -> Step {
         let (first, last) = self.ticks;
         let is_full = self.filter.limit.is_some_and(|limit| self.taken >= limit);
-        // Only in the order of time does an event behind the range prove that no later one is wanted.
+        // Only in order of time does an event after the range prove that no later one is wanted.
         if is_full || (self.in_order && event.timestamp > last) {
             return Step::Over;
         }
@@ -81,7 +81,7 @@ impl Choice<'_> {
 }
 
 impl<'s> Events<'s> {
-    /// Reads the session once. `descriptions` is what files say of events.
+    /// Reads the session once. `descriptions` are the descriptions of events from files.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
@@ -104,13 +104,13 @@ impl<'s> Events<'s> {
         })
     }
 
-    /// What was lost or is missing, in words, as far as that is known before events are read.
+    /// Lost and missing data, in words, as far as known before events are read.
     #[must_use]
     pub fn gaps(&self) -> Vec<Diagnostic> {
         health::of(self.session, self.session.damage(), self.last)
     }
 
-    /// Hands out the wanted events in the order of time, until `on_row` stops.
+    /// Calls `on_row` with the wanted events in order of time, until it stops.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.

@@ -1,4 +1,4 @@
-//! Which events a question means.
+//! The filter of an event query.
 
 use etwkit_decode::schema::numbered;
 use etwkit_etl::Guid;
@@ -7,19 +7,20 @@ use etwkit_etl::clock::Clock;
 use super::row::Row;
 use crate::import::Range;
 
-/// Whether any of the texts that stand for one thing (a name and a number, say) is wanted.
+/// A predicate over the texts for one thing (for example a name and a number): true if any of them
+/// is wanted.
 pub type Wanted<'f> = Box<dyn Fn(&[&str]) -> bool + 'f>;
 
-/// Whose events are wanted.
+/// The provider of wanted events.
 pub enum ProviderFilter<'f> {
-    /// Those of one provider or class.
+    /// Events of one provider or class.
     Guid(Guid),
-    /// Those of providers and classes with such names.
+    /// Events of providers and classes with matching names.
     Names(Wanted<'f>),
 }
 
 impl<'f> ProviderFilter<'f> {
-    /// From the text that a user wrote: a GUID, else names.
+    /// Parses the text of a user: a GUID, otherwise names.
     #[must_use]
     pub fn new(text: &str, names: Wanted<'f>) -> Self {
         text.parse().map_or(Self::Names(names), Self::Guid)
@@ -33,18 +34,18 @@ impl<'f> ProviderFilter<'f> {
     }
 }
 
-/// Which events are wanted; all of them by default.
+/// The selection of events; all of them by default.
 pub struct EventFilter<'f> {
-    /// By provider or class.
+    /// Filter by provider or class.
     pub provider: Option<ProviderFilter<'f>>,
-    /// By name: gets the whole name, as `Thread/CSwitch`, what is behind its last slash, and for events that
-    /// the built-in tables name their number, as `EventID(3008)`.
+    /// By name: gets the whole name such as `Thread/CSwitch`, the part after its last slash, and
+    /// for events named by the built-in tables their number such as `EventID(3008)`.
     pub name: Option<Wanted<'f>>,
-    /// By process: gets its name with and without `.exe`, its id, and both as answers print them.
+    /// By process: gets its name with and without `.exe`, its ID, and both as answers print them.
     pub process: Option<Wanted<'f>>,
-    /// By time.
+    /// Filter by time.
     pub range: Range,
-    /// At most so many, the first ones.
+    /// Maximum number of events; the first ones are kept.
     pub limit: Option<u64>,
 }
 
@@ -61,7 +62,8 @@ impl Default for EventFilter<'_> {
 }
 
 impl EventFilter<'_> {
-    /// Whether events are chosen at all: one that lets none pass found nothing. The limit chooses none.
+    /// True if any events are filtered out. An active filter without a match is reported as nothing
+    /// found. The limit is not a filter.
     #[must_use]
     pub fn asks(&self) -> bool {
         self.provider.is_some()
@@ -79,7 +81,7 @@ impl EventFilter<'_> {
         )
     }
 
-    /// Whether an event is wanted that lies in the wanted time.
+    /// True if an event in the wanted time range is wanted.
     pub(super) fn includes(&self, row: &Row) -> bool {
         self.provider
             .as_ref()
@@ -95,7 +97,7 @@ impl EventFilter<'_> {
     }
 }
 
-/// Only the last slash counts, so that a pattern with one never fits a part of a name.
+/// Only the last slash counts, so a pattern with a slash never matches a part of a name.
 fn is_named(row: &Row, wanted: &Wanted<'_>) -> bool {
     let number = row.number.map(numbered);
     let last = row.event.rsplit_once('/').map(|(_, last)| last);
@@ -106,7 +108,7 @@ fn is_named(row: &Row, wanted: &Wanted<'_>) -> bool {
 fn is_of_process(row: &Row, wanted: &Wanted<'_>) -> bool {
     let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
     let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
-    // Both ways in which answers print a process, so that a name can be copied from one.
+    // Both forms in which answers print a process, so that a name can be copied from one.
     let known = if row.process.is_empty() {
         "?"
     } else {

@@ -1,4 +1,4 @@
-//! What a session is: the machine, the recording, what was recorded, whether it is whole, who used the CPU.
+//! The description of a session: machine, recording, recorded topics, completeness, and CPU use.
 
 use etwkit_etl::Session;
 use etwkit_etl::clock::utc_text;
@@ -15,31 +15,31 @@ use crate::summary::{self, Facts, Summary};
 pub use super::together::{Misfit, OtherSession};
 pub use crate::summary::{CpuTotals, ScheduledRow, TopRow};
 
-/// What a session is and holds.
+/// The properties and contents of a session.
 #[derive(Debug, Clone, Serialize)]
 pub struct Info {
-    /// What is wrong with the files.
+    /// Damage in the files.
     pub damage: DamageReport,
-    /// Whether anything of them is missing.
+    /// Completeness of the files.
     pub completeness: Completeness,
-    /// What was recorded and what not, the most asked for first.
+    /// The topics, recorded or not, the most requested first.
     pub recorded: Vec<RecordedTopic>,
-    /// Files that were not recorded together with the first one: their numbers should not be added to its
-    /// numbers.
+    /// Files that were not recorded together with the first one: their numbers should not be added
+    /// to its numbers.
     pub files_of_other_sessions: Vec<OtherSession>,
-    /// Who wrote events of its own, those with most events first.
+    /// Providers outside the kernel logger, those with most events first.
     pub providers: Vec<Provider>,
     /// The sections of the summary, under their names; empty if the session was read only once.
     #[serde(flatten)]
     pub sections: Map<String, Value>,
-    /// The machine. Sections have it in full: `header` and `sysconfig`.
+    /// The machine. The sections `header` and `sysconfig` contain all its facts.
     #[serde(skip)]
     pub machine: Option<Machine>,
     /// The recording. The section `header` has it in full.
     #[serde(skip)]
     pub recording: Option<Recording>,
-    /// Who used the CPU; `None` if the session was read only once. Sections have it in full: `cpu` and
-    /// `schedule`.
+    /// CPU use; `None` if the session was read only once. The sections `cpu` and `schedule` have
+    /// all of it.
     #[serde(skip)]
     pub cpu: Option<CpuUse>,
 }
@@ -61,11 +61,11 @@ pub struct Machine {
     pub processors: u32,
     /// Their speed.
     pub mhz: u32,
-    /// What they are called.
+    /// Name of the processors.
     pub processor_name: Option<String>,
     /// Memory.
     pub memory_mib: Option<u32>,
-    /// When it was started.
+    /// Boot time of the machine.
     pub booted_utc: Option<String>,
 }
 
@@ -74,13 +74,13 @@ pub struct Machine {
 pub struct Recording {
     /// Name of the session that recorded the earliest file.
     pub session: String,
-    /// When the earliest file begins.
+    /// Start of the earliest file.
     pub start_utc: Option<String>,
-    /// When the latest file ends.
+    /// End of the latest file.
     pub end_utc: Option<String>,
     /// Seconds from the start to the end.
     pub duration_s: Option<f64>,
-    /// Whether a file lacks its end.
+    /// True if the end of a file is missing.
     pub is_cut: bool,
     /// Seconds since the start of the first and the last event.
     pub events_s: Option<(f64, f64)>,
@@ -94,36 +94,36 @@ pub struct Recording {
     pub frequency: i64,
 }
 
-/// Whether anything of the files is missing.
+/// The completeness of the files.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Completeness {
     /// Buffers that are not in the files and should be.
     pub missing_buffers: u64,
-    /// Whether a file lacks its end.
+    /// True if the end of a file is missing.
     pub is_cut: bool,
     /// Seconds since the start of the last event.
     pub events_reach_s: Option<f64>,
     /// File by file.
     pub files: Vec<FileHealth>,
-    /// How far events reach, as a sentence, where the end of a file is missing.
+    /// The time up to which events reach, as a sentence, if the end of a file is missing.
     #[serde(skip)]
     pub cut_short: Option<String>,
 }
 
-/// Whether a file is whole.
+/// The completeness of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FileHealth {
     /// The file, as it was named.
     pub file: String,
-    /// Buffers that it should have by its trace header; `None` where that does not say.
+    /// Buffers that it should have by its trace header; `None` if the header does not state it.
     pub buffers_expected: Option<u64>,
     /// Buffers that it has.
     pub buffers_in_file: u64,
     /// Buffers that are not in it and should be.
     pub missing_buffers: u64,
-    /// Whether its end is missing.
+    /// True if its end is missing.
     pub is_cut: bool,
-    /// Whether the recording was ended in order.
+    /// True if the recording was closed properly.
     pub is_closed: bool,
     /// Events that were lost while recording. The section `header` has it.
     #[serde(skip)]
@@ -136,13 +136,14 @@ pub struct FileHealth {
 /// Something that a trace can have recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedTopic {
-    /// What it is called.
+    /// Name of the topic.
     pub topic: &'static str,
-    /// How many of its events the trace has.
+    /// Number of its events in the trace.
     pub events: u64,
-    /// What records it: keywords of the kernel logger as xperf and WPR spell them, or a provider.
+    /// The way to record it: keywords of the kernel logger in the spelling of xperf and WPR, or a
+    /// provider.
     pub recorded_by: &'static str,
-    /// What it answers.
+    /// The question that it answers.
     #[serde(skip)]
     pub answers: &'static str,
 }
@@ -158,23 +159,23 @@ pub struct Provider {
     pub events: u64,
 }
 
-/// Who used the CPU.
+/// CPU use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CpuUse {
-    /// How many CPU samples there are.
+    /// Number of CPU samples.
     pub totals: CpuTotals,
     /// Interval of the samples in units of 100 ns.
     pub interval_100ns: Option<u32>,
     /// Processes by busy samples, most first.
     pub processes: Vec<TopRow>,
-    /// Modules by busy samples in them (not in what they call), most first.
+    /// Modules by busy samples in them (callees excluded), most first.
     pub modules: Vec<TopRow>,
     /// Processes by time on a processor, from context switches; empty if there are none.
     pub on_cpu: Vec<ScheduledRow>,
 }
 
 impl Info {
-    /// Reads the session twice. `files` is how its files were named, in their order.
+    /// Reads the session twice. `files` are the names of its files, in order.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
@@ -202,8 +203,8 @@ impl Info {
         })
     }
 
-    /// Reads the session once, in the order of its files: everything but sections and CPU use, and much
-    /// faster.
+    /// Reads the session once, in the order of its files: everything but sections and CPU use, and
+    /// much faster.
     ///
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
@@ -248,6 +249,7 @@ impl Completeness {
                 buffers_in_file: counts.total,
                 missing_buffers: counts.missing,
                 is_cut: counts.is_cut,
+                // The end time is written when the session ends.
                 is_closed: header.end_time != 0,
                 events_lost: header.events_lost,
                 buffers_lost: header.buffers_lost,
@@ -292,7 +294,7 @@ fn machine(header: &TraceHeader, facts: &Facts) -> Machine {
 
 fn recording(session: &Session, header: &TraceHeader, facts: &Facts) -> Recording {
     let clock = session.clock();
-    // Of several files the one that ends last ends the recording.
+    // With several files, the one that ends last determines the end of the recording.
     let (end, _) = session.ends();
     Recording {
         session: header.session_name.clone(),

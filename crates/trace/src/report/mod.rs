@@ -1,11 +1,12 @@
-//! What a session is and holds, as typed values: whoever shows them needs to know nothing of events.
+//! The properties and contents of a session as typed values: the code that shows them needs no
+//! knowledge of events.
 //!
-//! - [`info`]: the machine, the recording, what was recorded, whether it is whole, who used the CPU
-//! - [`events`]: single events with their decoded fields, and which of them are wanted
-//! - [`counts`]: how many events of which kind
-//! - [`damage`]: what is wrong with the files
+//! - [`info`]: machine, recording, recorded topics, completeness, and CPU use
+//! - [`events`]: single events with their decoded fields, and filters for them
+//! - [`counts`]: number of events of each kind
+//! - [`damage`]: damage in the files
 //!
-//! All of them are serialisable. Fields that are skipped repeat in words what another field says.
+//! All of them are serializable. Skipped fields repeat another field in words.
 
 pub mod counts;
 pub mod damage;

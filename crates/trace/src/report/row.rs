@@ -21,18 +21,18 @@ pub struct EventRow {
     pub ts_ns: i64,
     /// Processor of the buffer.
     pub cpu: u16,
-    /// Process id, where it is known.
+    /// Process ID, where it is known.
     pub pid: Option<u32>,
     /// Name of the process, empty if unknown.
     pub process: String,
-    /// Thread id, where it is known.
+    /// Thread ID, where it is known.
     pub tid: Option<u32>,
     /// Name of the provider or class, its GUID if it has none.
     pub provider: String,
-    /// Name of the event, as `Thread/CSwitch`; its number if nothing names it, neither the trace nor the
-    /// built-in tables.
+    /// Name of the event, as `Thread/CSwitch`; its number if nothing names it, neither the trace
+    /// nor the built-in tables.
     pub event: String,
-    /// Id of a manifest event, number of a WPP message.
+    /// ID of a manifest event, number of a WPP message.
     pub id: Option<u16>,
     /// Version.
     pub version: u16,
@@ -45,18 +45,19 @@ pub struct EventRow {
     pub keyword: Option<u64>,
     /// GUID of the provider or class.
     pub provider_guid: String,
-    /// What describes the event; `names` if only its name is known, `None` if nothing is.
+    /// The source of the event's description; `names` if only its name is known, `None` if it has
+    /// none.
     pub source: Option<&'static str>,
-    /// Whether the payload was long enough for all fields.
+    /// True if the payload was long enough for all fields.
     pub complete: bool,
-    /// Text of the event with its values put in, if what describes it has one.
+    /// Text of the event with its values inserted, if its description has one.
     pub message: Option<String>,
-    /// The fields; if nothing describes them `payload` with hexadecimal digits, and `text` with a list of
-    /// the texts in it, if any were found.
+    /// The fields. Without a description, `payload` with hexadecimal digits, and `text` with a list
+    /// of the texts in it, if any were found.
     pub fields: Map<String, Value>,
-    /// Counters of the processor that stand in the header, in the order of the trace's configuration.
+    /// Counters of the processor in the header, in the order of the trace's configuration.
     pub counters: Vec<u64>,
-    /// Index of the PEBS record that stands in the header.
+    /// Index of the PEBS record in the header.
     pub pebs_index: Option<u64>,
 }
 
@@ -75,7 +76,7 @@ pub(super) struct Rows<'t> {
     attributor: Attributor,
 }
 
-/// What is known of an event before its fields are decoded: enough to choose by.
+/// The facts about an event before its fields are decoded, sufficient for filtering.
 pub(super) struct Row {
     pub(super) pid: Option<u32>,
     tid: Option<u32>,
@@ -84,7 +85,7 @@ pub(super) struct Row {
     pub(super) guid: Guid,
     pub(super) provider: String,
     pub(super) event: String,
-    /// Id of an event whose name is a built-in one: it was known by its number before.
+    /// ID of an event whose name is a built-in one: it was known by its number before.
     pub(super) number: Option<u16>,
     pub(super) plan: Option<Arc<Plan>>,
 }
@@ -130,7 +131,8 @@ impl<'t> Rows<'t> {
         let guid = match event.identity() {
             Identity::Kernel { group, .. } => {
                 let name = format!("Kernel group {group}");
-                // Kernel events have no GUID in the file: the one of their class comes with the plan.
+                // Kernel events have no GUID in the file: the GUID of their class comes with the
+                // plan.
                 return (
                     plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
                     known.unwrap_or(name),
@@ -148,7 +150,7 @@ impl<'t> Rows<'t> {
         (guid, name.unwrap_or_else(|| guid.to_string()))
     }
 
-    /// The whole row of an event.
+    /// The complete row of an event.
     pub(super) fn decoded(&mut self, row: Row, event: &RawEvent<'_>) -> EventRow {
         let renderer = Renderer {
             clock: Some(self.clock),
@@ -192,7 +194,7 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// The bytes of an event that nothing describes, and the texts in them.
+/// The bytes of an event without a description, and the texts in them.
 fn payload(event: &RawEvent<'_>) -> Map<String, Value> {
     let mut raw = Map::new();
     if !event.payload().is_empty() {
@@ -208,8 +210,8 @@ fn payload(event: &RawEvent<'_>) -> Map<String, Value> {
     raw
 }
 
-/// Name of an event: by its schema or the built-in tables, else by its numbers. With its id if the tables
-/// give the name.
+/// Name of an event: from its schema or the built-in tables, otherwise its numbers. With its ID if
+/// the name comes from the tables.
 fn event_name(event: &RawEvent<'_>, plan: Option<&Plan>) -> (String, Option<u16>) {
     let identity = event.identity();
     let own = plan.map(|plan| &*plan.schema().name);

@@ -1,4 +1,4 @@
-//! Whether files that were named together were recorded together.
+//! The check that files named together were recorded together.
 
 use etwkit_etl::Session;
 use etwkit_etl::clock::FILETIME_PER_SECOND;
@@ -6,28 +6,30 @@ use etwkit_etl::session::TraceFile;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use serde::{Serialize, Serializer};
 
-/// How far the boot times of one boot may lie apart: Windows corrects them when it sets the clock.
+/// Maximum difference between the boot times of one boot: Windows corrects them when it sets the
+/// clock.
 const BOOT_TOLERANCE: u64 = 120 * FILETIME_PER_SECOND as u64;
 
-/// How long the pause between two files of one session may be: loggers are started and stopped one after the
-/// other, and a logger that starts a new file again and again loses no time.
+/// Maximum pause between two files of one session: loggers are started and stopped one after the
+/// other, and a logger that starts new files repeatedly loses no time.
 const MAX_PAUSE: i64 = 60 * FILETIME_PER_SECOND;
 
-/// A file that cannot belong to the session of the first one. Serialised as its name.
+/// A file that cannot belong to the session of the first one. Serialized as its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherSession {
     /// The file, as it was named.
     pub file: String,
-    /// What differs.
+    /// The difference.
     pub why: Misfit,
 }
 
-/// Why a file cannot belong to a session.
+/// The reason for which a file cannot belong to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misfit {
-    /// It was recorded on another machine, or after another start of it.
+    /// It was recorded on another machine, or after another boot.
     Boot,
-    /// It was recorded later or earlier, with more than a minute between in which nothing was recorded.
+    /// It was recorded later or earlier, with more than a minute between in which nothing was
+    /// recorded.
     Time,
 }
 
@@ -37,7 +39,8 @@ impl Serialize for OtherSession {
     }
 }
 
-/// Files that cannot belong to the session of the first one. `names` is how they were named, in their order.
+/// Files that cannot belong to the session of the first one. `names` are the names of all files, in
+/// order.
 pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession> {
     let headers: Vec<&TraceHeader> = session.files().iter().map(TraceFile::header).collect();
     let Some(first) = headers.first() else {
@@ -66,14 +69,14 @@ pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession
 }
 
 fn is_same_boot(a: &TraceHeader, b: &TraceHeader) -> bool {
-    // 0 means that the header does not say, which proves nothing.
+    // 0 means that the header does not contain it, which proves nothing.
     let is_near = |a: i64, b: i64| a == 0 || b == 0 || a.abs_diff(b) <= BOOT_TOLERANCE;
     (a.build, a.cpu_count, a.perf_freq) == (b.build, b.cpu_count, b.perf_freq)
         && is_near(a.boot_time, b.boot_time)
 }
 
-/// Between which times, in units of 100 ns since 1601, files begin that were recorded with the first one: the
-/// stretch around its start in which there was no long pause.
+/// The range, in units of 100 ns since 1601, in which files recorded with the first one start: the
+/// time around its start without a long pause.
 fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
     if first.start_time <= 0 {
         return (i64::MIN, i64::MAX);
@@ -96,8 +99,8 @@ fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
     times.sort_unstable();
     let (mut from, mut reach) = (i64::MIN, i64::MIN);
     for (start, end) in times {
-        // Stretches without a long pause follow each other; the one that holds the start of the first file is
-        // wanted.
+        // Stretches without a long pause follow each other; the wanted one contains the start of
+        // the first file.
         let is_pause = reach != i64::MIN && start.saturating_sub(reach) > MAX_PAUSE;
         if is_pause && start > first.start_time {
             return (from, start.saturating_sub(1));

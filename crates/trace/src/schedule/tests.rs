@@ -165,7 +165,7 @@ fn nothing_is_counted_across_a_gap_of_any_processor() {
         begin: 12,
         end: 30,
     };
-    // Up to the last event in front of it, thread 8 ran.
+    // Thread 8 ran up to the last event before it.
     let run = s.begin_gap(&gap).unwrap();
     assert_eq!((run.tid, run.since, run.until), (8, Some(5), 12));
     // Thread 16 may have been on processor 1 between the two.

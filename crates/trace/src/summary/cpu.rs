@@ -20,14 +20,15 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackPart};
 
-/// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread
-/// returns to user mode; in the traces at hand that is after 0.4 s at the latest.
+/// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the
+/// thread returns to user mode; in the available traces that is after 0.4 s at the latest.
 const STACK_PATIENCE_S: i64 = 60;
 
 /// Rows of the list `top_leaf`.
 const TOP_LEAVES: usize = 30;
 
-/// A sample whose stacks may still come: the user half is logged when the thread returns to user mode.
+/// A sample whose stacks may still come: the user half is logged when the thread returns to user
+/// mode.
 #[derive(Debug)]
 struct Pending {
     process: Option<ProcessKey>,
@@ -35,11 +36,12 @@ struct Pending {
     kernel_stack: bool,
     user_stack: bool,
     any_stack: bool,
-    /// Modules that its address and stacks were counted for, so that each counts once.
+    /// Modules for which its address and stacks were counted, so that each counts once.
     modules: Vec<ModuleId>,
 }
 
-/// Frames of a stack. Those of a key stay in the directory, where many references share them.
+/// Frames of a stack. Frames given by a key stay in the directory, where many references share
+/// them.
 #[derive(Debug)]
 enum Frames {
     Inline(Vec<u64>),
@@ -49,24 +51,24 @@ enum Frames {
 /// A row of a list by CPU samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopRow {
-    /// `name (pid)` of a process, or the path of a module; `?` where it is unknown.
+    /// `name (pid)` of a process, or the path of a module; `?` if unknown.
     pub name: String,
     /// Busy samples.
     pub samples: u64,
-    /// Sampling intervals that they stand for.
+    /// Number of sampling intervals that they cover.
     pub weight: u64,
 }
 
 /// All CPU samples of a session.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CpuTotals {
-    /// Samples, those of idle processors included.
+    /// Samples, including samples of idle processors.
     pub samples: u64,
     /// Samples of processors that had work.
     pub busy: u64,
 }
 
-/// Busy samples and the intervals that they stand for.
+/// Busy samples and the number of intervals that they cover.
 #[derive(Debug, Default, Clone, Copy)]
 struct Busy {
     samples: u64,
@@ -86,7 +88,7 @@ pub(super) struct CpuSummary<'d> {
     directory: &'d Directory,
     methods: &'d MethodTracker,
     managed: ManagedSamples,
-    /// Busy samples in code that .NET compiled at run time: it lies in no image.
+    /// Busy samples in code that .NET compiled at run time: it is in no image.
     jitted: Busy,
     modules: Modules,
     interval: Option<u32>,
@@ -104,9 +106,9 @@ pub(super) struct CpuSummary<'d> {
     exclusive: FxHashMap<(Option<ProcessKey>, ModuleId), Busy>,
     inclusive: Count,
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
-    /// Stacks that came before the sample they may belong to.
+    /// Stacks that were logged before the sample they may belong to.
     early: Early<u32, (Owner, Frames)>,
-    /// The keys of `pending` in time order, so that old ones can be let go.
+    /// The keys of `pending` in order of time, so that old ones can be dropped.
     order: VecDeque<(i64, u32)>,
     /// Raw ticks for which a sample waits for its stacks.
     patience: i64,
@@ -165,8 +167,8 @@ impl<'d> CpuSummary<'d> {
                 group::PERFINFO,
                 op @ (sample::opcode::INTERVAL_START | sample::opcode::INTERVAL_END),
             ) => {
-                // Source 0 is the timer; others are performance counters, whose intervals count events and
-                // not time.
+                // Source 0 is the timer; others are performance counters, whose intervals count
+                // events and not time.
                 if let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0) {
                     let start = op == sample::opcode::INTERVAL_START;
                     (if start {
@@ -237,8 +239,8 @@ impl<'d> CpuSummary<'d> {
             *self.leaves.entry((module, rva)).or_default() += 1;
             let exclusive = self.exclusive.entry((process, module)).or_default();
             exclusive.add(sample.count);
-            // The address of the sample counts as a frame of its own: a sample without a stack still lies in
-            // a module.
+            // The address of the sample counts as a frame of its own: a sample without a stack is
+            // still in a module.
             self.count_inclusive(key, index, module);
             let pid = process
                 .and_then(|key| self.directory.processes.instance(key))
@@ -258,7 +260,7 @@ impl<'d> CpuSummary<'d> {
         }
     }
 
-    /// How many samples there are.
+    /// Number of samples.
     pub(super) const fn totals(&self) -> CpuTotals {
         CpuTotals {
             samples: self.samples,
@@ -271,7 +273,7 @@ impl<'d> CpuSummary<'d> {
         &self.managed
     }
 
-    /// Keeps a sample until its stacks have come. Memory holds the samples of the last minute.
+    /// Keeps a sample until its stacks have arrived. Memory holds the samples of the last minute.
     fn expect_stacks(&mut self, key: (i64, u32), process: Option<ProcessKey>, busy: bool) -> usize {
         while let Some(old) = self
             .order
@@ -308,17 +310,18 @@ impl<'d> CpuSummary<'d> {
         }
     }
 
-    /// Attaches a stack that was logged at that raw time, or keeps it until its sample comes.
+    /// Attaches a stack that was logged at that raw time, or keeps it until its sample arrives.
     fn stack(&mut self, owner: Owner, logged: i64, frames: Frames) {
         let key = (owner.timestamp, owner.tid);
         if self.pending.contains_key(&key) {
             self.attach(owner, frames);
         } else if owner.timestamp >= logged {
             if self.early.is_full() {
-                // Those of earlier times are of events that are no samples: their samples will not come.
+                // Stacks of earlier times belong to events other than samples: no sample will come
+                // for them.
                 self.early.forget_before(logged);
             }
-            // At equal time stamps the stack can lie in an earlier buffer than its sample.
+            // At equal time stamps the stack can be in an earlier buffer than its sample.
             self.early.keep(key, (owner, frames));
         }
     }
@@ -329,7 +332,8 @@ impl<'d> CpuSummary<'d> {
             Frames::Key(id) => self.directory.stacks.frames(id).collect(),
         };
         let key = (owner.timestamp, owner.tid);
-        // Two samples of one thread cannot have one time; for idle threads the first one is as good as any.
+        // Two samples of one thread cannot have one time; for idle threads the first one is as good
+        // as any.
         let Some(pending) = self.pending.get_mut(&key).and_then(|same| same.first_mut()) else {
             return;
         };
@@ -417,8 +421,8 @@ impl<'d> CpuSummary<'d> {
             .find(|row| row.name == "?")
             .filter(|_| self.jitted.samples > 0)
         {
-            // Code that .NET compiled at run time was counted under the unknown module, from which it is
-            // taken out here.
+            // Code that .NET compiled at run time was counted under the unknown module, from which
+            // it is taken out here.
             unknown.samples -= self.jitted.samples;
             unknown.weight -= self.jitted.weight;
             let (samples, weight) = (self.jitted.samples, self.jitted.weight);

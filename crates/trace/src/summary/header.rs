@@ -1,5 +1,5 @@
-//! Section `header`: the trace header of the file that began first, and what holds for all files of a
-//! session.
+//! Section `header`: the trace header of the file that started first, and the properties that all
+//! files of a session share.
 
 use etwkit_etl::Session;
 use etwkit_etl::clock::{FILETIME_PER_SECOND, utc_text};

@@ -23,7 +23,7 @@ struct DiskTotals {
     writes: u64,
     write_bytes: u64,
     flushes: u64,
-    /// In ticks of the performance counter.
+    /// Duration in ticks of the performance counter.
     elapsed_ticks: u64,
     /// Service times that last from the completion before: in ticks of the session.
     service_ticks: u64,
@@ -106,13 +106,13 @@ impl<'d> IoSummary<'d> {
 
     fn disk(&mut self, op: u8, io: &DiskIo, issuer: Option<Issuer>, timestamp: i64) {
         let process = issuer.and_then(|issuer| issuer.process(self.directory));
-        // A disk serves one request after the other: service began when the one before was done.
+        // A disk serves one request after the other: service started when the one before was done.
         let previous = self.last_completion.insert(io.disk, timestamp);
         let since = previous.map_or(u64::MAX, |t| timestamp.abs_diff(t));
         let (session, counter) = (self.clock.frequency, self.clock.counter_frequency);
         let is_first =
-            // Two lengths in ticks of different clocks are compared, each multiplied by the frequency of the
-            // other. Dividing first would round.
+            // Two lengths in ticks of different clocks are compared, each multiplied by the
+            // frequency of the other. Dividing first would round.
             i128::from(io.response_ticks) * i128::from(session) <= i128::from(since) * i128::from(counter);
         let (service_ticks, service_counter_ticks) = if is_first {
             (0, io.response_ticks)

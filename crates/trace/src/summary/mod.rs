@@ -1,7 +1,7 @@
-//! What a trace contains, as the JSON of `etwkit info --json`.
+//! The contents of a trace, as the JSON of `etwkit info --json`.
 //!
-//! Two passes over the session: the first feeds the [`Directory`] and everything that needs no look-up, the
-//! second attributes samples, transfers and faults.
+//! Two passes over the session: the first feeds the [`Directory`] and everything that needs no
+//! lookup, the second attributes samples, transfers and faults.
 
 mod cpu;
 mod header;
@@ -40,11 +40,11 @@ use cpu::CpuSummary;
 use io::IoSummary;
 use network::NetworkSummary;
 
-/// What one pass over a session finds, whatever the order of its events.
+/// Facts collected by one pass over a session, in any order of its events.
 pub struct Facts {
-    /// What the pass met.
+    /// The result of the pass.
     pub pass: Pass,
-    /// What was recorded and what not.
+    /// The topics, recorded or not.
     pub recorded: Vec<Recorded>,
     /// Providers with events, those with most first.
     pub providers: Vec<ProviderCount>,
@@ -85,17 +85,17 @@ impl Facts {
     }
 }
 
-/// Everything `etwkit info` says about a session.
+/// The complete output of `etwkit info` for a session.
 pub struct Summary {
     /// The sections, in the order in which they are printed.
     pub sections: Map<String, Value>,
-    /// What one pass found.
+    /// Facts from one pass.
     pub facts: Facts,
-    /// How many CPU samples there are.
+    /// Number of CPU samples.
     pub cpu_totals: CpuTotals,
     /// Processes by busy CPU samples, most first.
     pub top_processes: Vec<TopRow>,
-    /// Modules by busy CPU samples in them (not in what they call), most first.
+    /// Modules by busy CPU samples in them (callees excluded), most first.
     pub top_modules: Vec<TopRow>,
     /// Processes by time on a processor, from context switches; empty if there are none.
     pub processes_on_cpu: Vec<ScheduledRow>,
@@ -195,12 +195,12 @@ impl Summary {
     }
 }
 
-/// What a process did, from context switches. Times are seconds, summed over its threads.
+/// The activity of a process, from context switches. Times are seconds, summed over its threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScheduledRow {
     /// `name (pid)`.
     pub name: String,
-    /// On a processor.
+    /// Time on a processor.
     pub running_s: f64,
     /// Ready to run, without a processor.
     pub ready_s: f64,
@@ -226,7 +226,7 @@ fn scheduled(
     processes.iter().map(row).collect()
 }
 
-/// `name (pid)` for people.
+/// `name (pid)`, for display.
 fn process_name(directory: &Directory, key: Option<ProcessKey>) -> String {
     match key.and_then(|key| directory.processes.instance(key)) {
         Some(p) if p.pid == 0 => "Idle (DPCs and interrupts)".to_owned(),
@@ -236,7 +236,7 @@ fn process_name(directory: &Directory, key: Option<ProcessKey>) -> String {
     }
 }
 
-/// Key of a process in machine output: `?` where it is unknown.
+/// Key of a process in machine-readable output: `?` if unknown.
 fn process_text(directory: &Directory, key: Option<ProcessKey>) -> String {
     key.and_then(|key| directory.processes.instance(key))
         .map_or_else(|| "?".to_owned(), ProcessInstance::key_text)

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::directory::Directory;
 use crate::tracker::process::ProcessKey;
 
-/// A module path, as a number; [`Modules::UNKNOWN`] for addresses that lie in no image.
+/// A module path, as a number; [`Modules::UNKNOWN`] for addresses in no image.
 pub(super) type ModuleId = u32;
 
 /// Paths of modules and their numbers.
@@ -31,7 +31,7 @@ impl Modules {
         }
     }
 
-    /// Module of an address and the offset in it; the address itself if it lies in no known module.
+    /// Module of an address and the offset in it; the address itself if it is in no known module.
     pub(super) fn of_address(
         &mut self,
         directory: &Directory,

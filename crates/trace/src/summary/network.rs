@@ -1,5 +1,5 @@
-//! Section `network`: transfers that the kernel logger and the provider Microsoft-Windows-Kernel-Network
-//! report.
+//! Section `network`: transfers that the kernel logger and the provider
+//! Microsoft-Windows-Kernel-Network report.
 
 use std::collections::BTreeMap;
 

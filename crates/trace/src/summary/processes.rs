@@ -28,8 +28,8 @@ pub(super) fn totals(directory: &Directory) -> Value {
 
 pub(super) fn section(directory: &Directory, clock: &Clock) -> Value {
     let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
-    // A pair that comes back in a later instance of the process id counts where it was met first, so that the
-    // processes add up to the total.
+    // A pair that returns in a later instance of the process ID counts for its first instance, so
+    // that the processes add up to the total.
     for ((pid, _), seen) in directory.threads.first_seen() {
         if let Some(key) = directory.process_at(pid, seen) {
             *threads.entry(key.0).or_default() += 1;
@@ -90,8 +90,8 @@ fn process(
 
 fn image_table(mut images: Vec<&ImageInstance>, directory: &Directory, clock: &Clock) -> Value {
     let dos = |image: &ImageInstance| directory.paths.dos_path(&image.path);
-    // The numbers behind equal bases follow this order, which must not depend on the order of events with one
-    // time.
+    // The numbers after equal bases follow this order, which must not depend on the order of events
+    // with one time.
     images.sort_by_key(|image| (image.base, image.load, dos(image)));
     let mut table = Map::new();
     let mut same_base = (None, 1);

@@ -6,7 +6,7 @@ use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
 use etwkit_decode::{Decoder, eventinfo, kernel};
 use etwkit_etl::{Guid, Identity};
 
-/// A provider and how many events of it there are.
+/// A provider and the number of its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderCount {
     /// Its name, or its GUID if nothing names it.
@@ -17,8 +17,8 @@ pub struct ProviderCount {
     pub events: u64,
 }
 
-/// Providers by number of events, most first. Kernel events and the records that a merge step adds are left
-/// out: the topics describe them.
+/// Providers by number of events, most first. Kernel events and the records that a merge step adds
+/// are left out: the topics describe them.
 pub(super) fn providers(
     counts: impl Iterator<Item = (Identity, u64)>,
     decoder: &Decoder,
@@ -48,7 +48,7 @@ pub(super) fn providers(
     rows
 }
 
-/// Whether a class is that of a provider: neither of the kernel nor of the merge step.
+/// True if a class belongs to a provider: neither to the kernel nor to the merge step.
 fn is_provider(class: Guid, identity: &Identity) -> bool {
     kernel::hook_of(identity).is_none()
         && ![IMAGE_ID, SYSTEM_CONFIG_EX, eventinfo::CLASS].contains(&class)

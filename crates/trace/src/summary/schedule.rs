@@ -15,15 +15,16 @@ use crate::gaps::{Edge, GapWatch};
 use crate::schedule::{Run, Schedule, SwitchIn, starts};
 use crate::tracker::process::ProcessKey;
 
-/// What a thread or process did, in raw ticks. Sums over threads: they add up, and several threads can wait
-/// at once.
+/// The activity of a thread or process, in raw ticks. Sums over threads: they add up, and several
+/// threads can wait at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Times {
     /// On a processor, between a switch-in and a switch-out of the trace.
     pub running: i64,
-    /// On a processor from the first event of the kernel logger, or the end of a gap, to the next switch.
+    /// On a processor from the first event of the kernel logger, or the end of a gap, to the next
+    /// switch.
     pub running_at_start: i64,
-    /// On a processor from a switch to the last event of the kernel logger, or in front of a gap.
+    /// Time on a processor from a switch to the last event of the kernel logger, or to a gap.
     pub running_at_end: i64,
     /// Ready to run, without a processor.
     pub ready: i64,
@@ -36,7 +37,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Broken time stamps can make any sum overflow; it stays at the limit then.
+    /// Broken time stamps can make any sum overflow; it saturates then.
     fn add(&mut self, other: &Self) {
         for (sum, part) in [
             (&mut self.running, other.running),
@@ -51,7 +52,7 @@ impl Times {
         self.preempted += other.preempted;
     }
 
-    /// All time on a processor.
+    /// Total time on a processor.
     #[must_use]
     pub const fn on_cpu(&self) -> i64 {
         self.running
@@ -74,7 +75,7 @@ pub struct ScheduleSummary<'d> {
 }
 
 impl<'d> ScheduleSummary<'d> {
-    /// Wants all events in time order.
+    /// It needs all events in order of time.
     #[must_use]
     pub fn new(directory: &'d Directory, session: &'d Session) -> Self {
         Self {
@@ -109,13 +110,13 @@ impl<'d> ScheduleSummary<'d> {
         }
     }
 
-    /// Moves on to a raw time, across the edges of gaps in front of it.
+    /// Advances the clock to `time`, first closing every gap that ends before it.
     fn watch(&mut self, time: i64) {
         while let Some(edge) = self.gaps.edge(time) {
             match edge {
                 Edge::Begin(gap) => {
-                    // Whoever ran when the gap started may have been switched out inside it unseen: its time
-                    // counts only up to the edge.
+                    // The thread that was running when the gap started may have been switched out
+                    // inside it unseen: its time counts only up to the edge.
                     let run = self.schedule.begin_gap(&gap);
                     run.into_iter().for_each(|run| self.ran_to_an_edge(run));
                 }
@@ -174,7 +175,7 @@ impl<'d> ScheduleSummary<'d> {
         }
     }
 
-    /// Ends what still runs with the last event of the kernel logger.
+    /// Ends all running slices at the last event of the kernel logger.
     pub fn finish(&mut self) {
         self.watch(i64::MAX);
         let Some((_, end)) = self.directory.kernel_times else {
@@ -204,7 +205,7 @@ impl<'d> ScheduleSummary<'d> {
     pub fn processes(&self) -> Vec<(Option<ProcessKey>, Times)> {
         let mut sums: BTreeMap<Option<ProcessKey>, Times> = BTreeMap::new();
         for (process, tid, times) in self.threads() {
-            // Thread 0 stands for the idle threads of all processors, whose time is nobody's.
+            // Thread 0 means the idle threads of all processors, whose time belongs to no process.
             if tid != 0 {
                 sums.entry(process).or_default().add(times);
             }

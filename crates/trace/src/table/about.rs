@@ -1,47 +1,53 @@
-//! Tables about an extract itself. Its writer fills them from the manifest, so that other programs, which
-//! read table files alone, know what they have.
+//! Tables about an extract itself. Its writer fills them from the manifest, so that other programs,
+//! which read only table files, can identify the extract.
 
 use super::column::UtcTime;
 
 tables! {
-    /// An extract: which trace it is of, when and where that was recorded, and what made it.
+    /// An extract: its trace, the time and machine of the recording, and the program that created
+    /// it.
     ExtractInfo / ExtractInfoColumns = "extract", order [] {
-        /// Name of the recorded machine, if the trace says.
+        /// Name of the recorded machine, if the trace contains it.
         computer: Option<String>;
-        /// When the trace began, in whole microseconds; `trace.start_filetime` has all digits.
+        /// Start of the trace, in whole microseconds; `trace.start_filetime` has all digits.
         start_utc: Option<UtcTime>;
         /// Names of the files of the trace without folders, with `;` between them.
         source_name: String;
         /// 16 hexadecimal digits that distinguish traces; `run_id` is the same number.
         source_hash: String;
-        /// What is kept: `full`, or `summary` for sums instead of the tables with a row for each event.
+        /// Amount of detail: `full`, or `summary` for sums instead of the tables with a row for
+        /// each event.
         detail: String;
-        /// Format of the extract of another program that it was made of; null for one of a trace.
+        /// Format of the foreign extract that it was converted from; null for an extract of a
+        /// trace.
         imported_from: Option<String>;
         /// Version of the format of extracts.
         format_version: String;
         /// Version of the program that wrote it.
         etwkit_version: String;
-        /// Version of the computed tables, which rises when they mean something else; null without them.
+        /// Version of the computed tables, which rises when their meaning changes; null if there
+        /// are none.
         derived_version: Option<i32>;
-        /// What its maker wrote on it, as `NAME=VALUE` with `;` between; null without labels.
+        /// Labels set by its creator, in the form `NAME=VALUE` separated by `;`; null without
+        /// labels.
         labels: Option<String>;
     }
 
-    /// A kind of information, and whether the trace recorded it: a table without rows is empty because
+    /// A kind of information, with a flag for its presence in the trace: an empty table proves that
     /// nothing happened only if its topic was recorded.
     TopicInfo / TopicInfoColumns = "topic", order [] {
-        /// What is recorded, as `etwkit info` names it.
+        /// Name of the topic, as in `etwkit info`.
         topic: String;
-        /// Whether the trace has any of it.
+        /// True if the trace has any of it.
         is_recorded: bool;
-        /// Events in the trace; null where that is not known.
+        /// Events in the trace; null if unknown.
         events: Option<i64>;
         /// Rows in the tables of the topic, as far as the extract keeps them.
         rows: i64;
-        /// Tables that the topic fills, with `;` between them; empty if it only adds columns to others.
+        /// Tables that the topic fills, separated by `;`; empty if it only adds columns to others.
         tables: String;
-        /// What records it: keywords of the kernel logger, or a provider; null if it was recorded.
+        /// The way to record it: keywords of the kernel logger, or a provider; null if it was
+        /// recorded.
         recorded_by: Option<String>;
     }
 }

@@ -1,4 +1,4 @@
-//! Columns: what a value of a row is, and how values become an Arrow array.
+//! Columns: the types of values in a row, and their conversion to an Arrow array.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub enum Kind {
     Text,
     /// Bytes.
     Binary,
-    /// Microseconds since 1970, UTC: the finest that all readers of Parquet know.
+    /// Microseconds since 1970, UTC: the finest unit that all readers of Parquet support.
     Timestamp,
 }
 
@@ -54,19 +54,19 @@ pub struct Column {
     pub name: &'static str,
     /// Type.
     pub kind: Kind,
-    /// Whether a value may be missing.
+    /// True if a value may be missing.
     pub nullable: bool,
     /// `ns`, `bytes`, `key` (of another table), or empty.
     pub unit: &'static str,
-    /// What a value means.
+    /// The meaning of a value.
     pub doc: &'static str,
 }
 
-/// What a field of a row can be.
+/// A type that a field of a row can have.
 pub trait Value {
     /// Type of its column.
     const KIND: Kind;
-    /// Whether it may be missing.
+    /// True if it may be missing.
     const NULLABLE: bool = false;
     /// Collects values.
     type Builder: Default;
@@ -81,7 +81,7 @@ pub trait Value {
     fn finish(builder: &mut Self::Builder) -> ArrayRef;
 }
 
-/// Numbers that cannot be missing go through a plain vector: no bitmap is kept for them.
+/// Numbers that cannot be missing use a plain vector: they need no null bitmap.
 macro_rules! number {
     ($type:ty, $kind:ident, $array:ty, $builder:ty) => {
         impl Value for $type {
@@ -163,7 +163,7 @@ pub struct UtcTime(pub i64);
 const FILETIME_OF_1970: i64 = 116_444_736_000_000_000;
 
 impl UtcTime {
-    /// From units of 100 ns since 1601; what is finer than a microsecond is left out.
+    /// Converts units of 100 ns since 1601; fractions of a microsecond are dropped.
     #[must_use]
     pub const fn of_filetime(filetime: i64) -> Self {
         Self(filetime.saturating_sub(FILETIME_OF_1970).div_euclid(10))

@@ -1,14 +1,14 @@
-//! Tables of cores: what they are, how fast they ran, when they slept, and what is computed from that.
+//! Tables of cores: their kinds, speeds and sleeps, and tables computed from them.
 
 use std::sync::Arc;
 
 tables! {
     /// A logical processor of the machine.
     ///
-    /// Speeds and classes come from the rundown of Microsoft-Windows-Kernel-Processor-Power, else from the
-    /// system configuration.
+    /// Speeds and classes come from the rundown of Microsoft-Windows-Kernel-Processor-Power,
+    /// otherwise from the system configuration.
     CpuCore / CpuCoreColumns = "cpu_core", order ["cpu"] {
-        /// Processor, as all other tables number it.
+        /// Processor number, the same in all tables.
         cpu: i32;
         /// Processor group; groups have up to 64 processors.
         processor_group: Option<i32>;
@@ -16,18 +16,18 @@ tables! {
         group_number: Option<i32>;
         /// NUMA node.
         numa_node: Option<i32>;
-        /// Kind of core: 0 is the most efficient one, higher ones are faster. All 0 where all cores are
-        /// alike.
+        /// Kind of core: 0 is the most efficient one, higher ones are faster. 0 for all cores if
+        /// they are alike.
         efficiency_class: Option<i32>;
-        /// How much the scheduler prefers it; higher is better.
+        /// Preference of the scheduler for it; higher is better.
         scheduling_class: Option<i32>;
         /// Speed without boost.
         nominal_mhz: Option<i32>, "MHz";
         /// Speed relative to the other cores.
         relative_performance_percent: Option<i32>, "percent";
-        /// Whether it shares its core with another logical processor.
+        /// True if it shares its core with another logical processor.
         is_hyper_threaded: Option<bool>;
-        /// Model, as the processor names itself.
+        /// Model, as the processor reports it.
         name: Option<String>;
         /// Vendor.
         vendor: Option<String>;
@@ -39,13 +39,14 @@ tables! {
     CpuFrequency / CpuFrequencyColumns = "cpu_frequency", order ["stop_ns"] {
         /// Processor.
         cpu: i32;
-        /// Begin.
+        /// Start.
         start_ns: i64, "ns";
         /// End.
         stop_ns: i64, "ns";
-        /// Speed.
+        /// Speed of the core.
         mhz: i32, "MHz";
-        /// `delivered`: mean over the time, measured by the processor; `requested`: what Windows asked for.
+        /// `delivered`: mean over the time, measured by the processor; `requested`: the speed that
+        /// Windows requested.
         kind: &'static str;
         /// Performance relative to the nominal speed, where it is reported.
         performance_percent: Option<i32>, "percent";
@@ -55,7 +56,7 @@ tables! {
     CpuIdleState / CpuIdleStateColumns = "cpu_idle_state", order ["end_ns"] {
         /// Processor.
         cpu: i32;
-        /// Begin.
+        /// Start.
         start_ns: i64, "ns";
         /// End.
         end_ns: i64, "ns";
@@ -67,28 +68,31 @@ tables! {
     CpuParking / CpuParkingColumns = "cpu_parking", order ["stop_ns"] {
         /// Processor.
         cpu: i32;
-        /// Begin.
+        /// Start.
         start_ns: i64, "ns";
         /// End.
         stop_ns: i64, "ns";
-        /// `parked`; `soft`: only as long as the other processors are enough; `forced`: whatever the load is.
+        /// `parked`; `soft`: only as long as the other processors are sufficient; `forced`:
+        /// regardless of the load.
         kind: &'static str;
     }
 
     /// CPU of a process on one kind of core.
     ///
-    /// From samples, without them from context switches. Idle is left out. Normalised CPU is what the same
-    /// work would have taken at the nominal speed of the core.
+    /// From samples, or from context switches if there are no samples. Idle time is excluded.
+    /// Normalized CPU is the time that the same work would have taken at the nominal speed of the
+    /// core.
     CpuClass / CpuClassColumns = "cpu_class", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
-        /// Kind of core, see `cpu_core`; null where it was not recorded.
+        /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
-        /// CPU.
+        /// CPU time.
         cpu_ns: i64, "ns";
-        /// CPU × speed ÷ nominal speed; null where speeds or nominal speeds are not known.
+        /// CPU × speed ÷ nominal speed; null if speeds or nominal speeds are unknown.
         normalized_ns: Option<i64>, "ns";
-        /// Mean speed while the process ran, weighted by time; the nominal one where nothing else is known.
+        /// Mean speed while the process ran, weighted by time; the nominal speed if no other is
+        /// known.
         mean_mhz: Option<f64>, "MHz";
         /// Nominal speed, weighted by time.
         nominal_mhz: Option<f64>, "MHz";
@@ -104,24 +108,25 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each stack. Only
-    /// of traces with several kinds.
+    /// CPU of a method in a process on one kind of core, inclusive: a method counts once for each
+    /// stack. Only for traces with several kinds of cores.
     CpuMethodClass / CpuMethodClassColumns = "cpu_method_class", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// File name of the module; null if none was mapped there.
         module: Option<Arc<str>>;
-        /// Name of the function; without one the offset in the module or the address, as `+0x1a2b`.
+        /// Name of the function; without one the offset in the module or the address, such as
+        /// `+0x1a2b`.
         method: String;
         /// Path of the module.
         module_path: Option<Arc<str>>;
-        /// Kind of core, see `cpu_core`; null where it was not recorded.
+        /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
-        /// CPU.
+        /// CPU time.
         cpu_ns: i64, "ns";
-        /// CPU × speed ÷ nominal speed; null where speeds or nominal speeds are not known.
+        /// CPU × speed ÷ nominal speed; null if speeds or nominal speeds are unknown.
         normalized_ns: Option<i64>, "ns";
-        /// Mean speed, weighted by time; the nominal one where nothing else is known.
+        /// Mean speed, weighted by time; the nominal speed if no other is known.
         mean_mhz: Option<f64>, "MHz";
         /// Nominal speed, weighted by time.
         nominal_mhz: Option<f64>, "MHz";
@@ -137,21 +142,23 @@ tables! {
         last_ns: i64, "ns";
     }
 
-    /// Running and ready time of a process on one kind of core with one priority, from context switches.
+    /// Running and ready time of a process on one kind of core with one priority, from context
+    /// switches.
     CpuClassPriority / CpuClassPriorityColumns = "cpu_class_priority", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
-        /// Kind of core, see `cpu_core`; null where it was not recorded.
+        /// Kind of core, see `cpu_core`; null if it was not recorded.
         efficiency_class: Option<i32>;
-        /// Priority with which threads were switched in; null for threads that ran when the trace began.
+        /// Priority with which threads were switched in; null for threads that were running when
+        /// the trace started.
         priority: Option<i32>;
-        /// Switch-ins.
+        /// Number of switch-ins.
         switches: i64;
-        /// Time on such cores.
+        /// Time on these cores.
         run_ns: i64, "ns";
         /// Part of `run_ns` in which a core of a higher class was idle.
         run_faster_idle_ns: i64, "ns";
-        /// Sum of the times ready before a switch-in on such a core.
+        /// Sum of the ready times before a switch-in on one of these cores.
         ready_ns: i64, "ns";
         /// Part of `ready_ns` in which a core of this class was idle.
         ready_idle_ns: i64, "ns";
@@ -159,16 +166,16 @@ tables! {
         ready_any_idle_ns: i64, "ns";
     }
 
-    /// How long a processor was in each idle state.
+    /// Time of a processor in each idle state.
     CpuCoreState / CpuCoreStateColumns = "cpu_core_state", order ["cpu"] {
         /// Processor.
         cpu: i32;
-        /// `idle_event`: from idle events of the kernel; `context_switch`: from scheduling slices of the idle
-        /// thread and the state they ended with.
+        /// `idle_event`: from idle events of the kernel; `context_switch`: from scheduling slices
+        /// of the idle thread and their final state.
         source: &'static str;
         /// Number of the idle state; context switches report 0 for shallow ones.
         state: Option<i32>;
-        /// How often.
+        /// Number of stays.
         count: i64;
         /// Time.
         duration_ns: i64, "ns";

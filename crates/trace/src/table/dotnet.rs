@@ -11,11 +11,12 @@ tables! {
         thread_key: Option<i32>, "key";
         /// Type with namespace.
         exception_type: String;
-        /// Message.
+        /// Message of the exception.
         message: String;
         /// HRESULT as bit pattern.
         hresult: Option<i32>;
-        /// Flags: 1 has an inner exception, 2 nested, 4 thrown again, 8 corrupts state, 16 CLS-compliant.
+        /// Flags: 1 has an inner exception, 2 nested, 4 rethrown, 8 corrupts state, 16
+        /// CLS-compliant.
         flags: i32;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -29,7 +30,7 @@ tables! {
         number: i32;
         /// Generation that is collected.
         generation: Option<i32>;
-        /// Why: number of `GC_REASON`.
+        /// Reason: number of `GC_REASON`.
         reason: Option<i32>;
         /// 0 blocking, 1 in the background, 2 blocking while one runs in the background.
         gc_type: Option<i32>;
@@ -39,14 +40,15 @@ tables! {
         end_ns: Option<i64>, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: Option<i64>, "ns";
-        /// Time that the threads of the program stood still for it: from each request to stop until they ran
-        /// again; null if not recorded.
+        /// Time that the threads of the program were suspended for it: from each request to stop
+        /// until they ran again; null if not recorded.
         suspended_ns: Option<i64>, "ns";
         /// Part of `suspended_ns` until all threads had stopped; null if not recorded.
         suspending_ns: Option<i64>, "ns";
-        /// Part of `suspended_ns` in which they were let run again; null if not recorded.
+        /// Part of `suspended_ns` in which they were resumed; null if not recorded.
         restarting_ns: Option<i64>, "ns";
-        /// Size of generation 0 behind the collection; null without the event `GCHeapStats`, as all below.
+        /// Size of generation 0 after the collection; null without the event `GCHeapStats`, as all
+        /// columns below.
         gen0_bytes: Option<i64>, "bytes";
         /// Size of generation 1.
         gen1_bytes: Option<i64>, "bytes";
@@ -72,17 +74,18 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `start`, `stop`, `retirement_start`, `retirement_stop` or `wait` of a worker thread; `sample` of
-        /// the throughput, `adjustment` of the number of worker threads; `working`: how many of them work.
+        /// `start`, `stop`, `retirement_start`, `retirement_stop` or `wait` of a worker thread;
+        /// `sample` of the throughput, `adjustment` of the number of worker threads; `working`:
+        /// number of active ones.
         kind: &'static str;
-        /// Worker threads; of an adjustment, how many there shall be.
+        /// Worker threads; for an adjustment, their target number.
         worker_threads: Option<i32>;
         /// Worker threads that retired.
         retired_threads: Option<i32>;
-        /// Work that was done, as the runtime measures it.
+        /// Throughput, as the runtime measures it.
         throughput: Option<f64>;
-        /// Why the number was changed: `thread_pool_reason_name` names it. 6 is starvation: no work was
-        /// finished for half a second.
+        /// Reason for the adjustment: `thread_pool_reason_name` names it. 6 is starvation: no work
+        /// was finished for half a second.
         reason: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -90,7 +93,7 @@ tables! {
 
     /// A method that was compiled at run time.
     Jit / JitColumns = "jit", order ["ts_ns"] {
-        /// When the compiled code was ready.
+        /// Time at which the compiled code was ready.
         ts_ns: i64, "ns";
         /// Process.
         process_key: Option<i32>, "key";
@@ -106,11 +109,11 @@ tables! {
         il_size_bytes: Option<i64>, "bytes";
         /// Bytes of compiled code.
         size_bytes: i64, "bytes";
-        /// Whether it was made at run time and has no metadata.
+        /// True if it was created at run time and has no metadata.
         is_dynamic: bool;
-        /// How much the compiler took pains: `tier0` at once, `tier1` once it was called often, `tier1_osr`
-        /// while it ran, each also `…_instrumented`; `optimized`, `minimal`; null where the runtime does not
-        /// say.
+        /// Optimization tier: `tier0` at first, `tier1` once it was called often, `tier1_osr` while
+        /// it ran, each also `…_instrumented`; `optimized`, `minimal`; null if the runtime does not
+        /// report it.
         tier: Option<&'static str>;
     }
 }

@@ -1,20 +1,20 @@
-//! Tables of page faults, and what is computed from them and from the reads of pages.
+//! Tables of page faults, and tables computed from them and from the reads of pages.
 
 tables! {
-    /// A page fault as the processor raised it. The read from a file that it led to is in `hard_fault`.
+    /// A page fault raised by the processor. The file read that it caused is in `hard_fault`.
     PageFault / PageFaultColumns = "page_fault", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// `transition` (the page was in memory, on its way out), `demand_zero` (it got a page of zeros),
-        /// `copy_on_write`, `guard_page`, `hard` (it has to be read) or `access_violation`.
+        /// `transition` (the page was in memory, on its way out), `demand_zero` (it got a page of
+        /// zeros), `copy_on_write`, `guard_page`, `hard` (it has to be read) or `access_violation`.
         kind: &'static str;
-        /// Process; null if it is not known which thread ran.
+        /// Process; null if the running thread is unknown.
         process_key: Option<i32>, "key";
-        /// Thread that faulted; null if it is not known.
+        /// Thread that faulted; null if unknown.
         thread_key: Option<i32>, "key";
-        /// Address that was touched, as bit pattern.
+        /// Address that was accessed, as bit pattern.
         address: i64;
-        /// The instruction that touched it.
+        /// The instruction that accessed it.
         frame_id: i32, "key";
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -22,29 +22,29 @@ tables! {
 
     /// Page faults of a process.
     PageFaultProcess / PageFaultProcessColumns = "page_fault_process", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
         /// Kind of fault, as in `page_fault`.
         kind: String;
-        /// Faults.
+        /// Number of faults.
         count: i64;
-        /// First of them.
+        /// First fault.
         first_ns: i64, "ns";
-        /// Last of them.
+        /// Last fault.
         last_ns: i64, "ns";
     }
 
     /// Reads of pages of a process by file.
     HardFaultFile / HardFaultFileColumns = "hard_fault_file", order ["path"] {
-        /// Path; null where it is not known.
+        /// Path; null if unknown.
         path: Option<Arc<str>>;
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
-        /// Reads.
+        /// Number of reads.
         count: i64;
         /// Bytes read.
         size_bytes: i64, "bytes";
-        /// Sum of durations; reads at the same time add up.
+        /// Sum of durations; concurrent reads add up.
         duration_ns: i64, "ns";
         /// Longest read.
         max_duration_ns: i64, "ns";

@@ -1,15 +1,15 @@
 //! Tables that name things: processes, threads, modules, methods, frames, stacks.
 
 tables! {
-    /// A process instance. Windows reuses process ids; `process_key` does not repeat.
+    /// A process instance. Windows reuses process IDs; `process_key` is unique.
     Process / ProcessColumns = "process", order ["process_key"] {
         /// Number of the process in this extract, from 0.
         process_key: i32, "key";
-        /// Process id.
+        /// Process ID.
         pid: i32;
-        /// Process id of the parent.
+        /// Process ID of the parent.
         parent_pid: Option<i32>;
-        /// The parent, if it is known and was the one with that id when this process started.
+        /// The parent, if it is known and had that ID when this process started.
         parent_process_key: Option<i32>, "key";
         /// File name of the executable; `Idle` for process 0; null if no event reports it.
         name: Option<String>;
@@ -17,26 +17,27 @@ tables! {
         command_line: Option<String>;
         /// Terminal session; -1 for none.
         session_id: Option<i32>;
-        /// Security id of the user, as `S-1-…`.
+        /// Security identifier of the user, in the form `S-1-…`.
         sid: Option<String>;
-        /// Thread that started it, which need not be one of the parent; null if its start is not in the trace
-        /// or names none.
+        /// Thread that started it, which need not belong to the parent; null if its start is not in
+        /// the trace or names none.
         creator_thread_key: Option<i32>, "key";
-        /// Start; null if it ran before the trace began.
+        /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
-        /// Entry of the system call of the creator in which it started; null where system calls were not
+        /// Entry of the creator's system call in which it started; null if system calls were not
         /// recorded.
         create_call_ns: Option<i64>, "ns";
-        /// Its first thread: the one of the earliest start. Null if its start, or that of its process, is not
-        /// in the trace.
+        /// Its first thread: the one with the earliest start. Null if its start, or its process's
+        /// start, is not in the trace.
         first_thread_key: Option<i32>, "key";
-        /// What it cost to start it: from `create_call_ns`, where that is null from `start_ns`, which the
-        /// kernel logs while the creator's call is under way, to the first switch-in of its first thread.
-        /// Null where one of the two is not in the trace.
+        /// Cost of starting it: from `create_call_ns` to the first switch-in of its first thread.
+        /// If `create_call_ns` is null, from `start_ns`, which the kernel logs during the creator's
+        /// call. Null if one of the two is not in the trace.
         start_cost_ns: Option<i64>, "ns";
-        /// When it began to end (event `Process/Terminate`); null if no event reports it.
+        /// Time at which it started to end (event `Process/Terminate`); null if no event reports
+        /// it.
         terminate_ns: Option<i64>, "ns";
-        /// Stop: its last thread is gone; null if it ran on when the trace ended.
+        /// Stop: its last thread has ended; null if it was still running when the trace ended.
         stop_ns: Option<i64>, "ns";
         /// `stop_ns` − `terminate_ns`.
         exit_duration_ns: Option<i64>, "ns";
@@ -44,55 +45,54 @@ tables! {
         exit_code: Option<i32>;
         /// Full name of the app package.
         package: Option<String>;
-        /// Whether it had ended but something still referred to it.
+        /// True if it had ended but was still referred to.
         is_defunct: bool;
-        /// Whether it ran 32-bit code on a 64-bit system; null in traces of older versions of Windows, whose
-        /// events do not say, as the next one.
+        /// True if it ran 32-bit code on a 64-bit system; null in traces of older versions of
+        /// Windows, whose events do not contain it. The same holds for the next column.
         is_wow64: Option<bool>;
-        /// Whether it was protected, so that others could not open it as they like.
+        /// True if it was protected, so that others could not open it with full access.
         is_protected: Option<bool>;
         /// Address of its kernel object, as bit pattern: events about objects name it.
         object_address: Option<i64>;
     }
 
-    /// A thread instance. Windows reuses thread ids; `thread_key` does not repeat.
+    /// A thread instance. Windows reuses thread IDs; `thread_key` is unique.
     Thread / ThreadColumns = "thread", order ["thread_key"] {
         /// Number of the thread in this extract, from 0.
         thread_key: i32, "key";
-        /// Thread id; 0 for the idle threads of all processors.
+        /// Thread ID; 0 for the idle threads of all processors.
         tid: i32;
-        /// Its process; null if no event reports it.
+        /// Process of the thread; null if no event reports it.
         process_key: Option<i32>, "key";
         /// Thread that created it; null if its start is not in the trace or names none.
         creator_thread_key: Option<i32>, "key";
-        /// Start; null if it ran before the trace began.
+        /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
-        /// When it was made ready for the first time: from here to `first_in_ns` it could have run and had no
-        /// processor. Null if it began before the trace, if no event reports it, and where events are
-        /// missing.
+        /// Time at which it became ready for the first time: from here to `first_in_ns` it could
+        /// have run and had no processor. Null if it started before the trace, if no event reports
+        /// it, and if events are missing.
         first_readied_ns: Option<i64>, "ns";
-        /// When it was switched in for the first time; null if it began before the trace, never ran, and
-        /// where events are missing.
+        /// Time at which it was switched in for the first time; null if it started before the
+        /// trace, never ran, or if events are missing.
         first_in_ns: Option<i64>, "ns";
-        /// Stop; null if it ran on when the trace ended.
+        /// Stop; null if it was still running when the trace ended.
         stop_ns: Option<i64>, "ns";
         /// The name that its program gave it.
         name: Option<String>;
-        /// Priority without boosts, when it was first described.
+        /// Priority without boosts, at its first description.
         base_priority: Option<i32>;
-        /// Processors that it might run on when it was first described: a bit for each one of its group.
-        /// Changes are in `thread_affinity`.
+        /// Processors on which it was allowed to run at its first description: a bit for each one
+        /// of its group. Changes are in `thread_affinity`.
         affinity: Option<i64>;
-        /// Where its program's own code began, as bit pattern.
+        /// Address at which its program's own code started, as bit pattern.
         start_address: Option<i64>;
-        /// Module and function at that address; null where no module is known there.
+        /// Module and function at that address; null if no module is known there.
         start_frame_id: Option<i32>, "key";
-        /// Processor, by its number in the group, that the scheduler would rather run it on, as the first
-        /// switch-out in the trace has it.
+        /// Ideal processor, by its number in the group, from the first switch-out in the trace.
         ideal_cpu: Option<i32>;
     }
 
-    /// A change of the processors that a thread may run on.
+    /// A change of the processors on which a thread may run.
     ThreadAffinity / ThreadAffinityColumns = "thread_affinity", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
@@ -104,14 +104,14 @@ tables! {
         affinity: i64;
     }
 
-    /// An executable file, library or driver, mapped into a process; also an assembly of .NET that was not
-    /// mapped as one.
+    /// An executable file, library or driver, mapped into a process; also a .NET assembly that was
+    /// not mapped as one.
     Module / ModuleColumns = "module", order ["module_id"] {
         /// Number of the module in this extract, from 0.
         module_id: i32, "key";
         /// Process that mapped it; null for the kernel and its drivers.
         process_key: Option<i32>, "key";
-        /// Path with drive letter, where volumes are known.
+        /// Path with drive letter, if volumes are known.
         path: String;
         /// File name, the last part of the path.
         name: String;
@@ -119,7 +119,7 @@ tables! {
         base: i64;
         /// Size in memory; 0 for an assembly that only its runtime knows.
         size: i64;
-        /// Load; null if it was loaded before the trace began.
+        /// Load; null if it was loaded before the trace started.
         load_ns: Option<i64>, "ns";
         /// Unload; null if it was still loaded when the trace ended.
         unload_ns: Option<i64>, "ns";
@@ -127,7 +127,7 @@ tables! {
         pdb_guid: Option<String>;
         /// Identity of the symbol file: age.
         pdb_age: Option<i32>;
-        /// Path of the symbol file as the linker wrote it.
+        /// Path of the symbol file, written by the linker.
         pdb_name: Option<String>;
         /// File version of the version resource.
         file_version: Option<String>;
@@ -143,13 +143,13 @@ tables! {
         time_date_stamp: i32;
         /// Checksum of the PE header, as bit pattern.
         checksum: i32;
-        /// Why its program loaded it: number of `LDR_DLL_LOAD_REASON` (0 a module that was loaded needs it, 4
-        /// the program asked for it); null without the loader's own events.
+        /// Reason for which its program loaded it: number of `LDR_DLL_LOAD_REASON` (0 a loaded
+        /// module needs it, 4 the program requested it); null without the loader's own events.
         load_reason: Option<i32>;
-        /// The module for whose sake that was; null as `load_reason`.
+        /// The module that needed it; null if `load_reason` is null.
         parent_module_id: Option<i32>, "key";
-        /// Functions and public symbols that its symbol file names; null where none was read, or only parts
-        /// of it.
+        /// Functions and public symbols in its symbol file; null if none was read, or only parts of
+        /// it.
         function_count: Option<i32>;
     }
 
@@ -161,8 +161,8 @@ tables! {
         driver: String;
         /// Company.
         vendor: String;
-        /// What such drivers do: `antivirus`, `activity_monitor`, `encryption`, `continuous_backup`,
-        /// `replication` and others.
+        /// Kind of these drivers: `antivirus`, `activity_monitor`, `encryption`,
+        /// `continuous_backup`, `replication` and others.
         category: String;
     }
 
@@ -170,13 +170,13 @@ tables! {
     Method / MethodColumns = "method", order ["method_id"] {
         /// Number of the method in this extract, from 0.
         method_id: i32, "key";
-        /// Module that holds its code, for native code one of those with the same symbol file; for code that
-        /// was compiled at run time the assembly that it was compiled from, null if the runtime does not name
-        /// it.
+        /// Module that contains its code. For native code it is one of those with the same symbol
+        /// file. For code compiled at run time it is the source assembly, null if the runtime does
+        /// not name it.
         module_id: Option<i32>, "key";
         /// `Namespace.Type.Method` or `Type::Method`.
         name: String;
-        /// Signature, as the runtime or the symbol file says.
+        /// Signature, from the runtime or the symbol file.
         signature: Option<String>;
         /// Process that has it; null for native code.
         process_key: Option<i32>, "key";
@@ -184,54 +184,54 @@ tables! {
         address: Option<i64>;
         /// Bytes of code.
         size_bytes: Option<i64>, "bytes";
-        /// The method in any trace: equal wherever file name of the module and name are equal. Null where no
-        /// frame has the method.
+        /// Hash of the method, comparable between traces: equal if file name of the module and name
+        /// are equal. Null if no frame has the method.
         method_hash: Option<i64>;
     }
 
-    /// A code address of a process, at the times at which the same code lay there.
+    /// A code address of a process, during the time in which the same code was at that address.
     Frame / FrameColumns = "frame", order ["frame_id"] {
         /// Number of the frame in this extract, from 0.
         frame_id: i32, "key";
-        /// Module that holds it; for code that was compiled at run time the assembly that it was compiled
-        /// from. Null if there is none.
+        /// Module that contains it; for code compiled at run time the source assembly. Null if
+        /// there is none.
         module_id: Option<i32>, "key";
-        /// Offset in the module; null without a module, and for code that was compiled at run time.
+        /// Offset in the module; null without a module, and for code compiled at run time.
         rva: Option<i64>;
         /// Address as bit pattern.
         address: i64;
-        /// Its method, if the name is known.
+        /// Method of the address, if the name is known.
         method_id: Option<i32>, "key";
-        /// Source file of the method at the address, if symbols give it; where calls are inlined, that of the
-        /// outermost one.
+        /// Source file of the method at the address, if symbols contain it; with inlined calls, the
+        /// file of the outermost one.
         source_file: Option<String>;
         /// Line in it, counted from 1.
         line: Option<i32>;
-        /// Functions that the compiler put into the method at the address, innermost first, with `; `
-        /// between.
+        /// Functions that the compiler inlined at the address, innermost first, separated by `; `.
         inlined: Option<String>;
     }
 
-    /// A node of the tree of call stacks. A stack is named by its innermost node; its parent is the caller.
+    /// A node of the tree of call stacks. A stack is identified by its innermost node; the parent
+    /// of a node is the caller.
     Stack / StackColumns = "stack", order ["stack_id"] {
         /// Number of the node in this extract, from 0.
         stack_id: i32, "key";
         /// Node of the caller; null for the outermost frame. It is always smaller than `stack_id`.
         parent_id: Option<i32>, "key";
-        /// Its frame.
+        /// Frame of the node.
         frame_id: i32, "key";
         /// Number of callers: 0 for the outermost frame.
         depth: i32;
     }
 
-    /// Numbers of stacks that are equal in every trace. In `etwkit sql` each node of `stack` has one, which
-    /// is computed while it is read; the file has those that rows of other tables name, of extracts that
-    /// were made with `--tables '*'`.
+    /// Hashes of stacks, equal in all traces for equal stacks. In `etwkit sql` each node of `stack`
+    /// has one, computed on read. The file contains hashes of stacks that rows of other tables
+    /// name, in extracts created with `--tables '*'`.
     StackHash / StackHashColumns = "stack_hash", order ["stack_id"] {
         /// The stack.
         stack_id: i32, "key";
-        /// The stack in any trace: equal wherever the methods are equal from the outermost frame to this one;
-        /// of code without a name its place in its module counts.
+        /// Hash of the stack: equal if the methods are equal from the outermost frame to this one.
+        /// Code without a name counts by its offset in its module.
         stack_hash: i64;
     }
 }

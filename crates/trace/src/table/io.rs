@@ -1,4 +1,4 @@
-//! Tables of disk, files, page faults and network; and what is computed from them.
+//! Tables of disks, files, page faults and the network, and tables computed from them.
 
 tables! {
     /// A read, write or flush of a disk.
@@ -11,30 +11,31 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread that issued it.
         thread_key: Option<i32>, "key";
-        /// When it was issued.
+        /// Time at which it was issued.
         init_ns: i64, "ns";
-        /// When it was complete.
+        /// Time of its completion.
         complete_ns: i64, "ns";
-        /// `complete_ns` − `init_ns`: waiting in the queue and service.
+        /// `complete_ns` − `init_ns`: time in the queue and service time.
         io_ns: i64, "ns";
-        /// Service: from the later of `init_ns` and the completion before it on that disk, to `complete_ns`.
+        /// Service time: from the later of `init_ns` and the previous completion on that disk, to
+        /// `complete_ns`.
         service_ns: i64, "ns";
-        /// `io_ns` − `service_ns`: waiting in the queue of the disk.
+        /// `io_ns` − `service_ns`: time in the queue of the disk.
         queue_ns: i64, "ns";
         /// Position on the disk; null for a flush.
         offset_bytes: Option<i64>, "bytes";
         /// Bytes; 0 for a flush.
         size_bytes: i64, "bytes";
-        /// Path with drive letter, where known; null for a flush and for files without a name.
+        /// Path with drive letter, if known; null for a flush and for files without a name.
         path: Option<Arc<str>>;
         /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
         priority: i32;
         /// Flags of the request packet, as bit pattern.
         irp_flags: i32;
-        /// Requests of the disk that were under way when it was issued, itself included. Those that were not
-        /// complete when the trace ended are not known; null in a trace of millions of requests.
+        /// Requests of the disk in progress when it was issued, itself included. Requests that were
+        /// not complete when the trace ended are unknown; null in a trace of millions of requests.
         queue_depth_start: Option<i32>;
-        /// Requests of the disk that were under way when it was complete, itself included.
+        /// Requests of the disk in progress when it completed, itself included.
         queue_depth_end: Option<i32>;
         /// Stack that issued it.
         stack_id: Option<i32>, "key";
@@ -42,45 +43,47 @@ tables! {
 
     /// An operation on a file, from its start to its end.
     FileIo / FileIoColumns = "file_io", order ["end_ns"] {
-        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`, `delete`,
-        /// `rename`, `set_link`, `dir_enum`, `dir_notify`, `fs_control`, `set_security`, `query_security`,
-        /// `set_ea` or `query_ea`; `unknown` where only the end is in the trace.
+        /// `create`, `read`, `write`, `close`, `cleanup`, `flush`, `set_info`, `query_info`,
+        /// `delete`, `rename`, `set_link`, `dir_enum`, `dir_notify`, `fs_control`, `set_security`,
+        /// `query_security`, `set_ea` or `query_ea`; `unknown` if only the end is in the trace.
         kind: &'static str;
         /// Process.
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// Start; null if only the end is in the trace: it began before, or its start was lost.
+        /// Start; null if only the end is in the trace: it started before, or its start was lost.
         start_ns: Option<i64>, "ns";
         /// End; null if no event reports it.
         end_ns: Option<i64>, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: Option<i64>, "ns";
-        /// Path with drive letter, where known.
+        /// Path with drive letter, if known.
         path: Option<Arc<str>>;
         /// Position in the file, for reads and writes.
         offset_bytes: Option<i64>, "bytes";
-        /// Bytes asked for, for reads and writes.
+        /// Bytes requested, for reads and writes.
         size_bytes: Option<i64>, "bytes";
-        /// Bytes read or written; for other operations what the file system returned as information.
+        /// Bytes read or written; for other operations the information that the file system
+        /// returned.
         result_bytes: Option<i64>, "bytes";
         /// NTSTATUS of the result, as bit pattern; 0 is success, negative an error or warning.
         status: Option<i32>;
-        /// How a file is opened: bits of `FILE_*` options (1 directory, 2 write through, 4 sequential, 8 no
-        /// intermediate buffering, 0x1000 delete on close …). Null for other operations, as the next three.
+        /// Options for opening a file: bits of `FILE_*` options (1 directory, 2 write through, 4
+        /// sequential, 8 no intermediate buffering, 0x1000 delete on close …). Null for other
+        /// operations, as the next three.
         create_options: Option<i32>;
-        /// What to do with a file that exists, or does not: 0 supersede, 1 open, 2 create, 3 open or create,
-        /// 4 overwrite, 5 overwrite or create.
+        /// Action for a file that exists, or does not: 0 supersede, 1 open, 2 create, 3 open or
+        /// create, 4 overwrite, 5 overwrite or create.
         create_disposition: Option<i32>;
         /// Attributes of a file that is created, as bit pattern.
         file_attributes: Option<i32>;
-        /// What others may do meanwhile: 1 read, 2 write, 4 delete.
+        /// Access that others may have at the same time: 1 read, 2 write, 4 delete.
         share_access: Option<i32>;
-        /// Flags of the request packet of reads and writes, as bit pattern: 1 past the cache, 2 paging, 4
-        /// synchronous, 0x40 synchronous paging, and others.
+        /// Flags of the request packet of reads and writes, as bit pattern: 1 past the cache, 2
+        /// paging, 4 synchronous, 0x40 synchronous paging, and others.
         io_flags: Option<i32>;
-        /// What is asked for or set: number of `FILE_INFORMATION_CLASS`; for `fs_control` the control code,
-        /// as bit pattern.
+        /// Class of information to query or set: number of `FILE_INFORMATION_CLASS`; for
+        /// `fs_control` the control code, as bit pattern.
         info_class: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -92,9 +95,9 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread that faulted.
         thread_key: i32, "key";
-        /// Fault.
+        /// Time of the fault.
         start_ns: i64, "ns";
-        /// When the page had been read.
+        /// Time at which the page had been read.
         end_ns: i64, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: i64, "ns";
@@ -104,13 +107,13 @@ tables! {
         offset_bytes: i64, "bytes";
         /// Bytes read.
         size_bytes: i64, "bytes";
-        /// Path with drive letter, where known.
+        /// Path with drive letter, if known.
         path: Option<Arc<str>>;
         /// Stack.
         stack_id: Option<i32>, "key";
     }
 
-    /// A TCP or UDP transfer, as the kernel logs it.
+    /// A TCP or UDP transfer, logged by the kernel.
     NetIo / NetIoColumns = "net_io", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
@@ -140,14 +143,14 @@ tables! {
         path: Option<Arc<str>>;
         /// Number of the disk.
         disk: i32;
-        /// Process; null if not known, or if several processes share the row.
+        /// Process; null if unknown, or if several processes share the row.
         process_key: Option<i32>, "key";
-        /// Keys of the processes that share the row, with blanks between: only extracts that were made of
-        /// sums have such rows, in which it is not known how much each process did.
+        /// Keys of the processes that share the row, separated by blanks. Only extracts created
+        /// from sums have these rows, and the share of each process is unknown.
         process_keys: Option<String>;
         /// I/O priority: 0 not set, 1 very low, 2 low, 3 normal, 4 high, 5 critical.
         priority: i32;
-        /// Reads.
+        /// Number of reads.
         reads: i64;
         /// Bytes read.
         read_bytes: i64, "bytes";
@@ -155,7 +158,7 @@ tables! {
         read_service_ns: i64, "ns";
         /// Time of reads, queue included.
         read_io_ns: i64, "ns";
-        /// Writes.
+        /// Number of writes.
         writes: i64;
         /// Bytes written.
         write_bytes: i64, "bytes";
@@ -163,7 +166,7 @@ tables! {
         write_service_ns: i64, "ns";
         /// Time of writes, queue included.
         write_io_ns: i64, "ns";
-        /// Flushes.
+        /// Number of flushes.
         flushes: i64;
         /// Service time of flushes.
         flush_service_ns: i64, "ns";
@@ -175,27 +178,27 @@ tables! {
 
     /// Operations on files by process, path and kind.
     FileFile / FileFileColumns = "file_file", order ["path"] {
-        /// Path; null where it is not known.
+        /// Path; null if unknown.
         path: Option<Arc<str>>;
-        /// Process; null if not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// Kind of operation, as in `file_io`.
         kind: String;
         /// Operations with a start in the trace.
         count: i64;
-        /// Sum of the durations of those that ended; operations at the same time add up.
+        /// Sum of the durations of completed operations; concurrent operations add up.
         duration_ns: i64, "ns";
         /// Longest operation.
         max_duration_ns: i64, "ns";
-        /// Bytes asked for.
+        /// Bytes requested.
         size_bytes: i64, "bytes";
         /// Bytes read or written.
         result_bytes: i64, "bytes";
-        /// Largest position behind a read or write.
+        /// Largest position after a read or write.
         max_position_bytes: i64, "bytes";
         /// Operations whose status is an error.
         failures: i64;
-        /// Distinct statuses of failed operations, as `0xc0000034`, with commas between.
+        /// Distinct statuses of failed operations, in the form `0xc0000034`, separated by commas.
         failure_statuses: String;
     }
 }

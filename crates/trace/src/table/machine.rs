@@ -7,7 +7,7 @@ tables! {
         file_name: String;
         /// Files that were read as one session.
         files: i32;
-        /// Bytes of all files, as they lay on disk or in the archive after unpacking.
+        /// Bytes of all files, as stored on disk, or in the archive after unpacking.
         size_bytes: i64, "bytes";
         /// Bytes of all event buffers, decompressed.
         decompressed_bytes: i64, "bytes";
@@ -15,36 +15,36 @@ tables! {
         session_name: Option<String>;
         /// Computer.
         computer: Option<String>;
-        /// Windows version, as `10.0.19041`.
+        /// Windows version, such as `10.0.19041`.
         os_version: Option<String>;
-        /// Windows edition and build, as the registry of the machine names it.
+        /// Windows edition and build, from the registry of the machine.
         os_name: Option<String>;
-        /// Revision of the build of Windows, the number of its last update, as the registry of the machine
-        /// names it; only merged traces have it.
+        /// Revision of the Windows build, the number of its last update, from the registry of the
+        /// machine; only in merged traces.
         os_revision: Option<i32>;
-        /// Whether the machine is a virtual one, by the manufacturer and product that its firmware names;
-        /// null if the trace does not have these. See docs/numbers/machine.md.
+        /// True if the machine is virtual, by the manufacturer and product in its firmware; null if
+        /// the trace does not have these. See docs/numbers/machine.md.
         is_virtual_machine: Option<bool>;
-        /// Start of the recording, UTC, as `2024-05-01T10:00:00.1234567Z`.
+        /// Start of the recording, UTC, such as `2024-05-01T10:00:00.1234567Z`.
         start_utc: String;
         /// Start of the recording in units of 100 ns since 1601.
         start_filetime: i64;
-        /// Minutes that local time is behind UTC on the recorded machine.
+        /// UTC minus local time on the recorded machine, in minutes.
         time_zone_bias_minutes: Option<i32>;
         /// Boot of the machine in units of 100 ns since 1601.
         boot_filetime: Option<i64>;
-        /// Length of the recording; up to the last event where the end of a file is missing.
+        /// Length of the recording; up to the last event if the end of a file is missing.
         duration_ns: i64, "ns";
-        /// First event of the kernel logger, which may have begun later than other sessions of the recording;
-        /// null if it wrote none.
+        /// First event of the kernel logger, which may have started later than other sessions of
+        /// the recording; null if it wrote none.
         kernel_start_ns: Option<i64>, "ns";
-        /// Last event of the kernel logger: what threads did later is not known.
+        /// Last event of the kernel logger: the later activity of threads is unknown.
         kernel_end_ns: Option<i64>, "ns";
         /// Clock: `qpc`, `system_time` or `cpu_cycles`.
         clock: String;
         /// Ticks of the clock per second.
         clock_frequency: i64;
-        /// Processors.
+        /// Number of processors.
         processors: i32;
         /// Speed of the processors in MHz.
         cpu_mhz: Option<i32>;
@@ -60,32 +60,32 @@ tables! {
         lost_events: i64;
         /// Buffers that the recorder lost.
         lost_buffers: i64;
-        /// Buffers that were recorded and are not in the files: these were cut, or damaged. Null if that is
-        /// not known.
+        /// Buffers that were recorded and are not in the files: the files were cut, or damaged.
+        /// Null if unknown.
         missing_buffers: Option<i64>;
-        /// Time of the last event. Where the end of a file is missing, the recording ends here.
+        /// Time of the last event. If the end of a file is missing, the recording ends here.
         last_event_ns: Option<i64>, "ns";
-        /// Begin of `--range`; null if all was extracted.
+        /// Start of `--range`; null if all was extracted.
         range_start_ns: Option<i64>, "ns";
         /// End of `--range`; null if all was extracted.
         range_end_ns: Option<i64>, "ns";
     }
 
-    /// Something that a reader of the numbers should know: damage, loss, what could not be decoded.
+    /// A note for readers of the numbers: damage, loss, or data that could not be decoded.
     Diagnostic / DiagnosticColumns = "diagnostic", order [] {
         /// `error`, `warning` or `info`.
         severity: String;
-        /// What it is about, as one word.
+        /// Subject, as one word.
         kind: String;
-        /// How often.
+        /// Number of occurrences.
         count: i64;
-        /// The first place: file name and offset, where it has one.
+        /// The first place: file name and offset, if it has one.
         position: Option<String>;
-        /// The sentence for people.
+        /// The text of the note.
         message: String;
     }
 
-    /// A fact about the machine, as the recorder wrote it at the end of the trace.
+    /// A fact about the machine, written by the recorder at the end of the trace.
     SystemConfigItem / SystemConfigColumns = "system_config", order [] {
         /// Part of the machine, for example `cpu`, `nic` or `platform`.
         topic: String;
@@ -93,7 +93,7 @@ tables! {
         item: i32;
         /// Name of the fact.
         name: String;
-        /// Its value as text.
+        /// Value of the fact as text.
         value: Option<String>;
     }
 
@@ -101,7 +101,7 @@ tables! {
     Disk / DiskColumns = "disk", order ["disk"] {
         /// Number of the disk.
         disk: i32;
-        /// Model, as the disk names itself.
+        /// Model, as the disk reports it.
         model: Option<String>;
         /// Size.
         size_bytes: Option<i64>, "bytes";
@@ -109,15 +109,15 @@ tables! {
         sector_size_bytes: Option<i64>, "bytes";
         /// Drive letter of the partition that Windows booted from, if it is on that disk.
         boot_drive_letter: Option<String>;
-        /// Whether the write cache is on.
+        /// True if the write cache is on.
         is_write_cache_enabled: Option<bool>;
     }
 
-    /// A volume, and how paths of the kernel begin on it.
+    /// A volume, and the prefix of kernel paths on it.
     Volume / VolumeColumns = "volume", order [] {
-        /// Drive letter or other DOS path, as `C:`; null if it has none.
+        /// Drive letter or other DOS path, such as `C:`; null if it has none.
         drive: Option<String>;
-        /// Path of the device, as `\Device\HarddiskVolume3`.
+        /// Path of the device, such as `\Device\HarddiskVolume3`.
         nt_path: Option<String>;
         /// Number of the disk.
         disk: Option<i32>;
@@ -133,11 +133,11 @@ tables! {
     Service / ServiceColumns = "service", order ["name"] {
         /// Name.
         name: String;
-        /// Name for people.
+        /// Display name.
         display_name: Option<String>;
-        /// File name of its process, as the recorder wrote it.
+        /// File name of its process, from the recorder.
         process_name: Option<String>;
-        /// Process id.
+        /// Process ID.
         pid: i32;
         /// Process.
         process_key: Option<i32>, "key";

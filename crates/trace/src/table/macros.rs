@@ -66,7 +66,8 @@ macro_rules! tables {
                 let table = <$row as $crate::table::Row>::TABLE;
                 (self.pushed_rows, self.text_bytes) = (0, 0);
                 let arrays = vec![$( <$type as $crate::table::Value>::finish(&mut self.$field) ),+];
-                // Types and lengths come from the same declaration, but only Arrow knows whether they fit.
+                // Types and lengths come from the same declaration, but only Arrow knows if they
+                // match.
                 arrow_array::RecordBatch::try_new(table.schema(), arrays)
                     .map_err(|source| $crate::table::NotAsDeclared { table: table.name, source })
             }

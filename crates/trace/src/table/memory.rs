@@ -5,27 +5,27 @@ tables! {
     MemorySample / MemorySampleColumns = "memory_sample", order ["ts_ns"] {
         /// Time; the same for all processes of a sample.
         ts_ns: i64, "ns";
-        /// Process; null if it is not known, and for parts of the system.
+        /// Process; null if unknown, and for parts of the system.
         process_key: Option<i32>, "key";
-        /// Process id; negative and very small numbers stand for parts of the system.
+        /// Process ID; negative and very small numbers mean parts of the system.
         pid: i32;
-        /// Part of the system, where its name is known; null for processes.
+        /// Part of the system, if its name is known; null for processes.
         part: Option<String>;
-        /// In memory.
+        /// Working set: bytes in memory.
         working_set_bytes: i64, "bytes";
-        /// In memory, and not shared.
+        /// Private working set: bytes in memory that are not shared.
         private_working_set_bytes: i64, "bytes";
-        /// Committed, not shared.
+        /// Committed memory that is not shared.
         commit_bytes: i64, "bytes";
-        /// Shared with others and committed; not in old recordings.
+        /// Shared with others and committed; null in old recordings.
         shared_commit_bytes: Option<i64>, "bytes";
         /// Addresses in use.
         virtual_bytes: i64, "bytes";
-        /// Committed and charged elsewhere; not in old recordings.
+        /// Committed and charged elsewhere; null in old recordings.
         commit_debt_bytes: Option<i64>, "bytes";
-        /// Compressed pages, before compression; not in old recordings.
+        /// Compressed pages, before compression; null in old recordings.
         stored_bytes: Option<i64>, "bytes";
-        /// What they take in the store; not in old recordings.
+        /// Bytes that they take in the store; null in old recordings.
         store_bytes: Option<i64>, "bytes";
     }
 
@@ -33,32 +33,33 @@ tables! {
     MemoryMachine / MemoryMachineColumns = "memory_machine", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// In use: all memory without what the next columns name; null where the size of the memory is not
-        /// known.
+        /// In use: all memory except for the memory in the next columns; null if the size of the
+        /// memory is unknown.
         in_use_bytes: Option<i64>, "bytes";
-        /// Zeroed.
+        /// Zeroed pages.
         zero_bytes: i64, "bytes";
-        /// Free.
+        /// Free pages.
         free_bytes: i64, "bytes";
-        /// On standby.
+        /// Standby pages.
         standby_bytes: i64, "bytes";
-        /// Changed, to be written.
+        /// Modified pages, to be written.
         modified_bytes: i64, "bytes";
-        /// Changed, not to be written for now.
+        /// Modified pages, not to be written for now.
         modified_no_write_bytes: i64, "bytes";
-        /// Bad.
+        /// Bad pages.
         bad_bytes: i64, "bytes";
-        /// Pages on standby that were given to others, since boot.
+        /// Standby pages repurposed since boot.
         repurposed_pages: i64;
-        /// Changed and going to a page file, of `modified_bytes`; not in old recordings.
+        /// Modified pages bound for a page file, a part of `modified_bytes`; null in old
+        /// recordings.
         modified_page_file_bytes: Option<i64>, "bytes";
-        /// Paged pool; not in old recordings.
+        /// Paged pool; null in old recordings.
         paged_pool_bytes: Option<i64>, "bytes";
-        /// Nonpaged pool; not in old recordings.
+        /// Nonpaged pool; null in old recordings.
         nonpaged_pool_bytes: Option<i64>, "bytes";
-        /// Locked by drivers; not in old recordings.
+        /// Locked by drivers; null in old recordings.
         mdl_bytes: Option<i64>, "bytes";
-        /// Committed; not in old recordings.
+        /// Committed; null in old recordings.
         commit_bytes: Option<i64>, "bytes";
     }
 }

@@ -1,9 +1,9 @@
 //! The tables of an extract: each column is declared once, with type, unit and meaning.
 //!
-//! A declaration (see [`topics`](self)) makes three things: a row type that importers fill, its Arrow
-//! columns, and a [`Table`] from which the SQL reference and the labels of other front ends are written. All
-//! integers are signed, since some readers of Parquet show unsigned 64-bit numbers as decimals; addresses are
-//! the bit pattern of an `Int64`.
+//! A declaration (see [`topics`](self)) generates three things: a row type that importers fill, its
+//! Arrow columns, and a [`Table`] from which the SQL reference and the labels of other front ends
+//! are written. All integers are signed, because some readers of Parquet show unsigned 64-bit
+//! numbers as decimals; addresses are the bit pattern of an `Int64`.
 
 #[macro_use]
 mod macros;
@@ -73,7 +73,7 @@ pub use window::*;
 pub struct Table {
     /// Name, a singular noun.
     pub name: &'static str,
-    /// What one row is.
+    /// The meaning of one row.
     pub doc: &'static str,
     /// Columns by which rows are sorted, as well as a single pass can; empty if they have no order.
     pub order: &'static [&'static str],
@@ -101,7 +101,7 @@ impl Table {
 
 /// A row of a table.
 pub trait Row: Sized + 'static {
-    /// Its table.
+    /// Table of the row.
     const TABLE: &'static Table;
     /// Collects rows by column.
     type Columns: Columns<Self> + 'static;
@@ -117,18 +117,18 @@ pub trait Columns<R>: Default {
     fn len(&self) -> usize;
     /// Bytes of their texts and binary data.
     fn text_bytes(&self) -> usize;
-    /// Whether there is no row.
+    /// True if there is no row.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
     /// Takes all rows out.
     ///
     /// # Errors
-    /// [`NotAsDeclared`], which is a fault of this crate and not of any trace.
+    /// [`NotAsDeclared`], which is a bug of this crate and never the fault of a trace.
     fn take(&mut self) -> Result<RecordBatch, NotAsDeclared>;
 }
 
-/// Rows that do not make the columns that their table declares.
+/// Rows that do not match the declared columns of their table.
 #[derive(Debug, thiserror::Error)]
 #[error("the rows of {table} are not what the table declares")]
 pub struct NotAsDeclared {
@@ -172,8 +172,8 @@ pub static DERIVED: &[&Table] = &[
 /// Tables about an extract itself, filled from its manifest.
 pub static ABOUT: &[&Table] = &[ExtractInfo::TABLE, TopicInfo::TABLE];
 
-/// The column in front of those that a table declares: each file has it, and it is the same in all rows of an
-/// extract.
+/// The column before the declared columns of a table: each file has it, and it is the same in all
+/// rows of an extract.
 pub const RUN_ID: Column = Column {
     name: "run_id",
     kind: Kind::Int64,

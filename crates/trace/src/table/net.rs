@@ -1,15 +1,15 @@
 //! Tables of name resolution and TCP connections.
 
 tables! {
-    /// A DNS query of a process, from its start to its answer (provider Microsoft-Windows-DNS-Client). Start
-    /// and answer are paired by process, name and type: the queries for A and AAAA of a name run at the same
-    /// time.
+    /// A DNS query of a process, from its start to its answer (provider
+    /// Microsoft-Windows-DNS-Client). Start and answer are matched by process, name and type: the
+    /// queries for A and AAAA of a name run at the same time.
     DnsQuery / DnsQueryColumns = "dns_query", order ["end_ns"] {
-        /// Process that asked.
+        /// Process that sent the query.
         process_key: Option<i32>, "key";
-        /// Thread that asked; for a query without a start, the thread that got the answer.
+        /// Thread that sent the query; for a query without a start, the thread that got the answer.
         thread_key: Option<i32>, "key";
-        /// Name that was asked for, as it was written.
+        /// Requested name, as it was written.
         name: Arc<str>;
         /// Type of resource record: 1 A, 28 AAAA, 5 CNAME, 12 PTR, 15 MX, 16 TXT, 33 SRV, 65 HTTPS.
         query_type: i32;
@@ -21,41 +21,42 @@ tables! {
         duration_ns: Option<i64>, "ns";
         /// Win32 error of the answer, 0 for success; null without an answer.
         status: Option<i32>;
-        /// The records of the answer with `;` behind each; records of other types than addresses as `type: 5
-        /// name`.
+        /// The records of the answer, each followed by `;`; records of other types than addresses
+        /// as `type: 5 name`.
         result: Option<String>;
         /// Bits of `DNS_QUERY_…` options; null without start.
         options: Option<i64>;
-        /// Whether it was sent to servers as it is, by the service that does so for all processes.
+        /// True if it was sent to servers unchanged, by the service that does so for all processes.
         is_network: bool;
-        /// Whether the caller did not wait for it.
+        /// True if the caller did not wait for it.
         is_async: bool;
-        /// Adapters over which the name was asked for meanwhile, each once, `;` between; a `;` in a name is
-        /// `_`.
+        /// Adapters used to query the name in that time, each once, separated by `;`; a `;` in a
+        /// name is `_`.
         adapters: Option<String>;
-        /// Servers of these adapters, each once, `;` between.
+        /// Servers of these adapters, each once, separated by `;`.
         adapter_servers: Option<String>;
-        /// Servers that were asked for the name and type meanwhile, each once, `;` between.
+        /// Servers queried for the name and type in that time, each once, separated by `;`.
         servers: Option<String>;
-        /// Whether a server did not answer in time meanwhile.
+        /// True if a server did not answer in time.
         is_timed_out: bool;
-        /// Those servers, each once, `;` between.
+        /// Servers that timed out, each once, separated by `;`.
         timed_out_servers: Option<String>;
-        /// Stack that asked.
+        /// Stack that sent the query.
         stack_id: Option<i32>, "key";
     }
 
-    /// A TCP connection of this machine with what was sent and received over it (provider
+    /// A TCP connection of this machine with the data sent and received over it (provider
     /// Microsoft-Windows-TCPIP). A connection within the machine is two rows, one for each end.
     TcpConnection / TcpConnectionColumns = "tcp_connection", order [] {
-        /// Key of the connection: connections are numbered in the order in which the trace first mentions
-        /// them.
+        /// Key of the connection: connections are numbered in the order in which the trace first
+        /// mentions them.
         connection_id: i32, "key";
         /// Process, if it is known.
         process_key: Option<i32>, "key";
-        /// How the trace first mentions it: `connect`, `accept`, `rundown` (it existed before), `unknown`.
+        /// First mention in the trace: `connect`, `accept`, `rundown` (it existed before),
+        /// `unknown`.
         kind: &'static str;
-        /// Address of the control block, as bit pattern; used again once a connection is closed.
+        /// Address of the control block, as bit pattern; reused once a connection is closed.
         tcb: i64;
         /// Local address; null if no event reports it.
         local_address: Option<String>;
@@ -67,42 +68,42 @@ tables! {
         remote_port: Option<i32>;
         /// First event.
         first_ns: i64, "ns";
-        /// When it was asked for or accepted; null if it existed before the trace.
+        /// Time at which it was requested or accepted; null if it existed before the trace.
         open_ns: Option<i64>, "ns";
-        /// When it was established, for connections that this machine asked for.
+        /// Time at which it was established, for connections that this machine requested.
         connected_ns: Option<i64>, "ns";
-        /// When it was first closed, or no more was sent, or it could not be established.
+        /// Time at which it was first closed, or shut down, or at which it failed.
         close_ns: Option<i64>, "ns";
-        /// Whether it could not be established.
+        /// True if it could not be established.
         is_failed: bool;
-        /// When this side reset it.
+        /// Time at which this side reset it.
         abort_ns: Option<i64>, "ns";
-        /// When the other side reset it.
+        /// Time at which the other side reset it.
         remote_reset_ns: Option<i64>, "ns";
-        /// When it was reset because nothing was acknowledged in time.
+        /// Time at which it was reset because nothing was acknowledged in time.
         retransmit_timeout_ns: Option<i64>, "ns";
         /// Last template of settings: `Internet`, `DataCenter` or another.
         template: Option<&'static str>;
-        /// How often it was asked whether the other side is still there.
+        /// Number of keep-alive probes.
         keep_alives: i64;
         /// Sends of the program.
         posts: i64;
-        /// Their bytes.
+        /// Total bytes of the program's sends.
         post_bytes: i64, "bytes";
         /// Sends that a filter had held back.
         injects: i64;
-        /// Their bytes.
+        /// Total bytes of the held-back sends.
         inject_bytes: i64, "bytes";
-        /// Segments sent, those sent again included.
+        /// Segments sent, including retransmissions.
         sends: i64;
-        /// Their bytes.
+        /// Total bytes of the sent segments.
         send_bytes: i64, "bytes";
         /// Receipts of data.
         receives: i64;
-        /// Their bytes, those received again included.
+        /// Total bytes received, including data received again.
         receive_bytes: i64, "bytes";
-        /// Last segment sent; of a connection with `retransmit_timeout_ns` the last one of the data that was
-        /// not acknowledged.
+        /// Last segment sent; for a connection with `retransmit_timeout_ns` the last segment of the
+        /// unacknowledged data.
         last_send_ns: Option<i64>, "ns";
         /// Last data received.
         last_receive_ns: Option<i64>, "ns";
@@ -110,16 +111,18 @@ tables! {
         max_send_gap_ns: Option<i64>, "ns";
         /// Longest time between two receipts.
         max_receive_gap_ns: Option<i64>, "ns";
-        /// Bytes sent for each second of a burst; bursts end where nothing is sent for more than 350 ms. Mean
-        /// weighted by bytes.
+        /// Bytes sent per second of a burst, a mean weighted by bytes. A burst ends when nothing is
+        /// sent for more than 350 ms.
         send_bytes_per_s: Option<f64>;
-        /// Bytes received for each second of a burst, which ends like one of sends. Mean weighted by bytes.
+        /// Bytes received per second of a burst, defined like a burst of sends. Mean weighted by
+        /// bytes.
         receive_bytes_per_s: Option<f64>;
-        /// Bytes received over its whole life, as the system counted; null without such an event.
+        /// Bytes received over its whole life, as the system counted; null without the event.
         stat_in_bytes: Option<i64>, "bytes";
         /// Bytes sent over its whole life.
         stat_out_bytes: Option<i64>, "bytes";
-        /// Segments received over its whole life: with data, of a connection that was still open all.
+        /// Segments received over its whole life: segments with data; for a connection that was
+        /// still open, all segments.
         stat_in_packets: Option<i64>;
         /// Segments sent over its whole life, in the same way.
         stat_out_packets: Option<i64>;
@@ -133,14 +136,14 @@ tables! {
 
     /// Data of a TCP connection that was sent or received more than once.
     TcpRetransmit / TcpRetransmitColumns = "tcp_retransmit", order ["ts_ns"] {
-        /// When it was sent or received again.
+        /// Time at which it was sent or received again.
         ts_ns: i64, "ns";
         /// Connection.
         connection_id: i32, "key";
-        /// `retransmit`: sent again; `tail_loss_probe`: the same, because no acknowledgement came for the
-        /// last segment; `client`: received again, so that the other side sent it again.
+        /// `retransmit`: sent again; `tail_loss_probe`: sent again because no acknowledgement came
+        /// for the last segment; `client`: received again, so the other side sent it again.
         kind: &'static str;
-        /// When it was last sent; of `client` when it was first received.
+        /// Time at which it was last sent; for `client` the time at which it was first received.
         first_ns: i64, "ns";
         /// `ts_ns` − `first_ns`.
         delay_ns: i64, "ns";
@@ -156,24 +159,24 @@ tables! {
         ts_ns: i64, "ns";
         /// Connection.
         connection_id: i32, "key";
-        /// Thread that ran; data is mostly sent and received in threads of others.
+        /// Thread that ran; data is mostly sent and received in unrelated threads.
         thread_key: Option<i32>, "key";
         /// `connect`, `accept`, `rundown`, `connected`, `connect_failed`, `post`, `inject`, `send`,
-        /// `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`, `remote_reset`, `close`,
-        /// `shutdown` or `retransmit_timeout`.
+        /// `receive`, `retransmit`, `tail_loss_probe`, `keep_alive`, `abort`, `remote_reset`,
+        /// `close`, `shutdown` or `retransmit_timeout`.
         kind: &'static str;
         /// Bytes of data.
         size_bytes: Option<i64>, "bytes";
-        /// Sequence number of the first byte; of `retransmit`, `tail_loss_probe` and `keep_alive` the first
-        /// one that is not acknowledged.
+        /// Sequence number of the first byte; for `retransmit`, `tail_loss_probe` and `keep_alive`
+        /// the first unacknowledged one.
         sequence: Option<i64>;
-        /// Congestion window, of sends.
+        /// Congestion window, for sends.
         congestion_window_bytes: Option<i64>, "bytes";
-        /// Window that the other side offers, of sends.
+        /// Window offered by the other side, for sends.
         send_window_bytes: Option<i64>, "bytes";
-        /// Smoothed round-trip time of sends, as recorded.
+        /// Smoothed round-trip time, for sends, in the recorded unit.
         smoothed_rtt: Option<i64>;
-        /// Time until data is sent again, of sends, as recorded.
+        /// Retransmission timeout, for sends, in the recorded unit.
         retransmit_timeout: Option<i64>;
         /// Stack.
         stack_id: Option<i32>, "key";

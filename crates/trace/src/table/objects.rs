@@ -1,58 +1,60 @@
-//! Tables of kernel objects, handles and mapped files; and what is computed from them.
+//! Tables of kernel objects, handles and mapped files, and tables computed from them.
 
 use std::sync::Arc;
 
 tables! {
     /// A kernel object: an event, a file, a key, a process, …
     ///
-    /// Addresses are used again; each row is one object from its begin to its end. With events of objects
-    /// (`OB_OBJECT`) an object ends when it is deleted, without them when its last handle is closed.
+    /// Addresses are reused; each row is one object from its start to its end. With events of
+    /// objects (`OB_OBJECT`) an object ends when it is deleted, otherwise when its last handle is
+    /// closed.
     Object / ObjectColumns = "object", order [] {
         /// Number.
         object_id: i32, "key";
         /// Address, as bit pattern.
         address: i64;
-        /// Number of its type, which differs between systems; null where only references were reported.
+        /// Number of its type, which differs between systems; null if only references were
+        /// reported.
         type_id: Option<i32>;
-        /// Name of its type; null where the trace does not say.
+        /// Name of its type; null if the trace does not contain it.
         type_name: Option<Arc<str>>;
-        /// Its name in the namespace of objects, as closed handles and the lists of open ones say; null
-        /// for those without one.
+        /// Its name in the object namespace, from closed handles and the lists of open ones; null
+        /// if it has none.
         name: Option<Arc<str>>;
-        /// First event that is about it; null if it is only known from the list of handles that were open
+        /// First event about it; null if it is only known from the list of handles that were open
         /// when the trace ended.
         first_ns: Option<i64>, "ns";
-        /// When it was created, if that was reported.
+        /// Time at which it was created, if that was reported.
         created_ns: Option<i64>, "ns";
-        /// When it was deleted, if that was reported.
+        /// Time at which it was deleted, if that was reported.
         deleted_ns: Option<i64>, "ns";
     }
 
     /// A handle of a process, from its creation to its close.
     Handle / HandleColumns = "handle", order ["close_ns"] {
-        /// Process that has it: that which created it, the target of a duplicate, or the heir. Handles of the
-        /// kernel are those of System.
+        /// Process that has it: its creator, the target of a duplicate, or the heir. Kernel handles
+        /// belong to System.
         process_key: Option<i32>, "key";
-        /// Its value, which is used again.
+        /// Value of the handle, which is reused.
         handle: i64;
         /// The object.
         object_id: Option<i32>, "key";
-        /// How it came about: `create`; `duplicate`; `inherit`: a process that was started got a copy with
-        /// the same value; `rundown`: it was open before, a list of open handles has it; `unknown`: only its
-        /// close was reported.
+        /// Origin: `create`; `duplicate`; `inherit`: a process that was started got a copy with the
+        /// same value; `rundown`: it was open before, a list of open handles contains it;
+        /// `unknown`: only its close was reported.
         origin: &'static str;
-        /// What became of it: `closed`; `open` to the end; `process_end`: not closed, and its process ended;
-        /// `reused`: its value was given again, so that its close is missing.
+        /// Outcome: `closed`; `open` to the end; `process_end`: not closed, and its process ended;
+        /// `reused`: its value was given again, so its close is missing.
         outcome: &'static str;
-        /// When it was created; null if that is not in the trace.
+        /// Time at which it was created; null if that is not in the trace.
         open_ns: Option<i64>, "ns";
-        /// When it was closed; null if no event reports it.
+        /// Time at which it was closed; null if no event reports it.
         close_ns: Option<i64>, "ns";
         /// `close_ns` − `open_ns`.
         lifetime_ns: Option<i64>, "ns";
         /// Process that created or duplicated it.
         open_process_key: Option<i32>, "key";
-        /// Thread that did so.
+        /// Thread that created or duplicated it.
         open_thread_key: Option<i32>, "key";
         /// Process in which it was closed.
         close_process_key: Option<i32>, "key";
@@ -68,27 +70,27 @@ tables! {
         close_stack_id: Option<i32>, "key";
     }
 
-    /// An object is created or deleted, or references to it are taken or given back.
+    /// An object is created or deleted, or references to it are taken or released.
     ObjectRef / ObjectRefColumns = "object_ref", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// Process that did it.
+        /// Process that did this.
         process_key: Option<i32>, "key";
-        /// Thread that did it.
+        /// Thread that did this.
         thread_key: Option<i32>, "key";
         /// The object.
         object_id: Option<i32>, "key";
         /// `create`, `delete`, `reference` or `dereference`.
         kind: &'static str;
-        /// Who holds the references: four characters.
+        /// Pool tag of the holder of the references: four characters.
         tag: Option<Arc<str>>;
-        /// References.
+        /// Number of references.
         count: Option<i64>;
         /// Stack.
         stack_id: Option<i32>, "key";
     }
 
-    /// A file, or memory that the page file backs, that was mapped into a process.
+    /// A file, or memory backed by the page file, that was mapped into a process.
     FileMap / FileMapColumns = "file_map", order ["unmap_ns"] {
         /// Number.
         map_id: i32, "key";
@@ -98,23 +100,23 @@ tables! {
         address: i64;
         /// Bytes.
         size_bytes: i64, "bytes";
-        /// Position in the file; null where the system does not say.
+        /// Position in the file; null if the system does not report it.
         offset_bytes: Option<i64>, "bytes";
-        /// Path with drive letter, where known.
+        /// Path with drive letter, if known.
         path: Option<Arc<str>>;
         /// Number of the file in events, as bit pattern.
         file_key: i64;
         /// Protection of the pages and flags of the section, as bit pattern.
         flags: i32;
-        /// How it came about: `map`, `rundown` (a list of mapped files has it) or `unknown` (only its end was
-        /// reported).
+        /// Origin: `map`, `rundown` (a list of mapped files contains it) or `unknown` (only its end
+        /// was reported).
         origin: &'static str;
-        /// What became of it: `unmapped`; `open` to the end; `process_end`; `reused`: the address was mapped
+        /// Outcome: `unmapped`; `open` to the end; `process_end`; `reused`: the address was mapped
         /// again.
         outcome: &'static str;
-        /// When it was mapped; null if that is not in the trace.
+        /// Time at which it was mapped; null if that is not in the trace.
         map_ns: Option<i64>, "ns";
-        /// When it was unmapped; null if no event reports it.
+        /// Time at which it was unmapped; null if no event reports it.
         unmap_ns: Option<i64>, "ns";
         /// `unmap_ns` − `map_ns`.
         lifetime_ns: Option<i64>, "ns";
@@ -130,9 +132,9 @@ tables! {
 
     /// Handles of a process by type of their objects.
     HandleType / HandleTypeColumns = "handle_type", order ["process_key"] {
-        /// Process that has them; null if it is not known.
+        /// Process that has them; null if unknown.
         process_key: Option<i32>, "key";
-        /// Type; null where the trace does not say.
+        /// Type; null if the trace does not contain it.
         type_name: Option<Arc<str>>;
         /// Handles that were created in the trace.
         created: i64;

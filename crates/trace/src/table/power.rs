@@ -5,11 +5,11 @@ tables! {
     PowerSetting / PowerSettingColumns = "power_setting", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// `rundown`: it has that value when the recording begins or ends; `change`: it gets it.
+        /// `rundown`: the value when the recording starts or ends; `change`: a new value.
         kind: &'static str;
         /// GUID of the setting.
         setting_guid: String;
-        /// Name, where the event gives it.
+        /// Name, if the event contains it.
         name: Option<String>;
         /// Value as a number; null if it has other than 1, 2, 4 or 8 bytes.
         value: Option<i64>;
@@ -17,18 +17,18 @@ tables! {
         value_guid: Option<String>;
         /// Bytes of the value, in hexadecimal digits.
         value_hex: String;
-        /// Whether something overrides the power scheme; null if it is not known.
+        /// True if something overrides the power scheme; null if unknown.
         is_override: Option<bool>;
-        /// Profile of the processor driver that the setting belongs to; null for what is in force in the
-        /// system.
+        /// Profile of the processor driver that the setting belongs to; null for the value in force
+        /// in the system.
         profile: Option<i32>;
-        /// For a setting of a profile: `ac` while the machine has power from outside, `dc` on battery.
+        /// For a setting of a profile: `ac` on external power, `dc` on battery.
         power_source: Option<&'static str>;
-        /// For a setting of a profile: efficiency class of the cores that it is for.
+        /// For a setting of a profile: efficiency class of the cores that it applies to.
         efficiency_class: Option<i32>;
     }
 
-    /// Another profile of the processor driver is in force.
+    /// A change of the profile of the processor driver.
     PowerProfile / PowerProfileColumns = "power_profile", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";

@@ -1,36 +1,38 @@
-//! Tables of the registry, and what is computed from them.
+//! Tables of the registry, and tables computed from them.
 
 use std::sync::Arc;
 
 tables! {
     /// An operation on the registry. Its event is written when it ends.
     RegistryIo / RegistryIoColumns = "registry_io", order ["end_ns"] {
-        /// `create_key` (opens the key if it exists), `open_key`, `close_key`, `delete_key`, `query_key`,
-        /// `enumerate_key`, `flush_key`, `set_value`, `delete_value`, `query_value`, `enumerate_value`,
-        /// `query_multiple_values`, `set_information`, `query_security`, `set_security` or `virtualize`.
+        /// `create_key` (opens the key if it exists), `open_key`, `close_key`, `delete_key`,
+        /// `query_key`, `enumerate_key`, `flush_key`, `set_value`, `delete_value`, `query_value`,
+        /// `enumerate_value`, `query_multiple_values`, `set_information`, `query_security`,
+        /// `set_security` or `virtualize`.
         operation: &'static str;
-        /// Process of the thread; null if it is not known.
+        /// Process of the thread; null if unknown.
         process_key: Option<i32>, "key";
-        /// Thread; null if it is not known which thread ran.
+        /// Thread; null if the running thread is unknown.
         thread_key: Option<i32>, "key";
-        /// Begin.
+        /// Start.
         start_ns: i64, "ns";
         /// End.
         end_ns: i64, "ns";
-        /// `end_ns` − `start_ns`; null where the event reports a begin behind its end.
+        /// `end_ns` − `start_ns`; null if the event reports a start after its end.
         duration_ns: Option<i64>, "ns";
-        /// Path of the key, such as `\REGISTRY\MACHINE\SOFTWARE`; only the part that the program named where
-        /// it is not known what that is relative to; null if nothing is known. Cut behind 8192 bytes.
+        /// Path of the key, such as `\REGISTRY\MACHINE\SOFTWARE`; only the part that the program
+        /// named if its base is unknown; null if nothing is known. Truncated after 8192 bytes.
         key: Option<Arc<str>>;
-        /// Whether `key` is a path from the root on.
+        /// True if `key` is a path from the root on.
         is_whole_key: bool;
-        /// Address of the control block of the key that the operation started from, as bit pattern; 0 for
-        /// none.
+        /// Address of the control block of the key that the operation started from, as bit pattern;
+        /// 0 for none.
         key_block: i64;
-        /// Name of the value; null for operations on keys, and for the default value, which has none.
+        /// Name of the value; null for operations on keys, and for the default value, which has
+        /// none.
         value: Option<Arc<str>>;
-        /// Place in an enumeration; class of information of `query_key` and `set_information`; null where it
-        /// is not known.
+        /// Index in an enumeration; class of information of `query_key` and `set_information`; null
+        /// if unknown.
         index: Option<i64>;
         /// NTSTATUS, as bit pattern.
         status: i32;
@@ -42,17 +44,17 @@ tables! {
 
     /// Operations on the registry by process, key and kind.
     RegistryKey / RegistryKeyColumns = "registry_key", order ["key"] {
-        /// Path of the key, as in `registry_io`; null where it is not known.
+        /// Path of the key, as in `registry_io`; null if unknown.
         key: Option<Arc<str>>;
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
         /// Kind of operation, as in `registry_io`.
         operation: String;
-        /// Operations.
+        /// Number of operations.
         count: i64;
-        /// Those of them whose status is an error or a warning.
+        /// Number of operations whose status is an error or a warning.
         failures: i64;
-        /// Sum of their durations; operations at the same time add up.
+        /// Sum of their durations; concurrent operations add up.
         duration_ns: i64, "ns";
         /// Longest one; null if no duration is known.
         max_duration_ns: Option<i64>, "ns";

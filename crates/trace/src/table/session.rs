@@ -3,71 +3,71 @@
 use std::sync::Arc;
 
 tables! {
-    /// A session that recorded: that of the trace, and others that Microsoft-Windows-Kernel-EventTracing
-    /// reports.
+    /// A recording session: the session of the trace, and others that
+    /// Microsoft-Windows-Kernel-EventTracing reports.
     Logger / LoggerColumns = "logger", order [] {
-        /// Name; null where it is not known.
+        /// Name; null if unknown.
         name: Option<String>;
-        /// Whether it is a session that wrote this trace: one row for each file.
+        /// True if it is a session that wrote this trace: one row for each file.
         is_of_trace: bool;
-        /// GUID of the session; null where it is not known.
+        /// GUID of the session; null if unknown.
         session_guid: Option<String>;
         /// Number of the session on the machine.
         logger_id: Option<i64>;
-        /// Start; null if it ran before the trace began.
+        /// Start; null if it was running before the trace started.
         start_ns: Option<i64>, "ns";
-        /// Stop; null if it ran on, or if that is not known.
+        /// Stop; null if it continued, or if unknown.
         stop_ns: Option<i64>, "ns";
         /// File that it wrote.
         file: Option<String>;
         /// Bits of `LogFileMode`.
         mode: Option<i64>;
-        /// Their names, with `+` between.
+        /// Names of the mode bits, separated by `+`.
         modes: Option<String>;
-        /// Size of its buffers, of sessions of the trace.
+        /// Size of its buffers, for sessions of the trace.
         buffer_size_bytes: Option<i64>, "bytes";
-        /// Size of its buffers as its events say; in what is not documented.
+        /// Size of its buffers according to its events; the unit is not documented.
         event_buffer_size: Option<i64>;
-        /// Buffers that it may not go below.
+        /// Minimum number of buffers.
         minimum_buffers: Option<i64>;
-        /// Buffers that it may not go beyond.
+        /// Maximum number of buffers.
         maximum_buffers: Option<i64>;
-        /// The most buffers that it had.
+        /// Largest number of buffers that it had.
         peak_buffers: Option<i64>;
-        /// Buffers that it had when that was reported.
+        /// Number of buffers when that was reported.
         current_buffers: Option<i64>;
-        /// Buffers that it wrote, of sessions of the trace; 0 if it was never closed.
+        /// Buffers that it wrote, for sessions of the trace; 0 if it was never closed.
         buffers_written: Option<i64>;
-        /// Events that it lost; null where it is not known.
+        /// Events that it lost; null if unknown.
         events_lost: Option<i64>;
-        /// Buffers that it lost; null where it is not known.
+        /// Buffers that it lost; null if unknown.
         buffers_lost: Option<i64>;
-        /// Buffers that its reader in real time lost; null where it is not known.
+        /// Buffers lost by its real-time consumer; null if unknown.
         real_time_buffers_lost: Option<i64>;
-        /// NTSTATUS why it did not start, stopped, or could not write, as bit pattern; null if nothing went
-        /// wrong.
+        /// NTSTATUS of a failed start, a stop, or a failed write, as bit pattern; null if there was
+        /// no error.
         status: Option<i32>;
-        /// What the kernel recorded for the trace, as keywords of xperf; null where it is not known.
+        /// Kernel events enabled for the trace, as keywords of xperf; null if unknown.
         kernel_keywords: Option<String>;
     }
 
-    /// Something that happened to a session or a provider, reported by Microsoft-Windows-Kernel-EventTracing.
+    /// An event of a session or a provider, reported by Microsoft-Windows-Kernel-EventTracing.
     LoggerEvent / LoggerEventColumns = "logger_event", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";
-        /// `start`, `stop`, `running` (of a session), `start_error`, `stop_error`, `write_error`, `register`,
-        /// `unregister` (a process brings or takes back a provider), `enable`, `disable` (a provider for a
-        /// session), `lost_event` or `lost_system_event`.
+        /// `start`, `stop`, `running` (of a session), `start_error`, `stop_error`, `write_error`,
+        /// `register`, `unregister` (of a provider by a process), `enable`, `disable` (of a
+        /// provider for a session), `lost_event` or `lost_system_event`.
         kind: &'static str;
-        /// Session; null where the event names none.
+        /// Session; null if the event names none.
         session: Option<Arc<str>>;
-        /// GUID of the provider; null where the event names none.
+        /// GUID of the provider; null if the event names none.
         provider_guid: Option<Arc<str>>;
-        /// Its name, if known.
+        /// Name of the provider, if known.
         provider: Option<Arc<str>>;
-        /// Keywords of which an event needs one, as bit pattern.
+        /// Keywords, as bit pattern; an event needs one of them.
         any_keyword: Option<i64>;
-        /// Keywords of which an event needs all, as bit pattern.
+        /// Keywords, as bit pattern; an event needs all of them.
         all_keyword: Option<i64>;
         /// Most detailed level that is recorded.
         level: Option<i32>;
@@ -75,13 +75,13 @@ tables! {
         enable_property: Option<i64>;
         /// NTSTATUS of an error or a loss, as bit pattern.
         status: Option<i32>;
-        /// Id of the event that was lost; of the kernel its hook id.
+        /// ID of the lost event; for a kernel event its hook ID.
         event_id: Option<i32>;
-        /// Name of the event that was lost.
+        /// Name of the lost event.
         event_name: Option<String>;
-        /// Process that logged it; null if it is not known.
+        /// Process that logged it; null if unknown.
         process_key: Option<i32>, "key";
-        /// Thread that logged it; null if it is not known.
+        /// Thread that logged it; null if unknown.
         thread_key: Option<i32>, "key";
     }
 
@@ -91,19 +91,20 @@ tables! {
         enter_ns: Option<i64>, "ns";
         /// Exit; null if it is not in the trace.
         exit_ns: Option<i64>, "ns";
-        /// Length: `exit_ns` − `enter_ns`, without an entry what the exit says; null without an exit.
+        /// Length: `exit_ns` − `enter_ns`, without an entry the length in the exit event; null
+        /// without an exit.
         duration_ns: Option<i64>, "ns";
         /// Number of the stay; null without an entry, and in old versions.
         scenario: Option<i64>;
-        /// Why it began, as number; null without an entry.
+        /// Reason for the entry, as number; null without an entry.
         enter_reason: Option<i32>;
-        /// Why it began, as text; null for numbers without a name.
+        /// Reason for the entry, as text; null for numbers without a name.
         enter_reason_name: Option<&'static str>;
-        /// Why it ended, as number; null without an exit.
+        /// Reason for the exit, as number; null without an exit.
         exit_reason: Option<i32>;
-        /// Why it ended, as text; null for numbers without a name.
+        /// Reason for the exit, as text; null for numbers without a name.
         exit_reason_name: Option<&'static str>;
-        /// Length as the exit says, which goes on while clocks stand still.
+        /// Length according to the exit event; it includes time in which clocks stand still.
         told_duration_ns: Option<i64>, "ns";
         /// Time in the deepest idle state of the platform (DRIPS).
         drips_ns: Option<i64>, "ns";
@@ -113,7 +114,7 @@ tables! {
         first_drips_ns: Option<i64>, "ns";
         /// Entries into that state.
         drips_transitions: Option<i64>;
-        /// Time outside that state that activators account for.
+        /// Time outside that state that is attributed to activators.
         activated_ns: Option<i64>, "ns";
         /// Time in which the machine was active.
         active_ns: Option<i64>, "ns";
@@ -123,13 +124,13 @@ tables! {
         remaining_capacity: Option<i64>;
         /// Charge of the full battery.
         full_capacity: Option<i64>;
-        /// Whether the lid was open at the entry.
+        /// True if the lid was open at the entry.
         is_lid_open: Option<bool>;
-        /// Whether there was an external monitor at the entry.
+        /// True if there was an external monitor at the entry.
         has_external_monitor: Option<bool>;
-        /// Whether audio played at the exit.
+        /// True if audio was playing at the exit.
         is_audio_playing: Option<bool>;
-        /// Whether the machine had power from outside at the exit.
+        /// True if the machine was on external power at the exit.
         is_on_ac: Option<bool>;
     }
 }

@@ -1,15 +1,15 @@
-//! The table of times at which stack tags were active.
+//! The table of active times of stack tags.
 
 tables! {
-    /// A stretch of time in which a stack tag was active in a process: it had CPU samples of the tag, with no
-    /// more than a second between them, or a hundredth of the trace if that is longer. Samples that no rule
-    /// of the set names (`Other`) have no rows.
+    /// A stretch of time in which a stack tag was active in a process. It had CPU samples of the
+    /// tag, with gaps of at most a second, or a hundredth of the trace if that is longer. Samples
+    /// without a matching rule (`Other`) have no rows.
     TagInterval / TagIntervalColumns = "tag_interval", order ["process_key"] {
-        /// The process; null for threads whose process is not known.
+        /// The process; null for threads of unknown process.
         process_key: Option<i32>, "key";
-        /// The rules that made it: `default`, or the name of the file of the user.
+        /// The rules that define it: `default`, or the name of the user's file.
         tag_set: String;
-        /// Path of the tag, as `Parent\Child`.
+        /// Path of the tag, in the form `Parent\Child`.
         tag: String;
         /// First sample.
         start_ns: i64, "ns";
@@ -17,7 +17,7 @@ tables! {
         end_ns: i64, "ns";
         /// Busy samples with the tag.
         samples: i64;
-        /// Their sampled CPU.
+        /// Sampled CPU with the tag.
         cpu_ns: i64, "ns";
     }
 }

@@ -1,4 +1,4 @@
-//! Tables of virtual memory; and what is computed from them.
+//! Tables of virtual memory, and tables computed from them.
 
 tables! {
     /// Addresses of a process that were reserved, committed, decommitted or released.
@@ -7,27 +7,28 @@ tables! {
         alloc_id: i64, "key";
         /// Time.
         ts_ns: i64, "ns";
-        /// Process whose memory it is.
+        /// Process that owns the memory.
         process_key: Option<i32>, "key";
-        /// Thread that did it; null if it is not known which thread ran.
+        /// Thread that did this; null if the running thread is unknown.
         thread_key: Option<i32>, "key";
         /// `commit` (reserved at the same time or not), `reserve`, `decommit` or `release`.
         kind: &'static str;
         /// First address, as bit pattern.
         address: i64;
-        /// Bytes, as the event has them; of a release those of the whole region.
+        /// Bytes in the event; for a release the size of the whole region.
         size_bytes: i64, "bytes";
         /// Flags of the call, as bit pattern.
         flags: i32;
-        /// Bytes of the pages that became committed by it; negative those of pages that are not any more.
+        /// Bytes of the pages that it committed; negative for pages that it decommitted.
         changed_bytes: i64, "bytes";
-        /// Bytes that the process had committed in the trace and not given back, behind it.
+        /// Bytes that the process had committed in the trace and not released, after it.
         committed_bytes: i64, "bytes";
         /// Stack.
         stack_id: Option<i32>, "key";
     }
 
-    /// Addresses that were committed in the trace and not given back to its end (or that of the process).
+    /// Addresses that were committed in the trace and not released to its end (or the end of the
+    /// process).
     VirtualRange / VirtualRangeColumns = "virtual_range", order [] {
         /// Process.
         process_key: Option<i32>, "key";
@@ -35,33 +36,33 @@ tables! {
         address: i64;
         /// Bytes: whole pages.
         size_bytes: i64, "bytes";
-        /// The commit that made them available; where several did, the first one.
+        /// The commit that made them available; if there were several, the first one.
         alloc_id: i64, "key";
     }
 
     /// Virtual memory of a process.
     VirtualAllocProcess / VirtualAllocProcessColumns = "virtual_alloc_process", order ["process_key"] {
-        /// Process; null if it is not known.
+        /// Process; null if unknown.
         process_key: Option<i32>, "key";
-        /// Commits.
+        /// Number of commits.
         commits: i64;
-        /// Their bytes.
+        /// Total bytes of the commits.
         commit_bytes: i64, "bytes";
-        /// Largest of them.
+        /// Largest commit.
         max_commit_bytes: i64, "bytes";
         /// Reservations without a commit.
         reserves: i64;
-        /// Decommits.
+        /// Number of decommits.
         decommits: i64;
-        /// Releases.
+        /// Number of releases.
         releases: i64;
         /// Bytes of decommits and releases.
         freed_bytes: i64, "bytes";
-        /// Bytes of pages that were committed in the trace and not given back.
+        /// Bytes of pages that were committed in the trace and not released.
         outstanding_bytes: i64, "bytes";
-        /// Commits with such pages.
+        /// Commits with pages of this kind.
         outstanding_commits: i64;
-        /// The most that it had committed in the trace and not given back.
+        /// Largest amount that it had committed in the trace and not released.
         peak_bytes: i64, "bytes";
     }
 }

@@ -1,7 +1,7 @@
-//! Why a stack tag file cannot be used.
+//! Errors of stack tag files.
 
-/// What is wrong with a stack tag file, and where. Names and values of the file stand in it as they are, to
-/// be escaped for a terminal.
+/// A fault in a stack tag file, with its position. Names and values of the file are unchanged and
+/// have to be escaped for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column} (byte {offset}): expected {expected}, found {found}")]
 pub struct TagFileError {
@@ -13,14 +13,14 @@ pub struct TagFileError {
     pub column: usize,
     /// Byte of the text, from 0.
     pub offset: usize,
-    /// What should stand there.
+    /// The expected content.
     pub expected: String,
-    /// What stands there.
+    /// The content found there.
     pub found: String,
 }
 
 impl TagFileError {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         "a stack tag file is XML: <Tag Name=\"\"> around <Tag Name=\"…\"> with <Entrypoint Module=\"…\" Method=\"…\"/>, as docs/stack-tags.md shows"

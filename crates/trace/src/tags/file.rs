@@ -19,7 +19,7 @@ use super::TagFileError;
 use super::pattern::{MethodPattern, Pattern};
 use super::rule::{Entry, Hint, Neighbour, Rule};
 
-/// Bounds of a file. The files that are known have some hundred tags, three levels deep.
+/// Limits of a file. Known files have some hundred tags, three levels deep.
 const MAX_BYTES: usize = 8 << 20;
 const MAX_DEPTH: usize = 16;
 const MAX_ELEMENTS: usize = 20_000;
@@ -100,7 +100,7 @@ struct Parser<'p> {
     /// Offset of the element that is being read.
     at: usize,
     open: Vec<Open>,
-    /// Whether an entry point is open that is not closed in itself.
+    /// True if an entry point is open that is not self-closing.
     in_entry: bool,
     elements: usize,
     has_root: bool,
@@ -132,6 +132,7 @@ impl Parser<'_> {
                 _ => {}
             }
         }
+        // Errors from here on are at the end of the file.
         self.at = self.text.len();
         match self.open.last() {
             Some(open) => {
@@ -172,6 +173,7 @@ impl Parser<'_> {
                 return Err(self.error(expected, format!("<{other}>")));
             }
         }
+        // No end event follows a self-closing element.
         if is_empty {
             self.end();
         }
@@ -199,6 +201,7 @@ impl Parser<'_> {
         let path = match self.open.last() {
             None => name,
             Some(_) if name.is_empty() => return Err(self.error("a Name", "Name=\"\"".to_owned())),
+            // A root without a name does not appear in paths.
             Some(parent) if parent.path.is_empty() => name,
             Some(parent) => format!("{}\\{name}", parent.path),
         };
@@ -237,7 +240,8 @@ impl Parser<'_> {
     }
 
     fn entry(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
-        // Modules are file names, which Windows compares without case; names of methods keep theirs.
+        // Modules are file names, which Windows compares without case; names of methods keep
+        // theirs.
         let module = self.required(element, "Module", MAX_PATTERN)?;
         let method = self.required(element, "Method", MAX_PATTERN)?;
         self.in_entry = !is_empty;
@@ -258,11 +262,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Ends a tag. Rules are numbered as tags end, so that a child comes before its parents.
+    /// Ends a tag. Rules are numbered as tags end, so a child comes before its parents.
     fn end(&mut self) {
+        // This is the end of an entry point and not of a tag.
         if std::mem::take(&mut self.in_entry) {
             return;
         }
+        // A tag without entry points matches nothing: it only names the tags inside.
         let Some(open) = self.open.pop().filter(|open| !open.entries.is_empty()) else {
             return;
         };
@@ -291,7 +297,7 @@ impl Parser<'_> {
             .ok_or_else(|| self.error(&format!("an attribute {name}"), without()))
     }
 
-    /// The value of an attribute; only the entities that XML itself has are known.
+    /// The value of an attribute. Only the predefined XML entities are supported.
     fn attribute(
         &self,
         element: &BytesStart<'_>,

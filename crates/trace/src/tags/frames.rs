@@ -1,8 +1,8 @@
-//! What a tree of stacks is made of.
+//! The frames of a tree of stacks.
 
 /// Frames by number. Frames with the same text may have several numbers; the fewer, the faster.
 pub trait Frames {
-    /// How many there are.
+    /// Number of frames.
     fn count(&self) -> usize;
 
     /// File name of the module of a frame; `None` if none was mapped there.

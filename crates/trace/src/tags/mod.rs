@@ -1,10 +1,11 @@
-//! Stack tags: a name for what a stack does, found by rules of a file (`docs/stack-tags.md`).
+//! Stack tags: a name for the activity in a stack, found by rules of a file (`docs/stack-tags.md`).
 //!
 //! - [`TagSet`]: the rules of one or several files, ready to match
 //! - [`Tagged`]: the tag of every node of a tree of stacks
 //! - [`TagFileError`]: why a file cannot be used
 //!
-//! Derived tables are computed in this crate, so their tags are found here and not where questions are asked.
+//! Derived tables are computed in this crate, so their tags are found here and not in the query
+//! code.
 
 mod error;
 mod file;
@@ -23,24 +24,24 @@ use rule::{Entry, Rule};
 /// Tag of a stack that no rule matches.
 pub const OTHER: &str = "Other";
 
-/// Name of the set that this program brings along.
+/// Name of the built-in set.
 pub const DEFAULT_SET: &str = "default";
 
 const DEFAULT_FILE: &str = include_str!("default.stacktags");
 
-/// Rules that are matched together. Each set gives every stack one tag of its own.
+/// Rules that are matched together. Each set assigns one tag of its own to every stack.
 #[derive(Debug, Clone)]
 pub struct TagSet {
     name: String,
     rules: Vec<Rule>,
-    /// The one that wins comes first.
+    /// The entry that wins comes first.
     entries: Vec<Entry>,
     names_others: bool,
     fingerprint: u64,
 }
 
 impl TagSet {
-    /// The rules that this program brings along. Stacks without a tag are [`OTHER`].
+    /// The built-in rules. Stacks without a tag are [`OTHER`].
     #[must_use]
     pub fn built_in() -> Self {
         let file = ("default.stacktags", DEFAULT_FILE.as_bytes());
@@ -50,25 +51,25 @@ impl TagSet {
         set
     }
 
-    /// A set of the rules of files, given by name and content. Their order decides only between rules of
-    /// equal priority that match the same frame. Stacks without a tag stay without one.
+    /// A set of the rules of files, given by name and content. Their order matters only between
+    /// rules of equal priority that match the same frame. Stacks without a tag stay without one.
     ///
     /// # Errors
-    /// If a file is no stack tag file, or is larger than such files are: [`TagFileError`] says where.
+    /// If a file is not a stack tag file, or is too large: [`TagFileError`] contains the position.
     pub fn read(name: &str, files: &[(&str, &[u8])]) -> Result<Self, TagFileError> {
         let mut set = Self::empty(name);
         for (file, bytes) in files {
             file::read(file, bytes, &mut set.rules, &mut set.entries)?;
-            // FNV-1a; the fingerprint distinguishes versions of files. A byte behind each file marks where it
-            // ends, so that rules which move from one file to the next change the number.
+            // FNV-1a; the fingerprint distinguishes versions of files. A byte after each file marks
+            // its end, so that rules which move from one file to the next change the number.
             let hash =
                 |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
         }
         let Self { rules, entries, .. } = &mut set;
         let priority = |rule: u32| rules.get(rule as usize).map_or(0, |rule| rule.priority);
-        // The entry that wins comes first, so that a search stops at its first match. A child has a smaller
-        // number than its parents and wins among equal priorities.
+        // The entry that wins comes first, so a search stops at its first match. A child has a
+        // smaller number than its parents and wins among equal priorities.
         entries.sort_by_key(|entry| (std::cmp::Reverse(priority(entry.rule)), entry.rule));
         Ok(set)
     }
@@ -90,7 +91,7 @@ impl TagSet {
         &self.name
     }
 
-    /// Whether stacks without a tag are [`OTHER`].
+    /// True if stacks without a tag are [`OTHER`].
     #[must_use]
     pub const fn names_others(&self) -> bool {
         self.names_others
@@ -102,7 +103,8 @@ impl TagSet {
         self.fingerprint
     }
 
-    /// Paths of all tags that can match, in the order of the files; a child comes before its parents.
+    /// Paths of all tags that can match, in the order of the files; a child comes before its
+    /// parents.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| rule.path.as_str())
     }
@@ -130,8 +132,8 @@ impl TagSet {
     }
 }
 
-/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that is not
-/// known.
+/// The rule that wins for a frame, among entry points of its module; only `*` matches an unknown
+/// method.
 fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<u32> {
     let text = method.map(MethodText::new);
     let matches = |entry: &&&Entry| match &text {

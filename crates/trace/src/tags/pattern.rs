@@ -1,19 +1,19 @@
-//! Patterns of entry points: `*` stands for any text, everything else for itself.
+//! Patterns of entry points: `*` matches any text, everything else only itself.
 
 use std::borrow::Cow;
 
-/// A text with `*` anywhere. `?` is a character like others: compilers make names with it.
+/// A text with `*` anywhere. `?` is an ordinary character: compilers generate names with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// What stands before the first `*`; everything where there is none.
+    /// The text before the first `*`; the whole pattern if there is none.
     prefix: Box<str>,
-    /// What stands behind it; `None` without a `*`.
+    /// The rest after it; `None` without a `*`.
     rest: Option<Rest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rest {
-    /// What stands between two `*`, without empty texts.
+    /// The texts between two `*`, without empty ones.
     middle: Box<[Box<str>]>,
     suffix: Box<str>,
 }
@@ -42,7 +42,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it matches every text.
+    /// True if it matches every text.
     pub(super) fn is_any(&self) -> bool {
         let rest_is_any = self
             .rest
@@ -51,16 +51,16 @@ impl Pattern {
         self.prefix.is_empty() && rest_is_any
     }
 
-    /// Whether it matches a text as a whole.
+    /// True if it matches a text as a whole.
     pub(super) fn matches(&self, text: &str) -> bool {
         let Some(Rest { middle, suffix }) = &self.rest else {
             return *self.prefix == *text;
         };
-        // The suffix is taken off what the prefix left, so that the two cannot share characters.
+        // The suffix is removed after the prefix, so that the two cannot share characters.
         let inner = text
             .strip_prefix(&*self.prefix)
             .and_then(|text| text.strip_suffix(&**suffix));
-        // The first place of each piece leaves the most room for those behind it.
+        // The first position of each piece leaves the most room for the pieces after it.
         let behind = |text, piece: &str| Some(str::split_once(text, piece)?.1);
         inner.is_some_and(|inner| {
             middle
@@ -71,12 +71,12 @@ impl Pattern {
     }
 }
 
-/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools write .NET
-/// methods either way.
+/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools
+/// write .NET methods either way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MethodPattern {
     written: Pattern,
-    /// The pattern with points, where it is written with colons.
+    /// The pattern with dots, if it is written with colons.
     pointed: Option<Pattern>,
 }
 
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// What a pattern means, in the plainest way.
+    /// The meaning of a pattern, in the simplest form.
     fn plainly(pattern: &[u8], text: &[u8]) -> bool {
         match (pattern, text) {
             ([], []) => true,

@@ -11,7 +11,7 @@ pub(super) struct Rule {
     pub(super) hint: Option<Hint>,
 }
 
-/// What a `HintTag` adds to its path.
+/// The part that a `HintTag` adds to its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hint {
     pub(super) neighbour: Neighbour,
@@ -19,7 +19,7 @@ pub(super) struct Hint {
     pub(super) only_module: bool,
 }
 
-/// A frame beside the one that matched.
+/// A frame adjacent to the one that matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Neighbour {
     /// The next one towards the innermost frame.
@@ -31,7 +31,7 @@ pub(super) enum Neighbour {
 /// An `Entrypoint`: frames that a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// In lower case.
+    /// Pattern of the module name, in lower case.
     pub(super) module: Pattern,
     pub(super) method: MethodPattern,
     pub(super) rule: u32,

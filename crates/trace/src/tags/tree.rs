@@ -1,8 +1,8 @@
 //! The tag of every stack of a tree.
 //!
-//! Each frame is matched once. The tag of a node follows from that of its parent and its own frame: the
-//! higher priority wins, and its own frame, which is nearer to the innermost one, among equals. So a node
-//! costs a few instructions, however deep it lies.
+//! Each frame is matched once. The tag of a node follows from its parent's tag and its own frame:
+//! the higher priority wins, and of equal ones its own frame, which is nearer to the innermost one.
+//! So a node costs a few instructions at any depth.
 
 use rustc_hash::FxHashMap;
 
@@ -13,21 +13,22 @@ use super::{OTHER, TagSet, rule_of};
 /// The tag of each node of a tree of stacks, by one set of rules.
 #[derive(Debug, Default)]
 pub struct Tagged {
-    /// What was found for each node, as a position in `found`.
+    /// The match of each node, as a position in `found`.
     of_node: Vec<u32>,
-    /// Position of the name of each thing found, in `names`.
+    /// Position of the name of each match, in `names`.
     found: Vec<u32>,
     names: Vec<Box<str>>,
     names_others: bool,
-    /// For each node the tags that its callers would have as innermost frames, as a position in `callers`.
+    /// For each node the tags that its callers would have as innermost frames, as a position in
+    /// `callers`.
     of_callers: Vec<u32>,
     callers: Chains,
 }
 
-/// Lists of distinct tags, each with one tag more than another.
+/// Lists of distinct tags, each one tag longer than another list.
 #[derive(Debug, Default)]
 struct Chains {
-    /// The list that is continued, the tag, and how many tags that makes.
+    /// The list that is continued, the tag, and the resulting number of tags.
     links: Vec<(u32, u32, u32)>,
     known: FxHashMap<(u32, u32), u32>,
 }
@@ -35,12 +36,12 @@ struct Chains {
 /// The list of no tags.
 const EMPTY: u32 = u32::MAX;
 
-/// Distinct tags of the callers of a stack that are distinguished. Real stacks have a handful; a malicious
+/// Maximum number of distinct tags of a stack's callers. Real stacks have a handful; a malicious
 /// file can give each of thousands of frames a tag of its own.
 const MAX_TAGS: u32 = 64;
 
 impl Chains {
-    /// The list with a tag more, unless it has that.
+    /// The list with one more tag, unless it already contains that tag.
     fn with(&mut self, list: u32, tag: u32) -> u32 {
         if tag == NOTHING || self.tags(list).any(|known| known == tag) {
             return list;
@@ -53,6 +54,7 @@ impl Chains {
             return list;
         }
         let next = self.links.len() as u32;
+        // Equal lists are shared, so memory grows with distinct lists and not with stacks.
         let id = *self.known.entry((list, tag)).or_insert(next);
         if id == next {
             self.links.push((list, tag, count + 1));
@@ -67,7 +69,7 @@ impl Chains {
     }
 }
 
-/// What a stack can have as its tag.
+/// A possible tag of a stack.
 #[derive(Debug, Clone, Copy)]
 struct TagMatch {
     priority: i32,
@@ -77,14 +79,14 @@ struct TagMatch {
     wants_callee: Option<u32>,
 }
 
-/// What stacks have that no rule matches, and its name.
+/// The match, and the name, of stacks without a matching rule.
 const NOTHING: u32 = 0;
-/// No rule.
+/// Marks a missing rule.
 const NO_RULE: u32 = u32::MAX;
 
 impl Tagged {
-    /// Finds the tags of the nodes of a tree. `node` gives parent and frame of each; parents must come before
-    /// their children.
+    /// Finds the tags of the nodes of a tree. `node` returns parent and frame of each; parents must
+    /// come before their children.
     #[must_use]
     pub fn new<F: Frames + ?Sized>(
         set: &TagSet,
@@ -118,7 +120,7 @@ impl Tagged {
             );
         }
         let found = finder.found.iter().map(|found| found.name).collect();
-        // This map is needed only while lists are made, and is as large as they are.
+        // This map is needed only while lists are built, and is as large as they are.
         callers.known = FxHashMap::default();
         Self {
             of_node,
@@ -130,8 +132,8 @@ impl Tagged {
         }
     }
 
-    /// Numbers of all tags of a stack, each once: its own, and those that its callers would have without what
-    /// they called. Callers without a tag have none.
+    /// Numbers of all tags of a stack, each once: its own, and the tags of its callers as stacks of
+    /// their own. Callers without a tag have none.
     pub fn inclusive(&self, stack: i32) -> impl Iterator<Item = u32> + '_ {
         let own = self.tag(stack);
         let list = usize::try_from(stack)
@@ -145,8 +147,8 @@ impl Tagged {
         own.into_iter().chain(others)
     }
 
-    /// Number of the tag of a stack, which its innermost node stands for; `None` where there is none, and
-    /// that is not named.
+    /// Number of the tag of a stack, given by its innermost node; `None` if it has none and
+    /// untagged stacks are not named.
     #[inline]
     #[must_use]
     pub fn tag(&self, stack: i32) -> Option<u32> {
@@ -187,14 +189,14 @@ fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
     (0..frames.count() as u32).map(rule).collect()
 }
 
-/// Makes what is found of rules and neighbours.
+/// Creates matches from rules and neighbors.
 struct Finder<'s, F: ?Sized> {
     rules: &'s [Rule],
     frames: &'s F,
     found: Vec<TagMatch>,
     names: Vec<Box<str>>,
     positions: FxHashMap<Box<str>, u32>,
-    /// Positions in `found` by rule and the neighbour that it adds.
+    /// Positions in `found` by rule and the neighbor that it adds.
     known: FxHashMap<(u32, Option<u32>), u32>,
 }
 
@@ -206,6 +208,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             wants_callee: None,
         };
         let (names, positions) = (
+            // Number 0 is the name of untagged stacks, see `NOTHING`.
             vec![OTHER.into()],
             FxHashMap::from_iter([(OTHER.into(), NOTHING)]),
         );
@@ -219,14 +222,14 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         }
     }
 
-    /// Position of the name of what is found.
+    /// Position of the name of a match.
     fn name(&self, found: u32) -> u32 {
         self.found
             .get(found as usize)
             .map_or(NOTHING, |found| found.name)
     }
 
-    /// What is found above a frame, with that frame as its callee.
+    /// The match above a frame, with that frame as its callee.
     fn with_callee(&mut self, above: u32, frame: u32) -> u32 {
         match self
             .found
@@ -238,7 +241,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         }
     }
 
-    /// The stronger one of what is found above a frame, and the rule of the frame itself.
+    /// The stronger of the match above a frame and the rule of the frame itself.
     fn stronger(&mut self, above: u32, rule: u32, caller: impl Fn() -> Option<u32>) -> u32 {
         let Some(own) = self.rules.get(rule as usize) else {
             return above;
@@ -247,7 +250,8 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             .found
             .get(above as usize)
             .map_or(i32::MIN, |found| found.priority);
-        // Greater, not greater or equal: among equals the frame that is nearer to the innermost one wins.
+        // Greater, not greater or equal: among equals the frame that is nearer to the innermost one
+        // wins.
         if strongest > own.priority {
             return above;
         }
@@ -257,7 +261,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         self.of(rule, if is_caller { caller() } else { None })
     }
 
-    /// What a rule finds beside a neighbour.
+    /// The match of a rule with a neighbor.
     fn of(&mut self, rule: u32, neighbour: Option<u32>) -> u32 {
         if let Some(known) = self.known.get(&(rule, neighbour)) {
             return *known;
@@ -296,7 +300,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
     }
 }
 
-/// A neighbour as part of a path: its module, and its method where that is known and wanted.
+/// A neighbor as part of a path: its module, and its method where that is known and wanted.
 fn described<F: Frames + ?Sized>(frames: &F, frame: u32, only_module: bool) -> String {
     let module = frames.module(frame).unwrap_or("Unknown");
     match frames.method(frame).filter(|_| !only_module) {

@@ -1,4 +1,4 @@
-//! File names: the path behind a file key at a point in time.
+//! File names: the path of a file key at a point in time.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::interner::Interner;
 #[derive(Debug)]
 struct Naming {
     timestamp: i64,
-    /// The name holds from here on; otherwise it held up to here.
+    /// True if the name is valid from here on; false if it was valid up to here.
     begins: bool,
     path: Arc<str>,
 }
@@ -23,7 +23,7 @@ pub struct FileNameTracker {
 }
 
 impl FileNameTracker {
-    /// Takes a name event; those of one key must come in time order.
+    /// Takes a name event; events of one key must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, key: u64, path: &str) {
         let path = self.paths.intern(path);
         let begins = matches!(op, opcode::NAME | opcode::CREATE);
@@ -36,8 +36,9 @@ impl FileNameTracker {
 
     /// The NT path of a key at a raw time.
     ///
-    /// The last name event before that time decides if it started a name; else the next one after it, if that
-    /// ended one (keys are reused); else the last one before, else the first one after.
+    /// If the last name event before that time started a name, it decides. Otherwise the next one
+    /// after it decides if it ended a name (keys are reused), otherwise the last one before,
+    /// otherwise the first one after.
     #[must_use]
     pub fn path(&self, key: u64, timestamp: i64) -> Option<&Arc<str>> {
         let names = self.names.get(&key)?;
@@ -56,7 +57,7 @@ impl FileNameTracker {
         self.names.len()
     }
 
-    /// Whether there is no name.
+    /// True if there is no name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()

@@ -1,4 +1,4 @@
-//! Images: what was mapped where, in which process, when; and which PDB belongs to it.
+//! Images: their addresses, processes and times, and the PDB of each.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::interner::Interner;
 /// One image in one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageInstance {
-    /// Process id of its events; 0 for the kernel.
+    /// Process ID of its events; 0 for the kernel.
     pub pid: u32,
     /// Base address.
     pub base: u64,
@@ -35,18 +35,19 @@ pub struct ImageInstance {
     pub info: Option<Arc<ImageInfo>>,
     /// Version resource.
     pub version: Option<Arc<FileVersion>>,
-    /// Why the loader of its process mapped it, and the position of the image that needed it.
+    /// The reason for which the loader of its process mapped it, and the position of the image that
+    /// needed it.
     pub reason: Option<(u32, Option<u32>)>,
 }
 
 impl ImageInstance {
-    /// Whether an address lies in it.
+    /// True if an address is in it.
     #[must_use]
     pub const fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.size
     }
 
-    /// Whether it is mapped at that raw time.
+    /// True if it is mapped at that raw time.
     #[must_use]
     pub fn is_loaded_at(&self, timestamp: i64) -> bool {
         self.load.is_none_or(|load| load <= timestamp)
@@ -54,7 +55,8 @@ impl ImageInstance {
     }
 }
 
-/// Raw time, base address and process id of an image event, by which the merge step's records find it.
+/// Raw time, base address and process ID of an image event, by which the merge step's records find
+/// it.
 type EventPlace = (i64, u64, u32);
 
 /// All images of a session.
@@ -63,7 +65,7 @@ pub struct ImageTracker {
     images: Vec<ImageInstance>,
     open: FxHashMap<(u32, u64), u32>,
     places: FxHashMap<EventPlace, u32>,
-    /// The images that have an event at a time and base, whatever the process.
+    /// The images that have an event at a time and base, in any process.
     by_time_and_base: FxHashMap<(i64, u64), Vec<u32>>,
     paths: Interner,
     rsds: FxHashMap<EventPlace, Arc<Pdb>>,
@@ -74,7 +76,7 @@ pub struct ImageTracker {
 }
 
 impl ImageTracker {
-    /// Takes an image event of process `pid`; events must come in time order.
+    /// Takes an image event of process `pid`; events must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, event: &Image) {
         if !matches!(
             op,
@@ -84,7 +86,7 @@ impl ImageTracker {
         }
         self.events += 1;
         let place = (pid, event.base);
-        // A load at a place that is taken is another image: the unload of the one before was lost.
+        // A load at an occupied base is another image: the unload of the previous one was lost.
         let open = self
             .open
             .get(&place)
@@ -137,7 +139,8 @@ impl ImageTracker {
         key
     }
 
-    /// Takes why a process loaded the image that it has at an address. The first reason counts.
+    /// Stores the reason for which a process loaded the image at an address. The first reason
+    /// counts.
     pub fn add_reason(&mut self, pid: u32, event: NewDll) {
         let at = |base| self.open.get(&(pid, base)).copied();
         let parent = at(event.parent_base).filter(|_| event.parent_base != event.base);
@@ -157,7 +160,8 @@ impl ImageTracker {
             .or_insert_with(|| Arc::new(pdb));
     }
 
-    /// Takes what the merge step read from a file; `header_pid` is the process id of the event's header.
+    /// Takes the data that the merge step read from a file; `header_pid` is the process ID of the
+    /// event's header.
     pub fn add_info(&mut self, timestamp: i64, header_pid: Option<u32>, info: ImageInfo) {
         self.infos.push((timestamp, header_pid, Arc::new(info)));
     }
@@ -174,7 +178,7 @@ impl ImageTracker {
             .or_insert_with(|| Arc::new(version));
     }
 
-    /// Joins images with what the merge step added; call it once after all events.
+    /// Joins images with the data of the merge step; call it once after all events.
     pub fn finish(&mut self) {
         let (mut first, mut first_il) = (FxHashMap::default(), FxHashMap::default());
         let earliest = |into: &mut FxHashMap<u32, (i64, Arc<Pdb>)>,
@@ -186,7 +190,7 @@ impl ImageTracker {
                 let best = into
                     .entry(*key)
                     .or_insert_with(|| (place.0, Arc::clone(pdb)));
-                // The map has no order; the earliest record wins whichever comes first.
+                // The map has no order; the earliest record wins.
                 if place.0 < best.0 {
                     *best = (place.0, Arc::clone(pdb));
                 }
@@ -195,8 +199,8 @@ impl ImageTracker {
         earliest(&mut first, &self.rsds);
         earliest(&mut first_il, &self.il_rsds);
         for (image, key) in self.images.iter_mut().zip(0..) {
-            // A precompiled .NET image has a PDB for its native code and one for its IL. Sampled addresses
-            // lie in the native code, so that PDB is preferred.
+            // A precompiled .NET image has a PDB for its native code and one for its IL. Sampled
+            // addresses are in the native code, so that PDB is preferred.
             image.pdb = first
                 .remove(&key)
                 .or_else(|| first_il.remove(&key))
@@ -205,7 +209,7 @@ impl ImageTracker {
         for (timestamp, header_pid, info) in std::mem::take(&mut self.infos) {
             self.join_info(timestamp, header_pid, &info);
         }
-        // Only records of the merge step are found through these maps, and all of them are joined now.
+        // Only records of the merge step use these maps, and all of them are joined now.
         (self.rsds, self.il_rsds) = (FxHashMap::default(), FxHashMap::default());
         (self.places, self.by_time_and_base) = (FxHashMap::default(), FxHashMap::default());
     }
@@ -215,8 +219,8 @@ impl ImageTracker {
             return;
         };
         let image = |key: &u32| self.images.get(*key as usize);
-        // Where several processes mapped an image at this base at the same time, the process id of the
-        // header decides; if it is none of theirs, all of them get the record.
+        // If several processes mapped an image at this base at the same time, the process ID of the
+        // header decides. If it matches none of them, all of them get the record.
         let own = keys
             .iter()
             .find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
@@ -240,7 +244,7 @@ impl ImageTracker {
         }
     }
 
-    /// All images in the order in which they were met.
+    /// All images, in order of first occurrence.
     #[must_use]
     pub fn images(&self) -> &[ImageInstance] {
         &self.images
@@ -262,13 +266,14 @@ pub struct ImageIndex {
 
 #[derive(Debug, Default)]
 struct AddressList {
-    /// Base address, position in the tracker, and the largest end of this and all entries before it.
+    /// Base address, position in the tracker, and the largest end of this and all entries before
+    /// it.
     entries: Vec<(u64, u32, u64)>,
 }
 
 impl ImageIndex {
-    /// Sorts images by owner: `owner_of` names the list (a process key) of an image.
-    /// Addresses of the kernel belong to no process.
+    /// Sorts images by owner: `owner_of` returns the list (a process key) of an image. Kernel
+    /// addresses belong to no process.
     #[must_use]
     pub fn new(
         images: &[ImageInstance],
@@ -294,8 +299,8 @@ impl ImageIndex {
         }
         for list in index.lists.iter_mut().chain([&mut index.kernel]) {
             list.entries.sort_unstable();
-            // Entries are sorted by base, and a large image may hold addresses far behind later ones. The
-            // largest end so far says when looking further back is in vain.
+            // Entries are sorted by base, and a large image may hold addresses far after the starts
+            // of later ones. The largest end so far shows when a search further back is in vain.
             let mut reach = 0;
             for (.., end) in &mut list.entries {
                 reach = reach.max(*end);
@@ -305,7 +310,7 @@ impl ImageIndex {
         index
     }
 
-    /// The image that holds an address in a process at a raw time; of several the one loaded last.
+    /// The image at an address of a process at a raw time; of several the one loaded last.
     #[must_use]
     pub fn find<'i>(
         &self,

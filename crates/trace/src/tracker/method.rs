@@ -1,4 +1,4 @@
-//! .NET methods: which one lies at an address of a process, and when.
+//! .NET methods: the method at an address of a process, at a given time.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -17,15 +17,15 @@ pub struct Method {
     pub name: Arc<str>,
     /// Signature.
     pub signature: Arc<str>,
-    /// Id of the method in its runtime.
+    /// ID of the method in its runtime.
     pub method_id: u64,
-    /// Id of its module.
+    /// ID of its module.
     pub module_id: u64,
     /// `MethodFlags`.
     pub flags: u32,
-    /// Raw time from which its code exists; `i64::MIN` for one that a rundown describes.
+    /// Raw time from which its code exists; `i64::MIN` for a method described by a rundown.
     pub begin: i64,
-    /// Raw time at which its code was given up.
+    /// Raw time at which its code was freed.
     pub end: i64,
 }
 
@@ -34,7 +34,7 @@ impl Method {
         (self.begin..=self.end).contains(&timestamp)
     }
 
-    /// The first raw times at which its code exists and does not exist any more.
+    /// The raw times of the changes: the first one with its code, and the first one without it.
     fn change_times(&self) -> impl Iterator<Item = i64> {
         let begin = Some(self.begin).filter(|t| *t != i64::MIN);
         // The range includes its end.
@@ -43,7 +43,7 @@ impl Method {
     }
 }
 
-/// All .NET methods of a session, by process id.
+/// All .NET methods of a session, by process ID.
 #[derive(Debug, Default)]
 pub struct MethodTracker {
     methods: FxHashMap<u32, Vec<Method>>,
@@ -58,7 +58,7 @@ impl MethodTracker {
         self.methods.entry(pid).or_default().push(method);
     }
 
-    /// Whether code of that method at that address was met before.
+    /// True if code of that method at that address was seen before.
     #[must_use]
     pub fn is_known(&self, pid: u32, start: u64, method_id: u64) -> bool {
         self.known.contains(&(pid, start, method_id))
@@ -66,7 +66,8 @@ impl MethodTracker {
 
     /// Takes the unload of the method whose code starts at `start`.
     pub fn unload(&mut self, pid: u32, start: u64, timestamp: i64) {
-        // Newest first: code addresses are reused, and the unload belongs to the method that came there last.
+        // Newest first: code addresses are reused, and the unload belongs to the latest method
+        // there.
         let methods = self.methods.get_mut(&pid).map(|m| m.iter_mut().rev());
         if let Some(method) =
             methods.and_then(|mut m| m.find(|m| m.start == start && m.end == i64::MAX))
@@ -78,8 +79,8 @@ impl MethodTracker {
     /// Sorts for [`MethodTracker::find`]; call it once after all events.
     pub fn finish(&mut self) {
         for (pid, methods) in &mut self.methods {
-            // The largest end so far lets the search backwards stop early, as in the index of images: a long
-            // method can hold addresses far behind the start of later ones.
+            // The largest end so far lets the backward search stop early, as in the index of
+            // images: a long method can hold addresses far after the starts of later ones.
             methods.sort_by_key(|m| (m.start, m.begin));
             let mut reach = 0;
             let ends = methods.iter().map(|m| {
@@ -90,7 +91,7 @@ impl MethodTracker {
         }
     }
 
-    /// The method that holds an address at a raw time; of several the one that came last.
+    /// The method at an address at a raw time; of several the latest one.
     #[must_use]
     pub fn find(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
         self.methods
@@ -98,8 +99,9 @@ impl MethodTracker {
             .get(self.index_at(pid, address, timestamp)?)
     }
 
-    /// As [`MethodTracker::find`]; where no method existed at that time, the last one that was ever met at
-    /// the address: the load of a method is logged after its compilation, and can be late or lost.
+    /// As [`MethodTracker::find`]. If no method existed at that time, returns the last one ever
+    /// seen at the address: the load of a method is logged after its compilation, and can be late
+    /// or lost.
     #[must_use]
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
         let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
@@ -107,8 +109,8 @@ impl MethodTracker {
         self.methods.get(&pid)?.get(index)
     }
 
-    /// Position of the method that [`MethodTracker::find`] finds among those of its process id, in the order
-    /// of [`MethodTracker::processes`].
+    /// Position of the method that [`MethodTracker::find`] finds among the methods of its process
+    /// ID, in the order of [`MethodTracker::processes`].
     #[must_use]
     pub fn index_at(&self, pid: u32, address: u64, timestamp: i64) -> Option<usize> {
         self.last_holding(pid, address, |m| m.is_there_at(timestamp))
@@ -141,8 +143,8 @@ impl MethodTracker {
         best.map(|(index, _)| index)
     }
 
-    /// By process id, the raw times at which [`MethodTracker::index_at`] can start to answer with another
-    /// method: starts and ends.
+    /// By process ID, the raw times at which [`MethodTracker::index_at`] can start to answer with
+    /// another method: starts and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
         self.methods.iter().map(|(pid, methods)| {
             (
@@ -152,7 +154,7 @@ impl MethodTracker {
         })
     }
 
-    /// Distinct methods of each process id: one that was loaded again at its old place counts once.
+    /// Distinct methods of each process ID: one that was loaded again at its old place counts once.
     #[must_use]
     pub fn distinct(&self) -> BTreeMap<u32, u64> {
         let mut counts = BTreeMap::new();
@@ -162,7 +164,7 @@ impl MethodTracker {
         counts
     }
 
-    /// The methods of each process id.
+    /// The methods of each process ID.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &[Method])> + '_ {
         self.methods
             .iter()

@@ -1,8 +1,8 @@
-//! Identity over time: which process, thread, image, file name or stack an event means.
+//! Identity over time: the process, thread, image, file name or stack that an event refers to.
 //!
-//! Windows reuses process ids, thread ids, addresses, file keys and stack keys. Each tracker is fed with all
-//! its events in time order (first pass) and then answers for any point in time (second pass), since much of
-//! what names things is logged at the end of a recording.
+//! Windows reuses process IDs, thread IDs, addresses, file keys and stack keys. Each tracker is fed
+//! with all its events in order of time (first pass) and then answers for any point in time (second
+//! pass), because many names are logged at the end of a recording.
 
 pub mod file_name;
 pub mod image;

@@ -1,20 +1,20 @@
-//! Processes: instances of reused process ids.
+//! Processes: instances of reused process IDs.
 
 use etwkit_decode::kernel::process::{Process, flag, opcode};
 use rustc_hash::FxHashMap;
 
-/// A process instance: dense, from 0, in the order in which instances were met.
+/// A process instance: dense, from 0, in order of first occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessKey(pub u32);
 
-/// One process instance. Texts are empty where no event reports them.
+/// One process instance. Texts are empty if no event reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessInstance {
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
-    /// 1 for the first instance with that id, 2 for the second, …
+    /// 1 for the first instance with that ID, 2 for the second, …
     pub ordinal: u32,
-    /// Process id of the parent.
+    /// Process ID of the parent.
     pub parent_pid: Option<u32>,
     /// Terminal session, -1 for none.
     pub session_id: Option<i32>,
@@ -24,9 +24,9 @@ pub struct ProcessInstance {
     pub command_line: String,
     /// Full name of the app package.
     pub package: String,
-    /// Application id in the package.
+    /// Application ID in the package.
     pub app_id: String,
-    /// Security id of the user.
+    /// Security ID of the user.
     pub sid: Option<String>,
     /// Thread that started it; `None` if it ran before, or if the start does not name one.
     pub creator_tid: Option<u32>,
@@ -38,24 +38,24 @@ pub struct ProcessInstance {
     pub stop: Option<i64>,
     /// Exit code.
     pub exit_code: Option<u32>,
-    /// Whether it had ended but something still referred to it.
+    /// True if it had ended but was still referred to.
     pub defunct: bool,
-    /// Bits of [`flag`]; `None` where no event has them.
+    /// Bits of [`flag`]; `None` if no event has them.
     flags: Option<u32>,
     /// Address of the kernel object, 0 if unknown.
     unique_key: u64,
-    /// Known from nothing but a defunct event.
+    /// Known only from a defunct event.
     only_defunct: bool,
-    /// Known from nothing but other events that name its id.
+    /// Known from nothing but other events that name its ID.
     only_mentioned: bool,
-    /// Raw time from which the id is taken to mean this instance.
+    /// Raw time from which the ID refers to this instance.
     begin: i64,
-    /// Raw time at which it stopped or its successor began.
+    /// Raw time at which it stopped or its successor started.
     end: i64,
 }
 
 impl ProcessInstance {
-    /// Name in machine output: the process id, with `#2`, `#3` … for later instances.
+    /// Name in machine output: the process ID, with `#2`, `#3` … for later instances.
     #[must_use]
     pub fn key_text(&self) -> String {
         if self.ordinal <= 1 {
@@ -71,19 +71,19 @@ impl ProcessInstance {
         Some(self.unique_key).filter(|address| *address != 0)
     }
 
-    /// Whether it runs 32-bit code on a 64-bit system, if an event says.
+    /// True if it runs 32-bit code on a 64-bit system; `None` if no event contains it.
     #[must_use]
     pub fn is_wow64(&self) -> Option<bool> {
         self.flags.map(|flags| flags & flag::WOW64 != 0)
     }
 
-    /// Whether it is protected from other processes, if an event says.
+    /// True if it is protected from other processes; `None` if no event contains it.
     #[must_use]
     pub fn is_protected(&self) -> Option<bool> {
         self.flags.map(|flags| flags & flag::PROTECTED != 0)
     }
 
-    /// Whether any event described the process itself.
+    /// True if any event described the process itself.
     #[must_use]
     pub const fn is_described(&self) -> bool {
         !self.only_mentioned
@@ -95,12 +95,12 @@ impl ProcessInstance {
 pub struct ProcessTracker {
     instances: Vec<ProcessInstance>,
     by_pid: FxHashMap<u32, Vec<u32>>,
-    /// The instance of each process id that has started and not stopped.
+    /// The instance of each process ID that has started and not stopped.
     open: FxHashMap<u32, u32>,
 }
 
 impl ProcessTracker {
-    /// Takes a process event; those of one process id must come in time order.
+    /// Takes a process event; events of one process ID must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, event: Process) {
         let key = match op {
             opcode::START => self.start(timestamp, &event),
@@ -108,6 +108,7 @@ impl ProcessTracker {
                 let key = self
                     .open
                     .remove(&event.pid)
+                    // Its start was before the trace, or was lost.
                     .unwrap_or_else(|| self.new_instance(event.pid, None));
                 if let Some(instance) = self.get_mut(key) {
                     instance.stop = Some(timestamp);
@@ -136,7 +137,7 @@ impl ProcessTracker {
         if let Some(previous) = self.open.remove(&event.pid)
             && let Some(instance) = self.get_mut(previous)
         {
-            // Its end was lost; the id means the new process from now on.
+            // Its end was lost; the ID means the new process from now on.
             instance.end = timestamp.saturating_sub(1);
         }
         let key = self.new_instance(event.pid, Some(timestamp));
@@ -144,8 +145,8 @@ impl ProcessTracker {
         key
     }
 
-    /// Takes which thread logged the start that was added last for that process id: the one that started the
-    /// process.
+    /// Stores the thread that logged the start added last for that process ID: the thread that
+    /// started the process.
     pub fn created(&mut self, pid: u32, creator_tid: Option<u32>) {
         let key = self.open.get(&pid).copied();
         if let Some(instance) = key.and_then(|key| self.get_mut(key)) {
@@ -154,11 +155,11 @@ impl ProcessTracker {
         }
     }
 
-    /// Takes the time at which a process starts to end. The first event counts; one after the end means
-    /// nothing.
+    /// Takes the time at which a process starts to end. Only the first event counts. An event after
+    /// the end is ignored.
     pub fn terminate(&mut self, timestamp: i64, pid: u32) {
         if !self.by_pid.contains_key(&pid) {
-            // It ran before, and is described only when it is gone.
+            // It ran before, and is described only after its end.
             let key = self.new_instance(pid, None);
             self.open.insert(pid, key);
         }
@@ -169,8 +170,8 @@ impl ProcessTracker {
     }
 
     fn defunct(&mut self, event: &Process) -> u32 {
-        // The id of a dead process may belong to another one by now; only the address of the kernel object
-        // distinguishes the two.
+        // The ID of a dead process may belong to another one by now; only the address of the kernel
+        // object distinguishes the two.
         let same = |i: &ProcessInstance| i.pid == event.pid && i.unique_key == event.unique_key;
         let found = self
             .of_pid(event.pid)
@@ -196,7 +197,7 @@ impl ProcessTracker {
         let siblings = self.by_pid.entry(pid).or_default();
         let ordinal = siblings.len() as u32 + 1;
         let begin = start.unwrap_or_else(|| {
-            // Without a start of its own it began when the one before it ended.
+            // Without a start of its own, it started when the one before it ended.
             let before = siblings
                 .iter()
                 .filter_map(|s| self.instances.get(*s as usize));
@@ -218,7 +219,7 @@ impl ProcessTracker {
         key
     }
 
-    /// Makes sure that the id has an instance, since an event mentions it.
+    /// Makes sure that the ID has an instance, since an event mentions it.
     pub fn mention(&mut self, pid: u32) {
         if !self.by_pid.contains_key(&pid) {
             let key = self.new_instance(pid, None);
@@ -228,8 +229,9 @@ impl ProcessTracker {
         }
     }
 
-    /// The instance of a process id that an event at that raw time means: the one alive, else the last one
-    /// that began before, else the first. Instances known only as defunct come last.
+    /// The instance of a process ID that an event at that raw time refers to: the one alive,
+    /// otherwise the last one that started before, otherwise the first. Instances known only as
+    /// defunct come last.
     #[must_use]
     pub fn at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
         let keys = self.of_pid(pid);
@@ -289,7 +291,7 @@ impl ProcessTracker {
 }
 
 impl ProcessInstance {
-    /// Keeps the first value of each field that says something.
+    /// Keeps the first non-empty value of each field.
     fn describe(&mut self, event: Process) {
         let keep = |own: &mut String, new: String| {
             if own.is_empty() {
@@ -372,7 +374,7 @@ mod tests {
                 ..Process::default()
             },
         );
-        // One of which nothing is known before.
+        // A process that was unknown before.
         t.terminate(50, 12);
         t.add(
             opcode::END,

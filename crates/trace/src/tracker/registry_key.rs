@@ -1,4 +1,4 @@
-//! Keys of the registry: the path that a control block stands for at a point in time.
+//! Keys of the registry: the path of a control block at a point in time.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 
 use crate::interner::Interner;
 
-/// What an event says about a control block.
+/// The content of an event about a control block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// It exists from now on.
     From,
-    /// It exists, may have existed before and may stay.
+    /// It exists, may have existed before and may continue to exist.
     Around,
     /// It existed up to now.
     UpTo,
@@ -25,7 +25,7 @@ struct Naming {
     path: Arc<str>,
 }
 
-/// All control blocks of a session. Their memory is used again for other keys.
+/// All control blocks of a session. Their memory is reused for other keys.
 #[derive(Debug, Default)]
 pub struct RegistryKeyTracker {
     names: FxHashMap<u64, Vec<Naming>>,
@@ -33,11 +33,12 @@ pub struct RegistryKeyTracker {
 }
 
 impl RegistryKeyTracker {
-    /// Takes an event about a control block, of its type and version; those of one block must come in time
-    /// order.
+    /// Takes an event about a control block, of its type and version; events of one block must come
+    /// in order of time.
     pub fn add(&mut self, op: u8, version: u8, timestamp: i64, block: u64, path: &str) {
         let holds = match op {
-            // Version 1 has one type for all events of a block, and when those are logged is not documented.
+            // Version 1 has one type for all events of a block, and when those are logged is not
+            // documented.
             opcode::BLOCK_CREATE if version >= 2 => Holds::From,
             opcode::BLOCK_DELETE => Holds::UpTo,
             _ => Holds::Around,
@@ -50,9 +51,9 @@ impl RegistryKeyTracker {
         });
     }
 
-    /// The key of a control block at a raw time: what the last event before says if the block has existed
-    /// since then, else what the next one says if the block existed before that. Unknown between an end and a
-    /// start.
+    /// The key of a control block at a raw time. It comes from the last event before if the block
+    /// has existed since then, otherwise from the next event if the block existed before that one.
+    /// Unknown between an end and a start.
     #[must_use]
     pub fn path(&self, block: u64, timestamp: i64) -> Option<&Arc<str>> {
         let names = self.names.get(&block)?;
@@ -78,7 +79,7 @@ mod tests {
             (opcode::BLOCK_DELETE, 20, "a"),
             (opcode::BLOCK_CREATE, 30, "b"),
             (opcode::BLOCK_DELETE, 40, "b"),
-            // The begin of this one was lost.
+            // The start of this one was lost.
             (opcode::BLOCK_END, 60, "c"),
         ] {
             tracker.add(op, 2, time, 1, path);

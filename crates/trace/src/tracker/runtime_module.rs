@@ -1,26 +1,27 @@
-//! .NET modules: which assembly an id in a runtime means.
+//! .NET modules: which assembly an ID in a runtime means.
 
 use std::sync::Arc;
 
 use etwkit_decode::kernel::merge::Pdb;
 use rustc_hash::FxHashMap;
 
-/// Events of one module that are kept: it is loaded once and listed by at most two rundowns, in two forms.
+/// Maximum number of events of one module: it is loaded once and listed by at most two rundowns, in
+/// two forms.
 const MAX_EVENTS: usize = 8;
 
-/// What an event said about a module.
+/// The data of an event about a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeModule {
     /// Raw time of the event.
     pub time: i64,
-    /// Path of the assembly; its name where it has no file.
+    /// Path of the assembly; its name if it has no file.
     pub path: Arc<str>,
     /// Its symbol file.
     pub pdb: Option<Arc<Pdb>>,
 }
 
-/// All .NET modules of a session, by process id and module id. Windows reuses process ids, and runtimes place
-/// modules at the same addresses, so that one pair can stand for several.
+/// All .NET modules of a session, by process ID and module ID. Windows reuses process IDs, and
+/// runtimes place modules at the same addresses, so one pair can refer to several modules.
 #[derive(Debug, Default)]
 pub struct RuntimeModuleTracker(FxHashMap<(u32, u64), Vec<RuntimeModule>>);
 
@@ -33,9 +34,9 @@ impl RuntimeModuleTracker {
         }
     }
 
-    /// The module of an id in the process whose events `is_of` knows by their time. If no event is from that
-    /// process, the module that all events agree on: a rundown can be written by a process that seems to have
-    /// ended.
+    /// The module with an ID in the process that `is_of` selects by the time of its events. If no
+    /// event is from that process, the module that all events agree on: a rundown can be written by
+    /// a process that seems to have ended.
     #[must_use]
     pub fn find(
         &self,
@@ -45,7 +46,7 @@ impl RuntimeModuleTracker {
     ) -> Option<&RuntimeModule> {
         let events = self.0.get(&(pid, module_id))?;
         let own = events.iter().filter(|event| is_of(event.time));
-        // The event that knows the symbol file says most.
+        // The event with the symbol file is the most complete one.
         let (mut with_pdb, mut any) = (own.clone().filter(|event| event.pdb.is_some()), own);
         with_pdb.next().or_else(|| any.next()).or_else(|| {
             let first = events.first()?;

@@ -1,4 +1,4 @@
-//! Stacks: one tree of frames for all of them, and the keys that stand for them.
+//! Stacks: one tree of frames for all of them, and the keys that refer to them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,7 +18,8 @@ impl StackId {
     pub const EMPTY: Self = Self(0);
 }
 
-/// A prefix tree of call stacks, outermost frame first: memory grows with distinct stacks, not with events.
+/// A prefix tree of call stacks, outermost frame first: memory grows with distinct stacks, not with
+/// events.
 #[derive(Debug)]
 pub struct StackTree {
     /// Parent of each node; node 0 is the empty stack.
@@ -26,18 +27,19 @@ pub struct StackTree {
     addresses: Vec<u64>,
     /// Nodes by parent and address.
     children: HashTable<u32>,
-    /// The latest stacks by their hash: most stacks come again soon, and are found without a look-up for each
-    /// frame.
+    /// The latest stacks by their hash: most stacks repeat soon, and are found without a lookup for
+    /// each frame.
     recent: Vec<(u64, u32)>,
     mixer: Mixer,
 }
 
-/// Places of [`StackTree::recent`]; a power of two. Half a mebibyte stays in the cache of a core.
+/// Size of [`StackTree::recent`]; a power of two. Half a mebibyte stays in the cache of a core.
 const RECENT: usize = 1 << 15;
 
 impl Default for StackTree {
     fn default() -> Self {
         Self {
+            // Node 0 is the root: the empty stack.
             parents: vec![0],
             addresses: vec![0],
             children: HashTable::new(),
@@ -53,6 +55,7 @@ impl StackTree {
         if frames.is_empty() {
             return StackId::EMPTY;
         }
+        // An empty or frozen tree holds no cache; the first stack allocates it.
         if self.recent.is_empty() {
             self.recent = vec![(0, 0); RECENT];
         }
@@ -61,7 +64,7 @@ impl StackTree {
         });
         let place = hash as usize % RECENT;
         if let Some((_, node)) = self.recent.get(place).filter(|(known, _)| *known == hash)
-            // Two stacks may have one hash, so that the frames are compared as well.
+            // Two stacks may have one hash, so the frames are also compared.
             && self.is(*node, frames)
         {
             return StackId(*node);
@@ -76,7 +79,7 @@ impl StackTree {
         StackId(node)
     }
 
-    /// Whether a node is the stack with these addresses.
+    /// True if a node is the stack with these addresses.
     fn is(&self, node: u32, frames: &[u64]) -> bool {
         self.frames(StackId(node)).eq(frames.iter().copied())
     }
@@ -128,8 +131,8 @@ impl StackTree {
         self.frames(stack).next()
     }
 
-    /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are
-    /// not recognised as ones that are known.
+    /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are not
+    /// recognized as ones that are known.
     pub fn freeze(&mut self) {
         (self.children, self.recent) = (HashTable::new(), Vec::new());
         self.parents.shrink_to_fit();
@@ -138,26 +141,27 @@ impl StackTree {
 
     /// Forgets all stacks, and keeps the memory for new ones.
     pub fn clear(&mut self) {
+        // Node 0, the empty stack, remains.
         self.parents.truncate(1);
         self.addresses.truncate(1);
         self.children.clear();
         self.recent.fill((0, 0));
     }
 
-    /// Number of nodes: distinct stacks that were met, and their callers.
+    /// Number of nodes: distinct stacks, and their callers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parents.len() - 1
     }
 
-    /// Whether no frame was met.
+    /// True if there are no frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Which half of a stack.
+/// The half of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackPart {
     /// Frames in the kernel.
@@ -178,8 +182,8 @@ impl StackPart {
     }
 }
 
-/// What stack keys stand for. A key is defined when it dies, and reused; one of the kernel and one of user
-/// mode can have the same value at one time.
+/// The meanings of stack keys. A key is defined when it is deleted, and reused. A kernel key and a
+/// user key can have the same value at one time.
 #[derive(Debug, Default)]
 pub struct StackKeys {
     kernel: FxHashMap<u64, Definitions>,
@@ -187,12 +191,12 @@ pub struct StackKeys {
     count: u64,
 }
 
-/// What one key stood for, in time order.
+/// The stacks that one key referred to, in order of time.
 #[derive(Debug, Default)]
 struct Definitions {
     times: Vec<i64>,
     stacks: Vec<StackId>,
-    /// Where the last answer was. References come in time order, so that the next one is near.
+    /// Position of the last answer. References come in order of time, so the next one is near.
     last: AtomicU32,
 }
 
@@ -201,7 +205,8 @@ impl Definitions {
     fn position(&self, timestamp: i64) -> usize {
         let is_before = |at: usize| self.times.get(at).is_some_and(|time| *time < timestamp);
         let last = self.last.load(Ordering::Relaxed) as usize;
-        // The last position is only a hint: an answer for an earlier time has to search from the start again.
+        // The last position is only a hint: an answer for an earlier time has to search from the
+        // start again.
         let position = if last > 0 && !is_before(last - 1) {
             self.times.partition_point(|time| *time < timestamp)
         } else if !is_before(last) {
@@ -218,8 +223,8 @@ impl Definitions {
 }
 
 impl StackKeys {
-    /// Takes a definition; those of one key must come in time order. `part` is recognised by its outermost
-    /// frame; one without frames ends the meaning of the key in both.
+    /// Takes a definition; definitions of one key must come in order of time. `part` is recognized
+    /// by its outermost frame; a definition without frames ends the meaning of the key in both.
     pub fn define(&mut self, timestamp: i64, key: u64, part: Option<StackPart>, stack: StackId) {
         self.count += 1;
         let tables = match part {
@@ -234,8 +239,8 @@ impl StackKeys {
         }
     }
 
-    /// The stack that a reference to a half at that raw time means: the next definition of the key for such a
-    /// half.
+    /// The stack that a reference to a half at that raw time means: the next definition of the key
+    /// for this half.
     #[must_use]
     pub fn resolve(&self, timestamp: i64, key: u64, part: StackPart) -> Option<StackId> {
         let table = if part == StackPart::Kernel {
@@ -256,7 +261,7 @@ impl StackKeys {
         self.count
     }
 
-    /// Whether there is no definition.
+    /// True if there is no definition.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0

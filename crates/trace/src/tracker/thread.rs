@@ -1,9 +1,9 @@
-//! Threads: which process a reused thread id belongs to, and when.
+//! Threads: which process a reused thread ID belongs to, and when.
 
 use etwkit_decode::kernel::thread::{Traits, opcode};
 use rustc_hash::FxHashMap;
 
-/// A stretch of time in which a thread id belongs to a process id.
+/// A stretch of time in which a thread ID belongs to a process ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     pid: u32,
@@ -12,16 +12,16 @@ struct Span {
     key: ThreadKey,
 }
 
-/// A thread instance: dense, from 0, in the order in which instances were met.
+/// A thread instance: dense, from 0, in order of first occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadKey(pub u32);
 
 /// One thread instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadInstance {
-    /// Thread id.
+    /// Thread ID.
     pub tid: u32,
-    /// Process id.
+    /// Process ID.
     pub pid: u32,
     /// Raw time of its first event.
     pub first_seen: i64,
@@ -31,7 +31,7 @@ pub struct ThreadInstance {
     pub start: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
     pub stop: Option<i64>,
-    /// What the first event that says more than ids said.
+    /// The data of the first event that contains more than IDs.
     pub traits: Option<Box<Traits>>,
 }
 
@@ -40,18 +40,18 @@ pub struct ThreadInstance {
 pub struct ThreadTracker {
     spans: FxHashMap<u32, Vec<Span>>,
     instances: Vec<ThreadInstance>,
-    /// Pairs of process id and thread id with the time of their first event.
+    /// Pairs of process ID and thread ID with the time of their first event.
     pairs: FxHashMap<(u32, u32), i64>,
 }
 
 impl ThreadTracker {
-    /// Takes a thread event; those of one thread id must come in time order.
+    /// Takes a thread event; events of one thread ID must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, tid: u32) {
         self.pairs.entry((pid, tid)).or_insert(timestamp);
         let spans = self.spans.entry(tid).or_default();
         let mut open = spans.last_mut().filter(|span| span.end == i64::MAX);
         if let Some(other) = open.take_if(|span| span.pid != pid) {
-            // Its end was lost; the id means another thread by now.
+            // Its end was lost; the ID means another thread by now.
             other.end = timestamp.saturating_sub(1);
         }
         let (begin, end) = match (op, open) {
@@ -69,7 +69,7 @@ impl ThreadTracker {
                 return;
             }
             (opcode::DC_START | opcode::DC_END, Some(_)) => return,
-            // It ran before anything of it was seen: since its predecessor ended.
+            // It was running before its first event: since its predecessor ended.
             (opcode::END, None) => (unseen_begin(spans), timestamp),
             (opcode::DC_START | opcode::DC_END, None) => (unseen_begin(spans), i64::MAX),
             _ => return,
@@ -86,7 +86,7 @@ impl ThreadTracker {
             stop,
             traits: None,
         });
-        // Starts must ascend, since spans are found by binary search.
+        // Starts must ascend, because spans are found by binary search.
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span {
             pid,
@@ -96,8 +96,8 @@ impl ThreadTracker {
         });
     }
 
-    /// Takes which thread logged the start that was added last for this thread id: the one that created the
-    /// thread.
+    /// Stores the thread that logged the start added last for this thread ID: the thread that
+    /// created it.
     pub fn created(&mut self, tid: u32, creator_tid: Option<u32>) {
         let key = self
             .spans
@@ -109,8 +109,8 @@ impl ThreadTracker {
         }
     }
 
-    /// Takes what the event that was added last for this thread id said about the thread. The first event
-    /// counts, except for the name, which programs give to threads that already run.
+    /// Takes the data about the thread from the event added last for this thread ID. The first
+    /// event counts, except for the name, which programs give to threads that are already running.
     pub fn describe(&mut self, tid: u32, traits: Traits) {
         let key = self
             .spans
@@ -127,8 +127,9 @@ impl ThreadTracker {
         }
     }
 
-    /// The process id of a thread at that raw time: of the span that contains it, else of the last one that
-    /// began before, else of the first. Thread 0 is idle and belongs to process 0.
+    /// The process ID of a thread at that raw time: from the span that contains it, otherwise from
+    /// the last one that started before, otherwise from the first. Thread 0 is idle and belongs to
+    /// process 0.
     #[must_use]
     pub fn process_of(&self, tid: u32, timestamp: i64) -> Option<u32> {
         if tid == 0 {
@@ -137,8 +138,8 @@ impl ThreadTracker {
         self.span(tid, timestamp).map(|span| span.pid)
     }
 
-    /// The instance of a thread id at that raw time, by the rule of [`ThreadTracker::process_of`]; `None` if
-    /// no event described it.
+    /// The instance of a thread ID at that raw time, by the rule of [`ThreadTracker::process_of`];
+    /// `None` if no event described it.
     #[must_use]
     pub fn at(&self, tid: u32, timestamp: i64) -> Option<ThreadKey> {
         self.span(tid, timestamp).map(|span| span.key)
@@ -149,8 +150,8 @@ impl ThreadTracker {
         if let [only] = spans.as_slice() {
             return Some(only);
         }
-        // Spans follow each other, so that the last one that began is the one that contains the time, if any
-        // does.
+        // Spans follow each other, so if any span contains the time, it is the last one that
+        // started.
         let began = spans.partition_point(|span| span.begin <= timestamp);
         spans.get(began.saturating_sub(1))
     }
@@ -161,12 +162,13 @@ impl ThreadTracker {
         &self.instances
     }
 
-    /// Distinct pairs of process id and thread id.
+    /// Distinct pairs of process ID and thread ID.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.pairs.keys().copied()
     }
 
-    /// Distinct pairs of process id and thread id, each with the raw time of its first event, in no order.
+    /// Distinct pairs of process ID and thread ID, each with the raw time of its first event, in no
+    /// order.
     pub fn first_seen(&self) -> impl Iterator<Item = ((u32, u32), i64)> + '_ {
         self.pairs.iter().map(|(pair, seen)| (*pair, *seen))
     }

@@ -19,7 +19,8 @@ impl PathMapper {
         }
     }
 
-    /// The DOS path: the first prefix that matches is replaced. Without one the path stays as it is.
+    /// The DOS path: the first matching prefix is replaced. Without a match the path stays as it
+    /// is.
     #[must_use]
     pub fn dos_path(&self, path: &Arc<str>) -> Arc<str> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,17 +40,17 @@ impl PathMapper {
     }
 }
 
-/// What follows a prefix that is given in lower case.
+/// The rest of a path after a prefix given in lower case.
 fn strip_prefix_ignoring_case<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     let mut wanted = prefix.chars();
     for (at, c) in path.char_indices() {
-        // Character by character: in lower case a text can have another length, so offsets in it do not fit
-        // the path.
+        // Character by character: in lower case a text can have another length, so offsets in it do
+        // not apply to the path.
         let mut lower = c.to_lowercase();
         match wanted.next() {
             None => return path.get(at..),
             Some(w) if lower.next() == Some(w) => {
-                // A character whose lower case has several ones must match all of them.
+                // A character whose lower case has several characters must match all of them.
                 if !lower.all(|more| wanted.next() == Some(more)) {
                     return None;
                 }

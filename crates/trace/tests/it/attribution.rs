@@ -1,4 +1,4 @@
-//! Which thread an event without ids belongs to.
+//! The thread of an event without IDs.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use etwkit_etl::{HeaderKind, RawEvent};
 use etwkit_trace::attribution::{Attributor, Ids};
 use etwkit_trace::directory::{Directory, DirectoryBuilder};
 
-/// An event behind the short kernel header, which has no ids.
+/// An event with the short kernel header, which has no IDs.
 struct Made {
     cpu: u16,
     record: Vec<u8>,

@@ -41,8 +41,8 @@ fn calls(rows: &Batches) -> Vec<[Option<i64>; 6]> {
 #[test]
 fn a_call_is_that_of_the_thread_that_runs_and_may_end_on_another_processor() {
     let mut trace = Recording::new();
-    // Thread 8 calls at 10, waits from 30 to 50 and leaves the kernel on the other processor. Meanwhile
-    // thread 12 calls on the first.
+    // Thread 8 calls at 10, waits from 30 to 50 and leaves the kernel on the other processor.
+    // During the wait thread 12 calls on the first.
     trace.switch(5, 0, 0, 8, &[]);
     trace.enter(10, 0, 0xFFFF_8000_0000_1000);
     trace.switch(30, 0, 8, 12, &[]);
@@ -64,7 +64,7 @@ fn a_call_is_that_of_the_thread_that_runs_and_may_end_on_another_processor() {
 #[test]
 fn a_call_inside_another_ends_first_and_what_lacks_an_end_has_no_duration() {
     let mut trace = Recording::new();
-    // The thread that the first switch takes off ran before it, too: its call began before the trace.
+    // The thread of the first switch-out also ran before it: its call started before the trace.
     trace.exit(5, 0, 1);
     trace.switch(10, 0, 4, 8, &[]);
     trace.enter(70, 0, 0x1000);
@@ -93,7 +93,7 @@ fn calls_around_lost_events_are_not_put_together() {
     trace.enter(20, 0, 0x1000);
     trace.writer.flush(0).unwrap();
     trace.writer.lose_events(0, 3).unwrap();
-    // Which thread leaves the kernel here is not known before the next switch.
+    // The thread that leaves the kernel here is unknown until the next switch.
     trace.exit(30, 0, 1);
     trace.switch(40, 0, 0, 8, &[]);
     trace.enter(50, 0, 0x2000);
@@ -184,7 +184,7 @@ fn a_call_has_the_file_key_and_handle_that_events_inside_it_name() {
     trace.kernel(11, 0, (4, 64, 3), &open(2, 8, "\\x\\first"));
     trace.kernel(12, 0, (4, 64, 3), &open(3, 8, "\\x\\second"));
     trace.kernel(13, 0, (4, 64, 3), &open(4, 12, "of another thread"));
-    // An operation on the registry that began at 13 and its handle.
+    // A registry operation that started at 13, and its handle.
     let query = [((trace.start + 13) as u64, 8), (0, 4), (0, 4), (0, 8)];
     trace.kernel(
         14,

@@ -1,4 +1,4 @@
-//! Garbage collections: events of the .NET runtime in, rows out.
+//! Garbage collections: .NET runtime events in, rows out.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,8 @@ use etwkit_trace::table::{Gc, Row};
 
 use crate::counters::{Batches, bytes, read};
 
-/// Events of a program with two threads: one that allocates and one that collects in the background.
+/// Events of a program with two threads: one that allocates and one that collects in the
+/// background.
 struct Program {
     writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
     start: i64,
@@ -64,7 +65,7 @@ impl Program {
         self.writer.write(0, event).unwrap();
     }
 
-    /// Threads stand still between the times.
+    /// Threads are suspended between the times.
     fn suspend(&mut self, us: i64, tid: u32, reason: u64) {
         self.event(
             us,
@@ -74,12 +75,12 @@ impl Program {
         );
     }
 
-    /// All have stopped, or are let run again.
+    /// All threads are suspended, or resumed.
     fn part(&mut self, us: i64, tid: u32, id: u16) {
         self.event(us, tid, (id, 1), &[(self.runtime, 2)]);
     }
 
-    /// The heaps: generations 0 to 2 and large objects, each with what survived.
+    /// The heaps: generations 0 to 2 and large objects, each with the surviving bytes.
     fn heaps(&mut self, us: i64, tid: u32, sizes: [u64; 4], pinned_heap: Option<u64>) {
         let mut fields: Vec<(u64, usize)> = sizes
             .iter()
@@ -95,7 +96,7 @@ impl Program {
         self.event(us, tid, (id::GC_RESTART_END, 1), &[(self.runtime, 2)]);
     }
 
-    /// A collection of a generation begins; `kind` 1 is in the background.
+    /// A collection of a generation starts; `kind` 1 is in the background.
     fn begin(&mut self, us: i64, tid: u32, number: u64, (generation, kind): (u64, u64)) {
         let numbers = [
             (number, 4),
@@ -136,19 +137,19 @@ const COLUMNS: [&str; 4] = ["number", "gc_type", "duration_ns", "suspended_ns"];
 #[test]
 fn a_background_collection_has_all_its_pauses() {
     let mut p = Program::new();
-    // The first pause, by the thread that allocates.
+    // The first pause, on the thread that allocates.
     p.suspend(1000, ALLOCATES, GC_PREP);
     p.begin(1020, ALLOCATES, 5, (2, 1));
     p.restart(1100, ALLOCATES);
-    // A collection of generation 0 while it goes on.
+    // A collection of generation 0 during the background one.
     p.suspend(2000, ALLOCATES, GC);
     p.begin(2010, ALLOCATES, 6, (0, 2));
     p.end(2290, ALLOCATES, 6, 0);
     p.restart(2300, ALLOCATES);
-    // Suspensions for other reasons: a debugger, code that is thrown away.
+    // Suspensions for other reasons: a debugger, discarded code.
     p.suspend(3000, COLLECTS, CODE_PITCHING);
     p.restart(3900, COLLECTS);
-    // The last pause, by the thread that collects.
+    // The last pause, on the thread that collects.
     p.suspend(4000, COLLECTS, GC_PREP);
     p.restart(4050, COLLECTS);
     p.end(5020, COLLECTS, 5, 2);
@@ -176,8 +177,8 @@ fn a_collection_has_the_parts_of_its_pauses_and_the_heaps_behind_it() {
     p.heaps(1410, ALLOCATES, [24, 500, 9000, 85_000], Some(64));
     p.part(1420, ALLOCATES, id::GC_RESTART_BEGIN);
     p.restart(1425, ALLOCATES);
-    // All pauses count for a collection in the background; sizes of heaps without an ended collection belong
-    // to none.
+    // All pauses count toward a background collection; heap sizes without an ended collection
+    // belong to none.
     p.heaps(1500, ALLOCATES, [1, 1, 1, 1], None);
     for us in [2000, 3000] {
         p.suspend(us, COLLECTS, GC_PREP);
@@ -232,10 +233,10 @@ fn pauses_go_to_the_collection_that_is_in_progress() {
     p.suspend(100, ALLOCATES, GC);
     p.begin(110, ALLOCATES, 1, (1, 0));
     p.restart(150, ALLOCATES);
-    // No collection of the trace is in progress.
+    // No collection in the trace is in progress.
     p.suspend(200, COLLECTS, GC_PREP);
     p.restart(230, COLLECTS);
-    // A collection in the background, begun with one of generation 1 in the same pause: the pause
+    // A background collection that started in the same pause as one of generation 1: the pause
     // belongs to the later one.
     p.suspend(300, ALLOCATES, GC_PREP);
     p.begin(310, ALLOCATES, 2, (2, 1));

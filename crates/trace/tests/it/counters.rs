@@ -1,4 +1,5 @@
-//! Cores, speeds, parking, idle states, performance counters and branch records: events in, rows out.
+//! Cores, speeds, parking, idle states, performance counters and branch records: events in, rows
+//! out.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +18,7 @@ use etwkit_trace::table::{
 
 pub(crate) type Batches = Vec<(&'static Table, RecordBatch)>;
 
-/// A trace of two processors that is being written; a tick is a microsecond.
+/// A trace of two processors that is being written; one tick is a microsecond.
 pub(crate) struct Recording {
     pub(crate) writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
     pub(crate) start: i64,
@@ -227,7 +228,7 @@ fn kinds_of_cores_come_from_the_rundown_wherever_it_stands() {
     ];
     let want = [[0, 0, 0, 1, 2, 3000, 150], [1, 1, 0, 0, 1, 2000, 100]].map(|row| row.map(Some));
     assert_eq!(read(&rows, CpuCore::TABLE, columns), want);
-    // The rundown says more than the table; the configuration does not.
+    // The rundown contains more than the table; the configuration does not.
     assert_eq!(
         read(&rows, GenericEvent::TABLE, ["event_id"]),
         [[Some(64)]; 2]
@@ -237,12 +238,12 @@ fn kinds_of_cores_come_from_the_rundown_wherever_it_stands() {
 #[test]
 fn speeds_are_the_mean_of_the_time_before_or_hold_until_the_next_request() {
     let mut trace = Recording::new();
-    // DeliveredPerfChange: 120 % of 3000 MHz over 15 us; then 50 % over a time that overlaps; then without a
-    // length.
+    // DeliveredPerfChange: 120 % of 3000 MHz over 15 us; then 50 % over a time that overlaps; then
+    // without a length.
     trace.power(20, (111, 1), &[(0, 2), (0, 1), (120, 4), (15, 8)]);
     trace.power(40, (111, 1), &[(0, 2), (0, 1), (50, 4), (30, 8)]);
     trace.power(60, (111, 0), &[(0, 2), (0, 1), (100, 4)]);
-    // With the speed itself.
+    // Contains the speed itself.
     trace.power(
         60,
         (111, 2),
@@ -252,8 +253,8 @@ fn speeds_are_the_mean_of_the_time_before_or_hold_until_the_next_request() {
     trace.power(30, (10, 0), &[(4, 4), (2400, 4), (0, 2), (0, 1)]);
     trace.power(70, (10, 0), &[(5, 4), (900, 4), (0, 2), (0, 1)]);
     trace.power(80, (64, 4), &rundown(0, 0, 3000, 0, 100));
-    // A processor whose nominal speed no event reports: the percentage alone is no speed, and the event is
-    // kept.
+    // A processor without a known nominal speed: a percentage alone gives no speed, and the event
+    // is kept.
     trace.power(85, (111, 1), &[(0, 2), (1, 1), (77, 4), (10, 8)]);
     let rows = trace.rows(Range::ALL);
     let speeds = read(
@@ -288,10 +289,10 @@ fn parking_lasts_from_the_event_or_the_begin_to_the_end() {
     let core = |number: u64| [(7, 8), (0, 2), (number, 1)];
     trace.power(10, (14, 0), &core(0));
     trace.power(30, (15, 0), &core(0));
-    // It was parked when the trace began.
+    // It was parked at the start of the trace.
     trace.power(40, (15, 0), &core(1));
     trace.power(50, (14, 1), &[&core(1)[..], &[(1, 4)]].concat());
-    // Only forced parking ends, and there is none.
+    // Only forced parking ends, and it was not forced.
     trace.power(60, (204, 0), &[&core(1)[..], &[(0, 4)]].concat());
     let rows = trace.rows(Range {
         start_ns: 0,
@@ -344,7 +345,7 @@ fn a_difference_belongs_to_the_thread_that_ran_and_the_first_switch_has_none() {
     trace.switch(30, 0, 8, 0, &[150, 300]);
     trace.switch(50, 0, 0, 8, &[150, 310]);
     trace.switch(60, 0, 8, 4, &[190, 370]);
-    // Somebody changed the counters of processor 0.
+    // The counters of processor 0 were changed.
     trace.kernel(65, 1, (15, 49, 2), &bytes(&[(0, 4), (0, 4)]));
     trace.switch(70, 0, 4, 8, &[7, 9]);
     trace.switch(75, 0, 8, 0, &[8, 11]);

@@ -1,4 +1,4 @@
-//! Derived tables of hand-made rows.
+//! Derived tables of handwritten rows.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -384,7 +384,7 @@ fn the_example_of_the_page_on_tags() {
             row("default", "Other", [3, 15, 5, 11, 5, 11, 2, 3, 10, 95]),
         ]
     );
-    // `scan` and what has no name are called from `read`.
+    // `scan` and frames without names are called from `read`.
     assert_eq!(int(tags, "inclusive_ns"), [20, 10, 0, 10, 15].map(Some));
     let (process, default) = (of(&out, CpuProcess::TABLE), |n: usize| {
         found[3].2[n] + found[4].2[n]
@@ -471,8 +471,8 @@ fn run_time_of_a_method_is_that_of_slices_which_began_with_it() {
     );
 }
 
-/// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Of four times two wake a processor that
-/// sleeps deeply.
+/// Thread 1 waits in `wait main`; the n-th time it is ready for n ns. Two of four times wake a
+/// processor from deep sleep.
 fn wakeups(count: i64) -> Batches {
     let slices: Vec<ContextSwitch> = (0..count)
         .map(|n| {
@@ -584,8 +584,8 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_slices() {
     let mut out = Batches::new();
     derive(&example(), &[], &mut out).unwrap();
     let first_last = |name| of_method(&out, name, &["first_ns", "last_ns"]).unwrap();
-    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is switched in at
-    // 50.
+    // `main` is sampled first at 10 and switched out last at 95; `a` has one sample; `wait` is
+    // switched in at 50.
     assert_eq!(first_last("main"), [Some(10), Some(95)]);
     assert_eq!(first_last("a"), [Some(10), Some(10)]);
     assert_eq!(first_last("wait"), [Some(50), Some(80)]);
@@ -596,8 +596,8 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_slices() {
         .unwrap()
         .as_primitive::<arrow_array::types::Float64Type>();
     let depth = |name| depths.value(names.iter().position(|n| n == Some(name)).unwrap());
-    // `main` lies 2 frames from the innermost one in `a a main` and 1 in four others; `a` is innermost,
-    // whatever calls it.
+    // `main` is 2 frames from the innermost one in `a a main` and 1 in four others; `a` is
+    // innermost, independent of its callers.
     assert!(
         (depth("main") - 6.0 / 5.0).abs() < 1e-9,
         "{}",
@@ -609,7 +609,7 @@ fn depth_first_and_last_of_a_method_come_from_samples_and_slices() {
 #[test]
 fn methods_of_different_stacks_have_percentiles_of_their_own() {
     let mut tables = wakeups(240);
-    // Every third time the thread comes back in `b main` instead of `wait main`.
+    // Every third time the thread returns in `b main` instead of `wait main`.
     let slices: Vec<ContextSwitch> = (0..240)
         .map(|n| {
             let start = n * 1000;

@@ -1,4 +1,4 @@
-//! Derived tables of cores, counters and branches, of hand-made rows.
+//! Derived tables of cores, counters and branches from handwritten rows.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -24,7 +24,7 @@ fn derived(tables: &Batches) -> Batches {
     out
 }
 
-/// Rows of a derived table as text, `-` for what is missing.
+/// Rows of a derived table as text, `-` for missing values.
 fn read(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
     for (_, batch) in batches.iter().filter(|(of, _)| of.name == table.name) {
@@ -71,7 +71,8 @@ fn slice(
     }
 }
 
-/// Processor 0 is fast (class 1), processor 1 efficient (class 0); the page on counters has the picture.
+/// Processor 0 is fast (class 1), processor 1 efficient (class 0); the page on counters has the
+/// diagram.
 fn example() -> Batches {
     let core = |cpu, class, mhz| CpuCore {
         cpu,
@@ -304,7 +305,7 @@ fn a_processor_that_never_switched_was_idle() {
     let with = |more: Batches| {
         let mut tables = example();
         tables.retain(|(table, _)| table.name != CpuCore::TABLE.name);
-        // Processor 2 is of the fastest class, and nothing was ever switched there.
+        // Processor 2 is of the fastest class, and has no context switches.
         tables.push(rows(&[core(0, 1), core(1, 0), core(2, 2)]));
         tables.extend(more);
         derived(&tables)
@@ -317,7 +318,7 @@ fn a_processor_that_never_switched_was_idle() {
         "ready_any_idle_ns",
     ];
     let priorities = |more: Batches| read(&with(more), CpuClassPriority::TABLE, &columns);
-    // It was idle from 0 to 80, in which the switches of the others lie.
+    // It was idle from 0 to 80, which contains the switches of the others.
     let idle = ["1 0 50 50 20", "2 0 5 5 0", "2 1 20 20 0", "2 1 20 20 5"];
     assert_eq!(priorities(vec![]), idle);
     let states = read(
@@ -326,7 +327,7 @@ fn a_processor_that_never_switched_was_idle() {
         &["cpu", "state", "duration_ns"],
     );
     assert_eq!(states, ["0 2 40", "1 1 25", "2 - 80"]);
-    // A sample found it busy, or its switches may have been lost: nothing is known of it.
+    // A sample found it busy, or its switches may have been lost: its state is unknown.
     let unknown = ["1 0 50 30 20", "2 0 5 5 0", "2 1 20 0 0", "2 1 20 0 5"];
     let busy = CpuSample {
         ts_ns: 50,

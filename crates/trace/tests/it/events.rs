@@ -1,4 +1,4 @@
-//! The events that traces describe themselves, against the truth.
+//! The events that traces describe themselves, compared with the reference.
 
 use std::ops::ControlFlow;
 
@@ -43,7 +43,7 @@ fn section(session: &Session) -> (Value, Decoder) {
 #[test]
 fn every_sample_agrees_with_the_truth() {
     let (mut traces, mut compared) = (0, 0);
-    // An archive is opened by another crate; the whole command is compared there.
+    // Another crate opens archives; the whole command is compared there.
     for sample in samples().iter().filter(|s| {
         s.files
             .iter()
@@ -53,7 +53,8 @@ fn every_sample_agrees_with_the_truth() {
         let (ours, decoder) = section(&open(sample));
         let comparison = Comparison::of(&sample.name, truth, &ours);
         comparison.assert_equal();
-        // The comparison ignores keys that only we have, but here they would be events too many.
+        // The comparison ignores keys that only our output has, but here they would be additional
+        // events.
         assert_eq!(
             ours.as_object().unwrap().len(),
             truth.as_object().unwrap().len(),
@@ -71,7 +72,7 @@ fn every_sample_agrees_with_the_truth() {
     eprintln!("{traces} traces, {compared} values");
 }
 
-/// The section of events made here, the first pass over all of them included.
+/// The section of the events made here, including the first pass over them.
 fn made(records: &[Record]) -> Value {
     let clock = Clock {
         kind: ClockType::Qpc,
@@ -134,7 +135,7 @@ fn layouts_of_one_name_are_distinguished() {
 fn a_name_with_endless_layouts_is_listed_a_thousand_times() {
     let records: Vec<_> = (0..5000)
         .map(|n| self_described(n, "E", format!("f{n}\0\x04").as_bytes(), &[1]))
-        // The name that the seventh layout of E has already.
+        // The name of the seventh layout of E.
         .chain([self_described(5000, "E#7", b"a\0\x04", &[1])])
         .collect();
     let kinds = made(&records);
@@ -169,7 +170,7 @@ fn ports_and_addresses_are_numbers_and_only_three_events_are_kept() {
 
 #[test]
 fn a_layout_with_ports_is_one_whatever_else_its_metadata_says() {
-    // The second one has a tag on its field, which is no part of the layout.
+    // The second one has a tag on its field, which is not part of the layout.
     let ours = made(&[
         self_described(1, "E", b"port\0\x86\x07", &[1, 2]),
         self_described(2, "E", b"port\0\x86\x87\x01", &[1, 2]),

@@ -1,4 +1,5 @@
-//! Page faults: events of our own writer in, rows out. No real trace has any that were served from memory.
+//! Page faults: events of our own writer in, rows out. No real trace contains faults that were
+//! served from memory.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,7 +18,7 @@ impl Recording {
         self.kernel(us, cpu, (2, op, 2), &bytes(&[(address, 8), (0x400, 8)]));
     }
 
-    /// A page that was read from the file with the key 0x50 or 0x60 since `start`.
+    /// A page read since `start` from the file with the key 0x50 or 0x60.
     fn page_read(&mut self, us: i64, start: i64, key: u64, tid: u64, size: u64) {
         let start = (self.start + start) as u64;
         let fields = [
@@ -158,7 +159,7 @@ fn without_switches_nobody_knows_whose_faults_they_are() {
     );
 }
 
-/// Reads of a real trace against an independent decoding of it.
+/// Reads of a real trace compared with an independent decoding of it.
 #[test]
 fn reads_of_a_real_trace_are_those_of_its_truth() {
     let Some(folder) = etwkit_testkit::traces() else {
@@ -200,7 +201,7 @@ fn reads_of_a_real_trace_are_those_of_its_truth() {
             (file["count"].as_i64(), file["bytes"].as_i64()),
             "{path}"
         );
-        // Sums of a process and file are cut to whole microseconds here.
+        // Sums of a process and file are truncated to whole microseconds here.
         assert!(
             (us as f64 - file["elapsed_us"].as_f64().unwrap()).abs() < 10.0,
             "{path}"

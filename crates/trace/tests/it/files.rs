@@ -1,4 +1,4 @@
-//! Several files as one session: start and end do not depend on the order in which they are named.
+//! Several files as one session: start and end do not depend on the order of the files.
 
 use std::ops::ControlFlow;
 
@@ -16,8 +16,8 @@ use crate::counters::Batches;
 const MS: i64 = 10_000;
 const START: i64 = 133_000_000_000_000_000;
 
-/// A file that starts so many milliseconds behind the first one and is so many long, or is not closed; with
-/// an event at its begin and another one later.
+/// A file with a start in milliseconds after the first one and a length, or not closed; with one
+/// event at its start and another one later.
 fn file(start_ms: i64, length_ms: Option<i64>, event_ms: i64) -> Vec<u8> {
     let mut options = SessionOptions {
         t0: 7777 + start_ms * MS,
@@ -123,7 +123,8 @@ fn a_file_that_was_not_closed_ends_with_its_last_event_or_behind_it() {
     assert_eq!(row(&session(&[&early, &closed])).duration_ns, 1_000_000_000);
 }
 
-/// The four files of one diagnosis of Visual Studio; that of the injected events starts 1.537 s late.
+/// The four files of one diagnosis of Visual Studio; the file of the injected events starts 1.537 s
+/// late.
 #[test]
 fn the_files_of_a_diagnosis_are_one_session_in_any_order() {
     let Some(folder) = traces() else { return };
@@ -143,7 +144,8 @@ fn the_files_of_a_diagnosis_are_one_session_in_any_order() {
     ] {
         let trace = row(&session(&order));
         assert_eq!(trace.start_utc, "2020-09-14T22:49:57.2118091Z");
-        // Its header event comes 1.5374353 s behind the earliest by the counter, and it is 12.175038 s long.
+        // Its header event is 1.5374353 s after the earliest by the counter, and the file is
+        // 12.175038 s long.
         assert_eq!(trace.duration_ns, 13_712_473_300);
     }
 }

@@ -1,4 +1,4 @@
-//! Minifilter drivers: events of our own writer in, rows out. No real trace has any.
+//! Minifilter drivers: events of our own writer in, rows out. No real trace contains any.
 
 use etwkit_trace::derive::derive;
 use etwkit_trace::import::Range;
@@ -40,8 +40,8 @@ impl Recording {
         self.kernel(0, 0, (20, 3, 3), &[bytes(&head), wide(path)].concat());
     }
 
-    /// An event about a call for the operation 7 on the file object 0x10; what stands in front of and behind
-    /// the fields that all have.
+    /// An event of a call for operation 7 on the file object 0x10, with the bytes before and after
+    /// the common fields.
     fn call(&mut self, us: i64, cpu: u16, op: u8, (routine, major): (u64, u64), more: Option<u64>) {
         let is_end = matches!(op, PRE_END | POST_END);
         let start = more
@@ -91,11 +91,11 @@ fn example() -> Recording {
     trace.call(30, 0, PRE_END, (SCANNER, CREATE), Some(10));
     trace.call(40, 0, POST_START, (SCANNER, CREATE), None);
     trace.call(45, 0, POST_END, (SCANNER, CREATE), Some(40));
-    // Ends of calls whose starts were not recorded, and a failure behind its end.
+    // Ends of calls whose starts were not recorded, and a failure after its end.
     trace.call(60, 0, PRE_END, (BACKUP, READ), Some(50));
     trace.call(75, 0, PRE_END, (BACKUP, READ), Some(70));
     trace.call(76, 0, PRE_FAILURE, (BACKUP, READ), Some(DENIED));
-    // No event says when this one ended.
+    // No event records the end of this one.
     trace.call(80, 0, PRE_START, (SCANNER, READ), None);
     trace
 }
@@ -178,7 +178,7 @@ fn a_failure_may_come_before_the_end_or_without_it() {
     let mut trace = started();
     trace.call(10, 0, PRE_START, (SCANNER, CREATE), None);
     trace.call(20, 0, PRE_FAILURE, (SCANNER, CREATE), Some(DENIED));
-    // Another processor in between changes nothing.
+    // An event of another processor in between changes nothing.
     trace.call(21, 1, PRE_END, (BACKUP, READ), Some(15));
     trace.call(22, 0, PRE_END, (SCANNER, CREATE), Some(11));
     trace.call(30, 0, PRE_FAILURE, (SCANNER, CREATE), Some(DENIED));
@@ -194,7 +194,8 @@ fn a_failure_may_come_before_the_end_or_without_it() {
             [Some(40), Some(44), Some(4), Some(0x22)],
         ]
     );
-    // The start names the thread that ran; without a start it is the thread that runs at the end.
+    // The start identifies the thread that ran; without a start it is the thread that runs at the
+    // end.
     let threads = read(&rows, MiniFilter::TABLE, ["thread_key"]).concat();
     assert!(
         threads[0] == threads[3] && threads[0] != threads[2],

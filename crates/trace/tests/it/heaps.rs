@@ -1,4 +1,4 @@
-//! Heaps of programs: events of our own writer in, rows out. No real trace has any.
+//! Process heaps: events of our own writer in, rows out. No real trace contains any.
 
 use etwkit_etl::writer::{KernelContext, KernelEvent};
 use etwkit_trace::derive::derive;
@@ -143,7 +143,7 @@ fn sums_are_by_process_and_heap() {
         sums_of(example()),
         (counts.clone(), vec![[2, 100, 350].map(Some)])
     );
-    // Blocks that are left end with the heap.
+    // Remaining blocks end with the heap.
     let mut ended = example();
     ended.heap(50, DESTROY, &[]);
     assert_eq!(sums_of(ended), (counts, vec![[0, 0, 350].map(Some)]));

@@ -16,7 +16,7 @@ use etwkit_trace::table::{
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
 
-/// Two reads of one disk; ticks are microseconds.
+/// Two reads from one disk; ticks are microseconds.
 fn trace() -> Session {
     let mut options = SessionOptions::default();
     options.header.perf_freq = 1_000_000;
@@ -100,11 +100,11 @@ fn an_operation_belongs_to_a_range_if_it_began_in_it() {
     )
     .unwrap();
     assert_eq!(column(&rows, DiskIo::TABLE, "io_ns"), [11_000]);
-    // The access before it was on the disk all the same.
+    // The previous access still occupied the disk.
     assert_eq!(column(&rows, DiskIo::TABLE, "service_ns"), [5000]);
 }
 
-/// Samples of memory, as the documented layouts have them.
+/// Samples of memory in the documented layouts.
 #[test]
 fn memory_of_the_machine_and_of_processes_in_bytes() {
     let mut options = SessionOptions::default();
@@ -169,11 +169,11 @@ fn memory_of_the_machine_and_of_processes_in_bytes() {
     ] {
         assert_eq!(pages(MemoryMachine::TABLE, name), [expected], "{name}");
     }
-    // A payload that does not fit the layout stays an event without one.
+    // A payload that does not match the layout stays a generic event without one.
     assert_eq!(column(&rows, GenericEvent::TABLE, "ts_ns"), [7000]);
 }
 
-/// The .NET runtime writes the stack of an event as another event behind it, on the same thread.
+/// The .NET runtime logs the stack of an event as a second event on the same thread.
 #[test]
 fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
     let mut options = SessionOptions::default();
@@ -192,10 +192,10 @@ fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
         (10, 7, 80, exception("A")),
         (11, 8, 80, exception("B")),
         (12, 7, 82, stack(0x1000)),
-        // Another event of the thread, which has no table of its own, and its stack.
+        // Another event of the thread, which has no table, and its stack.
         (20, 7, 10, tick),
         (21, 7, 82, stack(0x2000)),
-        // A stack without an event in front of it.
+        // A stack without a preceding event.
         (30, 9, 82, stack(0x3000)),
         (40, 9, 80, exception("C")),
     ];
@@ -245,7 +245,8 @@ fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
     assert_eq!(addresses, [0x1000, 0x2000]);
 }
 
-/// What is not decoded is known by its name all the same, and the texts in its bytes stand for its fields.
+/// Events that cannot be decoded still have names, and the texts in their bytes replace their
+/// fields.
 #[test]
 fn events_without_a_layout_have_their_built_in_name_and_the_text_in_their_bytes() {
     const DEFENDER: Guid = Guid::literal("0a002690-3839-4e3a-b3b6-96d8df868d99");
@@ -312,12 +313,11 @@ fn events_without_a_layout_have_their_built_in_name_and_the_text_in_their_bytes(
             format!("{stream}/Stop names -"),
         ]
     );
-    // Without the bytes, no texts out of them are kept either.
+    // Without the bytes, their texts are not kept either.
     assert_eq!(rows(false)[0], format!("{stream}/Start names -"));
 }
 
-/// A thread of version 3 with 64-bit pointers, and a change of its processors 5 µs later.
-/// The address of code that is compiled at run time lies in no image; the rundown names its module.
+/// Code compiled at run time is in no image; the rundown names its module.
 #[test]
 fn compiled_code_belongs_to_the_assembly_that_the_runtime_names() {
     let mut options = SessionOptions::default();

@@ -24,7 +24,7 @@ struct Recording {
 const ISSUER: (u32, u32) = (44, 4);
 
 impl Recording {
-    /// A clock of that type, and that many ticks of the performance counter in a second.
+    /// The type of the clock, and the ticks of the performance counter per second.
     fn of(clock_type: u32, perf_freq: i64) -> Self {
         let mut options = SessionOptions {
             t0: 1_000_000,
@@ -40,7 +40,7 @@ impl Recording {
         }
     }
 
-    /// A clock that ticks each microsecond.
+    /// A clock with one tick per microsecond.
     fn new() -> Self {
         Self::of(1, 1_000_000)
     }
@@ -121,7 +121,7 @@ fn disk_section(session: &Session) -> Value {
     Summary::read(session).unwrap().sections["disk"].clone()
 }
 
-/// The table of `docs/numbers/io.md`: accesses of two disks in the order of their completion.
+/// The table of `docs/numbers/io.md`: accesses to two disks in order of completion.
 #[test]
 fn service_times_of_a_disk_do_not_overlap() {
     let mut trace = Recording::new();
@@ -156,7 +156,7 @@ fn service_times_of_a_disk_do_not_overlap() {
     let mut expected = accesses.map(|(disk, start, end, io, service)| {
         [disk.into(), start, end, io, service, io - service].map(Some)
     });
-    // Rows come in the order of completions.
+    // Rows are in order of completion.
     expected.sort_by_key(|row| row[2]);
     assert_eq!(found, expected);
     let depths = read(
@@ -198,7 +198,7 @@ fn service_times_of_a_disk_do_not_overlap() {
         ["disk", "queue_depth_start", "queue_depth_end"],
     );
     assert_eq!(depths, [[Some(1), Some(1), Some(2)]]);
-    // Each disk was busy for as long as its service times add up to: 0 to 16, 20 to 31; 5 to 30.
+    // The busy time of each disk is the sum of its service times: 0 to 16, 20 to 31; 5 to 30.
     let disks = &disk_section(&session)["by_disk"];
     let sums = |disk: &str| {
         (
@@ -212,11 +212,11 @@ fn service_times_of_a_disk_do_not_overlap() {
     );
 }
 
-/// The response time is reported in ticks of the performance counter, the completion in those of the clock.
+/// The response time is in ticks of the performance counter, the completion in ticks of the clock.
 #[test]
 fn response_times_are_ticks_of_the_performance_counter() {
-    // 3000 MHz processor; 35 795 450 ticks of a counter of 3.579545 MHz are 10 s, of one of 10 MHz 3.579545
-    // s.
+    // 3000 MHz processor; 35 795 450 ticks of a counter of 3.579545 MHz are 10 s, of one of 10 MHz
+    // 3.579545 s.
     for (clock_type, perf_freq, ticks_per_s, io_s) in [
         (1, 3_579_545, 3_579_545, 10.0),
         (2, 3_579_545, 10_000_000, 10.0),
@@ -225,7 +225,7 @@ fn response_times_are_ticks_of_the_performance_counter() {
     ] {
         let mut trace = Recording::of(clock_type, perf_freq);
         trace.read_done(11 * ticks_per_s, 3, 0, (1, 35_795_450), false);
-        // The access before it was done a second ago.
+        // The previous access was completed a second earlier.
         trace.read_done(12 * ticks_per_s, 3, 0, (2, 35_795_450), false);
         let session = trace.session(200_000_000);
         let columns = ["init_ns", "complete_ns", "io_ns", "service_ns"];
@@ -246,7 +246,8 @@ fn response_times_are_ticks_of_the_performance_counter() {
     }
 }
 
-/// Older completions do not name the thread: the start with the same request packet does, or the header.
+/// Older completions do not contain the thread: it comes from the start with the same request
+/// packet, or from the header.
 #[test]
 fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
     let other = (55, 5);
@@ -260,7 +261,8 @@ fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
                 &bytes(&[(pid.into(), 4), (tid.into(), 4), (0, 48)]),
             );
         }
-        // The starts of two versions, completed where another thread ran; then completions without start.
+        // The starts of two versions, completed on a processor that ran another thread; then
+        // completions without starts.
         let is_issuer = (tid, pid) == ISSUER;
         trace.kernel(10, (1, 12, 2), Some((tid, pid)), &bytes(&[(0x20, 8)]));
         trace.read_done(20, 2, 0, (0x20, 5), is_issuer);
@@ -277,7 +279,8 @@ fn accesses_of_older_systems_belong_to_the_thread_of_their_headers() {
             "{tid}"
         );
     }
-    // Without any start: the header of the completion, and where the thread is not known its process.
+    // Without any start: the thread in the header of the completion, or its process if the thread
+    // is unknown.
     for version in [1, 2] {
         let mut trace = Recording::new();
         trace.read_done(20, version, 0, (0x20, 5), true);
@@ -344,7 +347,7 @@ fn the_end_of_a_file_operation_without_its_start_is_a_row() {
             last
         ]
     );
-    // One without start belongs to a range with its end.
+    // An operation without a start belongs to the range that contains its end.
     let (kinds, rows) = operations(Range {
         start_ns: 25_000,
         end_ns: 50_000,
@@ -362,7 +365,8 @@ fn operations_have_what_they_were_asked_with() {
     let path = [b'a', 0, 0, 0];
     trace.kernel(10, (4, 64, 3), None, &[&bytes(&v3)[..], &path].concat());
     trace.kernel(20, (4, 64, 2), None, &[&bytes(&v2)[..], &path].concat());
-    // A paging read past the cache, with the word that Windows 10 puts behind it, and one that is cut.
+    // A paging read past the cache, with the word that Windows 10 appends, and a read that is cut
+    // off.
     let read_at = [(512, 8), (4, 8), (8, 8), (9, 8), (44, 4), (100, 4)];
     trace.kernel(
         30,
@@ -373,7 +377,7 @@ fn operations_have_what_they_were_asked_with() {
     let mut cut = read_at;
     cut[1] = (5, 8);
     trace.kernel(40, (4, 67, 3), None, &bytes(&cut));
-    // What is asked for, a control code, a listing.
+    // Information class, control code, directory listing.
     let info = |irp, class| [(irp, 8), (8, 8), (9, 8), (0, 8), (44, 4), (class, 4)];
     trace.kernel(50, (4, 74, 3), None, &bytes(&info(6, 5)));
     trace.kernel(60, (4, 75, 3), None, &bytes(&info(7, 0x0009_00A8)));

@@ -1,4 +1,4 @@
-//! Messages of ALPC: events of our own writer in, rows out. No real trace has any.
+//! ALPC messages: events of our own writer in, rows out. No real trace contains any.
 
 use etwkit_trace::derive::derive;
 use etwkit_trace::import::Range;
@@ -25,7 +25,7 @@ impl Recording {
         self.kernel(us, cpu, (26, op, 2), &bytes(&[(number, 4)]));
     }
 
-    /// The server begins to wait at a port.
+    /// The server starts to wait at a port.
     fn listen(&mut self, us: i64, port: &str) {
         self.kernel(
             us,
@@ -46,7 +46,8 @@ fn started() -> Recording {
     trace
 }
 
-/// The example of `docs/numbers/alpc.md`: a call of a service, then one that nobody waits for.
+/// The example of `docs/numbers/alpc.md`: a call of a service, then a call without a waiting
+/// caller.
 fn example() -> Recording {
     let mut trace = started();
     trace.listen(10, r"\RPC Control\spooler");
@@ -148,7 +149,7 @@ fn ends_of_waits_may_come_behind_the_answer_and_waits_may_end_without_one() {
     trace.message(50, SERVER, SEND, 5);
     trace.message(60, CLIENT, RECEIVE, 5);
     trace.message(62, CLIENT, UNWAIT, 0);
-    // A wait of the server that ends without a message says nothing about the next message.
+    // A wait of the server that ends without a message does not belong to the next message.
     trace.listen(63, "port");
     trace.message(64, SERVER, UNWAIT, TIMEOUT);
     // The caller gives up; then another message has the same number.
@@ -184,13 +185,13 @@ fn ends_of_waits_may_come_behind_the_answer_and_waits_may_end_without_one() {
 #[test]
 fn what_lies_in_front_of_the_trace_is_missing_and_not_guessed() {
     let mut trace = started();
-    // Sent before the trace; the answer goes to the caller that waits for it.
+    // Sent before the trace; the answer goes to the waiting caller.
     trace.message(10, CLIENT, WAIT_FOR_REPLY, 5);
     trace.message(20, SERVER, RECEIVE, 5);
     trace.message(25, SERVER, SEND, 5);
     trace.message(30, CLIENT, UNWAIT, 0);
     trace.message(31, CLIENT, RECEIVE, 5);
-    // Received before the trace: its answer cannot be recognised as one, and looks like a message.
+    // Received before the trace: its answer cannot be recognized and looks like a message.
     trace.message(40, SERVER, SEND, 7);
     trace.message(45, CLIENT, RECEIVE, 7);
     let rows = trace.rows(Range::ALL);

@@ -19,7 +19,7 @@ use etwkit_trace::table::{
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
 
-/// A trace that is being written; a tick is a microsecond.
+/// A trace that is being written; one tick is a microsecond.
 struct Recording {
     writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
     start: i64,
@@ -37,7 +37,7 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// An IPv4 `SOCKADDR` with its length in front.
+/// An IPv4 `SOCKADDR` after its length.
 fn socket(last: u8, port: u16) -> Vec<u8> {
     let port = port.to_be_bytes();
     let address = [
@@ -164,7 +164,8 @@ impl Recording {
         self.tcp(us, (1300, 0), &payload);
     }
 
-    /// The system counted 1000 bytes in 3 of 5 segments received, 2000 bytes in 4 of 6 segments sent.
+    /// The system counted 1000 bytes in 3 of 5 segments received, 2000 bytes in 4 of 6 segments
+    /// sent.
     fn summary(&mut self, us: i64) {
         let counts = [2000u64, 1000, 4, 3, 6, 5].map(u64::to_le_bytes).concat();
         let payload = [&TCB.to_le_bytes()[..], &counts, &[0; 92]].concat();
@@ -222,7 +223,8 @@ fn queries_are_paired_by_process_name_and_type() {
     r.answer(30, BROWSER, "www.example.com", 28);
     r.answer(40, MAILER, "www.example.com", 1);
     r.answer(50, BROWSER, "www.example.com", 1);
-    // A second answer ends no query, a second start gives the first one up, the last one is never answered.
+    // A second answer ends no query, a second start abandons the first one, and the last query is
+    // never answered.
     r.answer(55, BROWSER, "www.example.com", 1);
     r.query(60, MAILER, "a", 1);
     r.query(65, MAILER, "a", 1);
@@ -272,7 +274,7 @@ fn servers_belong_to_the_queries_they_may_be_of() {
         values(&rows, DnsQuery::TABLE, &["end_ns", "servers"]),
         ["20 1.1.1.1", "21 -", "22 1.1.1.1;2.2.2.2"]
     );
-    // An event that no query shows stays an event.
+    // An event that no query shows stays a generic event.
     assert_eq!(
         values(&rows, GenericEvent::TABLE, &["ts_ns", "event_id"]),
         ["16 3010"]
@@ -338,7 +340,7 @@ fn a_connection_is_distinguished_from_the_next_one_of_its_control_block() {
     r.write(30, TCPIP, (1002, 0, MAILER), &ends, &[]);
     r.end(35, 1033, (5001, 443), MAILER);
     r.send(40, 1, 50);
-    // The same connection is reported again when the session ends.
+    // The same connection is reported again at the end of the session.
     r.rundown(50, (5001, 443), MAILER);
     let mut rows = values(
         &r.rows(),
@@ -435,7 +437,7 @@ fn what_the_system_counted_depends_on_whether_the_connection_was_closed() {
         }
         r.summary(20);
         let rows = r.rows();
-        // The summary says more than the columns show.
+        // The summary contains more than the columns show.
         assert_eq!(values(&rows, GenericEvent::TABLE, &["event_id"]), ["1352"]);
         values(&rows, TcpConnection::TABLE, &columns)
     };

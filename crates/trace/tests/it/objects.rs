@@ -97,7 +97,7 @@ fn started() -> Recording {
     trace
 }
 
-/// Process ids of a column of keys.
+/// Process IDs of a column of keys.
 fn pids(rows: &crate::counters::Batches, column: &str) -> Vec<Option<i64>> {
     let processes = read(rows, Process::TABLE, ["process_key", "pid"]);
     let pid = |key: Option<i64>| {
@@ -118,16 +118,16 @@ fn values_and_addresses_are_used_again() {
     let mut trace = started();
     trace.handle(10, CREATE, 100, 0xA0, 0x14, "");
     trace.handle(30, CLOSE, 100, 0xA0, 0x14, "First");
-    // The same value and address for another object, whose handle goes to another process, too, and stays
-    // open there.
+    // The same value and address for another object, whose handle is also copied to another process
+    // and stays open there.
     trace.handle(40, CREATE, 100, 0xA0, 0x14, "");
     trace.duplicate(45, 100, 0xA0, (100, 0x14), (200, 0x20));
     trace.handle(50, CLOSE, 100, 0xA0, 0x14, "Second");
-    // The close of the first one of these is missing.
+    // The close of the first of these is missing.
     trace.handle(60, CREATE, 100, 0xB0, 0x18, "");
     trace.handle(70, CREATE, 100, 0xC0, 0x18, "");
     trace.handle(75, CLOSE, 100, 0xC0, 0x18, "");
-    // Nothing says when this one was created.
+    // No event records the creation of this one.
     trace.handle(80, CLOSE, 200, 0xD0, 0x30, "Old");
     trace.kernel(
         90,
@@ -244,7 +244,7 @@ fn where_objects_report_their_ends_they_outlive_their_handles() {
 fn a_process_inherits_handles_and_the_kernel_has_its_own() {
     let mut trace = started();
     trace.handle(10, CREATE, 100, 0xA0, 0x14, "");
-    // A copy with the same value in the same process: that of the process that starts next.
+    // A copy with the same value in the same process: the process that starts next.
     trace.duplicate(20, 100, 0xA0, (100, 0x14), (100, 0x14));
     trace.process(25, 1, 300, 100);
     trace.handle(30, CLOSE, 300, 0xA0, 0x14, "");
@@ -386,14 +386,14 @@ fn what_is_committed_twice_or_given_back_in_part_is_counted_by_pages() {
             &bytes(&[(base, 8), (size, 8), (100, 4), (flags, 4)]),
         );
     };
-    // Reserved; eight pages committed; the middle four given back; six pages around the hole committed; three
-    // given back.
+    // Reserved; eight pages committed; the middle four decommitted; six pages around the hole
+    // committed; three decommitted.
     event(5, 98, 0x1000, 0x10000, reserve);
     event(10, 98, 0x1000, 0x8000, commit);
     event(20, 99, 0x3000, 0x4000, decommit);
     event(30, 98, 0x2000, 0x6000, commit | reserve);
     event(40, 99, 0x6000, 0x3000, decommit);
-    // Another region is given back as a whole.
+    // Another region is released as a whole.
     event(50, 98, 0x90_0000, 0x1001, commit);
     event(60, 99, 0x90_0000, 0x3000, release);
     let rows = trace.rows(Range::ALL);

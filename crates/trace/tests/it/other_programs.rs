@@ -7,12 +7,12 @@ const PAGE: &str = include_str!("../../../../docs/numbers/wpa.md");
 #[test]
 fn every_column_that_the_page_names_exists() {
     let mut looked_up = 0;
-    // Every second part stands between two backticks.
+    // Every second part is between two backticks.
     for code in PAGE.split('`').skip(1).step_by(2) {
         let Some((name, column)) = code.split_once('.') else {
             continue;
         };
-        // Other programs, files and ranges have dots, too.
+        // Other programs, files and ranges also have dots.
         if !column
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

@@ -1,4 +1,4 @@
-//! Memory of the kernel: events of our own writer in, rows out. No real trace has any.
+//! Kernel pool: events of our own writer in, rows out. No real trace contains any.
 
 use etwkit_trace::derive::derive;
 use etwkit_trace::import::Range;
@@ -17,7 +17,7 @@ const PAGED: u64 = 1;
 const NON_PAGED: u64 = 512;
 
 impl Recording {
-    /// An event of the pool on processor 0: tag and type, bytes, address, session.
+    /// A pool event on processor 0: tag and type, bytes, address, session.
     fn pool(&mut self, us: i64, opcode: u8, (tag, kind): (&[u8; 4], u64), rest: &[u64]) {
         let sizes = [8, 8, 4];
         let rest: Vec<(u64, usize)> = rest.iter().copied().zip(sizes).collect();
@@ -53,7 +53,7 @@ fn example() -> Recording {
     trace.stack(30, (200, 9), 0xFFFF_8000_0000_2000);
     // Allocated before the trace.
     trace.pool(31, FREE, (b"CamO", PAGED), &[512, 0x9000]);
-    // The free of the block before is missing.
+    // The free of the previous block is missing.
     trace.pool(40, ALLOCATE, (b"CamN", PAGED), &[24, 0x3000]);
     trace
 }

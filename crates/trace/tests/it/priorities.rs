@@ -9,7 +9,7 @@ use crate::counters::{Recording, bytes, read, words};
 fn a_priority_is_changed_by_the_thread_that_runs_with_its_stack() {
     let mut trace = Recording::new();
     trace.switch(5, 1, 0, 8, &[]);
-    // On processor 1 thread 8 raises thread 12 from 8 to 15; what runs on processor 0 is not known.
+    // On processor 1 thread 8 raises thread 12 from 8 to 15; the thread on processor 0 is unknown.
     trace.kernel(
         10,
         1,
@@ -41,7 +41,7 @@ fn a_priority_is_changed_by_the_thread_that_runs_with_its_stack() {
         (5, 52, 3),
         &bytes(&[(12, 4), (2, 1), (0, 1), (0, 2)]),
     );
-    // Cut short: an event of its own, no row.
+    // Cut off: a generic event and no row.
     trace.kernel(30, 0, (5, 48, 3), &bytes(&[(12, 4), (8, 1)]));
     let rows = trace.rows(Range::ALL);
     let changes = read(

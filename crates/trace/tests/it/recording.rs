@@ -1,4 +1,4 @@
-//! What a recording holds and what it says about the machine: events in, rows out. The examples of
+//! Contents of a recording and facts about the machine: events in, rows out. The examples of
 //! docs/numbers/recording.md and docs/numbers/machine.md.
 
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// The stack of what was logged at a time.
+    /// The stack of the event at a time.
     fn stack_of(&mut self, us: i64, cpu: u16, of_us: i64) {
         let owner = (self.start + of_us) as u64;
         self.kernel(
@@ -51,10 +51,10 @@ impl Recording {
         );
     }
 
-    /// What the merge step says of an event of AFD.
+    /// The EventInfo record of an event of AFD.
     fn describe(&mut self, us: i64, id: u16, properties: &[(&'static str, u16)]) {
         let property = |(name, kind): &(&'static str, u16)| match *name {
-            // As long as the property in front of it says.
+            // The previous property contains the length.
             "Address" => Property {
                 flags: 2,
                 length: properties.len() as u16 - 2,
@@ -83,7 +83,8 @@ impl Recording {
     }
 }
 
-/// Rows of `event_count` but those of the header and of stacks: second, group, id, opcode, events, stacks.
+/// Rows of `event_count` except for the header and for stacks: second, group, ID, opcode, events,
+/// stacks.
 fn counted(rows: &Batches) -> Vec<[i64; 6]> {
     let columns = [
         "second",
@@ -110,7 +111,7 @@ fn events_are_counted_in_the_second_in_which_they_were_logged() {
     }
     trace.of_process(S + 5, 4, KERNEL_POWER, (95, 0), &bytes(&[(10_000, 4)]));
     trace.stack_of(20, 1, 10);
-    // The stack comes in the next second, and counts in the second of its event.
+    // The stack is logged in the next second, and counts in the second of its event.
     trace.stack_of(S + 6, 0, S - 1);
     // The stack of an event that is missing.
     trace.stack_of(S + 7, 0, 11);
@@ -141,7 +142,8 @@ fn events_are_counted_in_the_second_in_which_they_were_logged() {
     );
 }
 
-/// Where a clock stands still, each event has its stack, however many there are of that time.
+/// If the clock does not advance, each event has its stack, independent of the number of events of
+/// that time.
 #[test]
 fn events_of_one_moment_have_a_stack_each() {
     const ALL: usize = 3000;
@@ -178,7 +180,7 @@ fn a_part_of_a_trace_counts_its_own_events() {
     assert_eq!(counted(&part(0, 5_999)), [[0, 15, 0, 46, 1, 0]]);
 }
 
-/// Two halves of one stack are one stack; of two events of one time on a processor each has its own.
+/// Two halves of one stack are one stack; two events of one time on a processor have one each.
 #[test]
 fn a_stack_counts_once_whatever_it_consists_of() {
     let mut trace = Recording::new();
@@ -216,7 +218,7 @@ fn kinds_above_the_limit_are_counted_together() {
     .unwrap();
     let rows = read(&sink, EventCount::TABLE, ["event_id", "events"]);
     let together: Vec<_> = rows.iter().filter(|row| row[0].is_none()).collect();
-    // The header event and 16,382 ids have a number of their own.
+    // The header event and 16,382 IDs have a number of their own.
     assert_eq!(together, [&[None, Some(20_000 - 16_382)]]);
     assert_eq!(
         rows.iter().filter_map(|row| row[1]).sum::<i64>(),
@@ -267,7 +269,7 @@ fn a_request_for_a_timer_holds_until_the_next_one() {
     trace.of_process(101, 100, KERNEL_POWER, (95, 0), &bytes(&[(10_000, 4)]));
     trace.of_process(300, 100, KERNEL_POWER, (63, 2), &request(5_000, 100, 1));
     trace.of_process(500, 100, KERNEL_POWER, (63, 2), &request(0, 100, 0));
-    // Listed again at the end, as it is.
+    // Listed again at the end, unchanged.
     trace.of_process(900, 4, KERNEL_POWER, (97, 1), &before);
     let rows = trace.rows(Range::ALL);
     let columns = ["resolution_ns", "start_ns", "end_ns"];
@@ -365,7 +367,7 @@ fn a_runtime_is_listed_once_with_its_start() {
     );
 }
 
-/// 584 bytes of a card of the network, 1352 of its interface, as the merge step writes them.
+/// 584 bytes of a network adapter, 1352 of its interface, as the merge step writes them.
 #[test]
 fn cards_of_the_network_have_their_interface() {
     let mut trace = Recording::new();
@@ -418,7 +420,7 @@ const U32: u16 = 8;
 const POINTER: u16 = 16;
 const BINARY: u16 = 14;
 
-/// A trace with the events of a socket, which it describes or not.
+/// A trace with the events of a socket, with or without their descriptions.
 fn sockets(is_described: bool) -> Batches {
     let mut trace = Recording::new();
     let head = [
@@ -477,7 +479,7 @@ fn sockets(is_described: bool) -> Batches {
     };
     event(10, 1000, 0, &[(2, 4), (1, 4), (6, 4), (100, 8), (0, 4)]);
     event(11, 1000, 1, &[(2, 4), (1, 4), (6, 4), (100, 8), (0, 4)]);
-    // AF_INET, port 443 and 10.0.0.9 in the order of the network.
+    // AF_INET, port 443 and 10.0.0.9 in network byte order.
     let address = [
         (0, 4),
         (8, 4),
@@ -503,7 +505,7 @@ fn sockets(is_described: bool) -> Batches {
     }
     event(100, 1001, 0, &[(0, 4)]);
     event(110, 1001, 1, &[(0, 4)]);
-    // The endpoint is used again, by a socket that existed before the trace and stays open.
+    // The endpoint address is reused by a socket that existed before the trace and stays open.
     event(120, 1003, 1, &[(1, 4), (0x7000, 8), (5, 4), (0, 4)]);
     trace.rows(Range::ALL)
 }

@@ -44,7 +44,7 @@ impl Recording {
         self.kernel(to, 0, (9, op, 2), &payload);
     }
 
-    /// What a control block stands for.
+    /// The key of a control block.
     fn block(&mut self, us: i64, op: u8, block: u64, path: &str) {
         self.registry(op, us, us, (0, 0), block, path);
     }
@@ -65,15 +65,15 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
     trace.block(2, BLOCK_START, RUN, r"\REGISTRY\MACHINE\SOFTWARE\Run");
     trace.registry(OPEN, 10, 14, (NOT_FOUND, 0), RUN, r"Sub\Key");
     trace.registry(QUERY_VALUE, 20, 21, (0, 2), RUN, "Tray");
-    // The default value has no name. Closing the last handle ends the control block before the operation
-    // does.
+    // The default value has no name. Closing the last handle ends the control block before the
+    // operation does.
     trace.registry(QUERY_VALUE, 22, 23, (0, 2), RUN, "");
     trace.block(25, BLOCK_DELETE, RUN, r"\REGISTRY\MACHINE\SOFTWARE\Run");
     trace.registry(CLOSE, 24, 26, (0, 0), RUN, "");
-    // The memory is another key now.
+    // The address now belongs to another key.
     trace.block(30, BLOCK_CREATE, RUN, r"\REGISTRY\USER\.DEFAULT");
     trace.registry(ENUMERATE, 31, 33, (0x8000_001A, 7), RUN, "");
-    // Only named when the session ends.
+    // Named only at the end of the session.
     trace.registry(CREATE, 40, 50, (0, 0), CLASSES, "New");
     trace.registry(OPEN, 51, 52, (0, 0), 0, r"\Registry\Machine\System");
     trace.registry(OPEN, 53, 54, (0, 0), 0x77, "Lost");
@@ -156,7 +156,7 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
             Some(7)
         ]
     );
-    // All of the thread that ran, and no event is reported twice.
+    // All belong to the thread that ran, and no event is reported twice.
     let threads = read(&rows, RegistryIo::TABLE, ["thread_key"]).concat();
     assert!(
         threads
@@ -204,7 +204,7 @@ fn older_versions_say_how_long_an_operation_took() {
 fn a_begin_behind_the_end_gives_no_duration_and_other_events_stay() {
     let mut trace = Recording::new();
     trace.registry(OPEN, 20, 10, (0, 0), 0, r"\REGISTRY");
-    // Too short, and an event of a hive.
+    // Too short a payload, and an event of a hive.
     trace.kernel(15, 0, (9, OPEN, 2), &bytes(&[(0, 8), (0, 4)]));
     trace.kernel(16, 0, (9, 35, 2), &bytes(&[(1, 4)]));
     let rows = trace.rows(Range::ALL);

@@ -1,4 +1,5 @@
-//! Typed reports: which events a filter lets pass, which files belong together, what serialises to what.
+//! Typed reports: the events that a filter accepts, the files that belong together, and the
+//! serialized form.
 
 use std::ops::ControlFlow;
 
@@ -15,12 +16,12 @@ use serde_json::{Value, json};
 const START: i64 = 133_000_000_000_000_000;
 const SECOND: i64 = 10_000_000;
 
-/// Values of 4 or 8 bytes, one behind the other.
+/// Values of 4 or 8 bytes, concatenated.
 macro_rules! bytes {
     ($($value:expr),* $(,)?) => { [$(&$value.to_le_bytes()[..]),*].concat() };
 }
 
-/// Threads 4 (of process 8) and 5 (of process 9) take turns on a processor; one call of the system lies
+/// Threads 4 (of process 8) and 5 (of process 9) take turns on a processor, with one system call in
 /// between.
 fn trace() -> Session {
     let mut writer =
@@ -54,7 +55,7 @@ fn trace() -> Session {
     Session::open(vec![Box::new(writer.finish(START).unwrap().into_inner())]).unwrap()
 }
 
-/// Expects the texts that stand in a list of words.
+/// Expects the texts in a list of words.
 fn one_of(words: &'static str) -> Wanted<'static> {
     Box::new(move |texts| {
         texts
@@ -85,7 +86,7 @@ fn counted(session: &Session, filter: &EventFilter<'_>, unordered: bool) -> Coun
     CountReport::read(session, &counting, filter).unwrap()
 }
 
-/// All filters, each with the times of the events that it lets pass, in units of 100 ns.
+/// All filters, each with the times of the events that it accepts, in units of 100 ns.
 #[test]
 fn what_is_counted_is_what_is_listed() {
     let name = |words| EventFilter {
@@ -246,8 +247,8 @@ fn a_row_serialises_to_what_machines_get() {
     );
 }
 
-/// Events of HTTP.sys, which nothing in the trace describes: a known one, one that no table knows, and one
-/// of a provider that nobody knows.
+/// Events of HTTP.sys, which the trace does not describe: a known event, one that no table has, and
+/// one of an unknown provider.
 fn undescribed() -> Session {
     const HTTP: Guid = Guid::literal("dd5ef90a-6398-47a4-ad34-4dcecdef795f");
     const NOBODY: Guid = Guid::literal("00000000-0000-0000-0000-0000000000aa");
@@ -306,13 +307,13 @@ fn an_event_without_description_has_its_built_in_name_and_the_text_in_its_bytes(
         payload.starts_with("785634120080ffff04000000680074007400"),
         "{payload}"
     );
-    // A byte that is no character ends a text, and a single letter is no text.
+    // A byte that is not a character ends a text, and a single letter is not a text.
     assert_eq!(fields[0]["text"], json!(["http://host/"]));
     assert_eq!(
         (&fields[2], &fields[3]),
         (&json!({"payload": "01"}), &json!({}))
     );
-    // What is known by a name is found by its number as well.
+    // Events that have names are also found by their numbers.
     for (words, expected) in [("Parse", 2), ("EventID(2)", 3), ("EventID(0)", 0)] {
         assert_eq!(listed(&session, &name(words)).len(), expected, "{words}");
     }
@@ -353,10 +354,10 @@ fn counts_of_events_without_description_have_their_built_in_names() {
 /// Start, end and time since the boot of some files, in seconds.
 type Files = &'static [(i64, i64, i64)];
 
-/// What is tried, with which files, and those that do not fit.
+/// The case, its files, and the files that do not match.
 type Case = (&'static str, Files, &'static [(&'static str, Misfit)]);
 
-/// Some files, those that were not recorded with the first one, and why.
+/// Some files, the files that were not recorded with the first one, and the reasons.
 #[test]
 fn files_that_were_not_recorded_together_are_named() {
     let file = |(start, end, boot): (i64, i64, i64)| -> Box<dyn ByteSource> {
@@ -423,7 +424,7 @@ fn files_that_were_not_recorded_together_are_named() {
     }
 }
 
-/// A session that is read once has all that the faster pass can know, and it is the same.
+/// A session that is read once has all data that the faster pass can know, with equal values.
 #[test]
 fn reading_once_leaves_out_nothing_but_sections_and_cpu_use() {
     let session = trace();

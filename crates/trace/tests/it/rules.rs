@@ -1,4 +1,5 @@
-//! Rules of the sections of `etwkit info --json` that no sample trace needs: traces made by the writer.
+//! Rules of the sections of `etwkit info --json` that no sample trace covers: traces made by the
+//! writer.
 
 use std::io::Cursor;
 
@@ -10,12 +11,12 @@ use serde_json::{Map, Value, json};
 
 type Writer = TraceWriter<Cursor<Vec<u8>>>;
 
-/// Values of 1, 2, 4 or 8 bytes, one behind the other.
+/// Values of 1, 2, 4 or 8 bytes, concatenated.
 macro_rules! bytes {
     ($($value:expr),* $(,)?) => { [$(&$value.to_le_bytes()[..]),*].concat() };
 }
 
-/// The sections of a trace whose clock ticks once each microsecond.
+/// The sections of a trace whose clock ticks once per microsecond.
 fn sections(events: impl FnOnce(&mut Writer)) -> Map<String, Value> {
     let mut options = SessionOptions::default();
     options.header.perf_freq = 1_000_000;
@@ -148,7 +149,7 @@ fn thread_0_is_process_0_wherever_it_occurs() {
     }
 }
 
-/// A process event of version 4 with pid and exit status.
+/// A process event of version 4 with process ID and exit status.
 fn process(w: &mut Writer, timestamp: i64, opcode: u8, key: u64, pid: u32, exit: u32) {
     let fixed = bytes!(key, pid, 4u32, 1i32, exit, 0u64, 0u32);
     // No SID, a name, no texts.

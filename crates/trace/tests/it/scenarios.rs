@@ -1,5 +1,5 @@
-//! Scenario traces in, rows out: every sum of minifilters, page faults, heaps, pool and messages is what the
-//! simulation counted. Both are our own: no real trace has such events.
+//! Scenario traces in, rows out: every sum of minifilters, page faults, heaps, pool and messages
+//! equals the count of the simulation. Both are our own: no real trace has these events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
@@ -19,7 +19,7 @@ use etwkit_trace::table::{
 
 use crate::counters::Batches;
 
-/// Rows of a trace, and who their keys are.
+/// Rows of a trace, and the processes and threads of their keys.
 pub(crate) struct Made {
     pub(crate) rows: Batches,
     pub(crate) pids: HashMap<i64, String>,

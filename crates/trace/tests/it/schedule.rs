@@ -1,4 +1,4 @@
-//! Running, ready and waiting of the made traces against their truth.
+//! Running, ready and waiting times of the synthetic traces, compared with the reference.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -22,12 +22,12 @@ fn directory(session: &Session) -> Directory {
     builder.finish(session.files()[0].header().pointer_size as usize)
 }
 
-/// The end of the session as the truth has it.
+/// The end of the session according to the reference.
 fn end_ns(truth: &Value) -> i64 {
     (truth["meta"]["trace_end_us"].as_f64().unwrap() * 1000.0).round() as i64
 }
 
-/// Differences to the truth of every thread and of every processor.
+/// Differences from the reference for every thread and every processor.
 fn check(name: &str, session: &Session, truth: &Value) -> Vec<String> {
     let directory = directory(session);
     let clock = session.clock();
@@ -93,8 +93,8 @@ fn check(name: &str, session: &Session, truth: &Value) -> Vec<String> {
             }
         }
         for (column, mut want) in wanted {
-            // The truth goes from the start of the session to its end; what ran in front of the first event
-            // of the kernel logger and behind its last one is not known.
+            // The reference covers the session from start to end; activity before the first event
+            // of the kernel logger and after its last one is unknown.
             match column.as_str() {
                 "run_open_start_us" if want > 0.0 => want -= edges_us[0],
                 "run_open_end_us" if want > 0.0 => want -= edges_us[1],
@@ -128,7 +128,7 @@ fn times_of_every_thread_equal_the_truth_to_a_quarter_microsecond() {
             .unwrap()
             .to_string_lossy()
             .replace(".truth.json", "");
-        // Cut traces have their truth up to the damage; the test of lost buffers is below.
+        // The reference of cut traces ends at the damage; the test of lost buffers is below.
         if truth["sched"]["threads"].is_null() || name.starts_with("lost") {
             continue;
         }

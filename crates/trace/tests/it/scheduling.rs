@@ -1,5 +1,5 @@
-//! Who ran, waited and was ready; where nothing is known of it; creators of threads; stacks of switches and
-//! samples. Events in, rows out.
+//! Running, ready and waiting threads, with unknown periods; creators of threads; stacks of
+//! switches and samples. Events in, rows out.
 
 use std::io::Cursor;
 use std::ops::ControlFlow;
@@ -15,14 +15,14 @@ use etwkit_trace::table::{
 
 use crate::counters::{Batches, bytes, read, wide};
 
-/// State of a thread that waits, and of one that was preempted.
+/// States of a waiting thread, and of a preempted one.
 pub(crate) const WAITS: u8 = 5;
 pub(crate) const PREEMPTED: u8 = 1;
 
 /// An address of the kernel.
 const KERNEL: u64 = 0xFFFF_8000_0000_1000;
 
-/// A trace that is being written; a tick is a microsecond.
+/// A trace that is being written; one tick is a microsecond.
 pub(crate) struct Recording {
     writer: TraceWriter<Cursor<Vec<u8>>>,
     start: i64,
@@ -47,7 +47,7 @@ impl Recording {
         }
     }
 
-    /// A kernel event that a thread of process 40 logged, or nobody.
+    /// A kernel event that a thread of process 40 logged, or no thread.
     pub(crate) fn kernel(
         &mut self,
         us: i64,
@@ -110,7 +110,7 @@ impl Recording {
         self.kernel(us, cpu, None, (15, 34, 2), b"mark\0");
     }
 
-    /// What comes next lies behind a buffer of processor 0 that is missing.
+    /// Drops a buffer of processor 0 at this point.
     pub(crate) fn lose_buffer(&mut self) {
         self.writer.flush(0).unwrap();
         self.writer.lose_buffer(0).unwrap();
@@ -168,7 +168,7 @@ pub(crate) fn rows(files: Vec<Vec<u8>>) -> (Batches, Imported) {
     (sink, imported)
 }
 
-/// Thread, T0, T1, T2, T3, running, waiting, ready of every row; idle is left out.
+/// Thread, T0, T1, T2, T3, running, waiting and ready times of every row except idle.
 fn slices(rows: &Batches) -> Vec<[Option<i64>; 8]> {
     let tids = read(rows, Thread::TABLE, ["thread_key", "tid"]);
     let tid = |key| {
@@ -228,8 +228,8 @@ fn stack_ids(rows: &Batches, table: &Table, column: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// The example of `docs/numbers/schedule.md`: made ready on another processor before the switch-out is
-/// logged.
+/// The example of `docs/numbers/schedule.md`: made ready on another processor before the switch-out
+/// is logged.
 #[test]
 fn a_thread_that_is_made_ready_just_before_its_switch_out_keeps_who_made_it_ready() {
     let mut trace = Recording::new();
@@ -284,7 +284,8 @@ fn a_new_thread_has_the_time_at_which_it_was_first_made_ready_and_ran() {
         threads.contains(&[Some(16), Some(31), None, None]),
         "{threads:?}"
     );
-    // How long it was ready is reported with the thread; what it waited for is nobody's.
+    // The row of the thread has its first ready time, so its first slice has no ready and no
+    // waiting time.
     let first = slices(&rows)
         .into_iter()
         .find(|slice| slice[3] == Some(20))
@@ -312,7 +313,7 @@ fn threads_and_processes_know_who_created_them() {
         let fixed = bytes(&[(9, 8), (pid, 4), (4, 4), (1, 4), (259, 4), (0, 8), (0, 4)]);
         [&fixed[..], &[0; 4], b"a.exe\0", &wide("a.exe -x"), &[0; 4]].concat()
     };
-    // The parent is process 4, but it was a thread of process 40 that created it.
+    // The parent is process 4, but a thread of process 40 created it.
     trace.kernel(10, 0, Some(44), (3, 1, 4), &process(100));
     trace.thread(11, Some(44), 1, 100, 104);
     trace.thread(20, Some(104), 1, 100, 108);
@@ -373,7 +374,7 @@ fn starts_of_the_process_provider_are_logged_by_threads_of_the_parent() {
         started.iter().all(|(creator, _)| creator.is_some()),
         "{started:?}"
     );
-    // No event describes the thread that started two of them, so that its process is not known.
+    // No event describes the thread that started two of them, so its process is unknown.
     let described: Vec<_> = started
         .iter()
         .filter_map(|(creator, parent)| of(*creator).map(|of| (Some(of), *parent)))
@@ -385,8 +386,8 @@ fn starts_of_the_process_provider_are_logged_by_threads_of_the_parent() {
     );
 }
 
-/// The example of `docs/numbers/schedule.md`: a session of programs that begins before the kernel logger and
-/// ends behind it.
+/// The example of `docs/numbers/schedule.md`: a user-mode session that starts before the kernel
+/// logger and ends after it.
 #[test]
 fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
     let mut programs = Recording::new();
@@ -489,8 +490,8 @@ fn gaps_of(imported: &Imported) -> i64 {
         .map_or(0, |d| d.count)
 }
 
-/// The example of `docs/numbers/schedule.md`: no flag shows the buffer that is missing, only the numbers
-/// of the others do.
+/// The example of `docs/numbers/schedule.md`: only the numbers of the other buffers show that one
+/// is missing, and no flag.
 #[test]
 fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
     let mut file = with_a_gap(|trace| trace.writer.lose_buffer(0).unwrap(), false);
@@ -512,18 +513,19 @@ fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
                 none,
                 none
             ],
-            // Up to the last event in front of the gap.
+            // Up to the last event before the gap.
             [Some(8), none, none, Some(12), none, Some(28), none, none],
-            // And from the first one behind it.
+            // And from the first one after it.
             [Some(8), none, none, none, Some(60), Some(0), none, none],
-            // It may have run in the buffer that is missing.
+            // It may have run in the missing buffer.
             [Some(4), none, none, Some(75), Some(80), Some(5), none, none],
-            // Thread 8 began to wait in the gap of the other processor, and may have run there before 75.
+            // Thread 8 started to wait in the gap of the other processor, and may have run there
+            // before 75.
             [Some(4), Some(80), none, none, none, none, none, none],
         ]
     );
     assert_eq!(gaps_of(&imported), 2);
-    // Where none is missing all is counted.
+    // Without a missing buffer everything is counted.
     let (rows, imported) = crate::scheduling::rows(vec![with_a_gap(|_| (), false)]);
     let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
     assert_eq!((waits, gaps_of(&imported)), (vec![50], 0));
@@ -540,7 +542,7 @@ fn a_damaged_buffer_is_a_gap() {
     assert_eq!(count(whole.clone()).1, 0);
     let mut broken = whole;
     let third = buffers(&broken)[3];
-    // No stream begins with references to what was before.
+    // No compressed stream starts with references to earlier data.
     broken[third + HEADER_LEN..][..8].fill(0xFF);
     assert_eq!(count(broken), (vec![], 1));
 }
@@ -600,7 +602,7 @@ fn a_key_of_the_kernel_and_one_of_user_mode_with_the_same_value_are_two() {
     let payload = reference(&trace);
     trace.kernel(11, 0, None, (24, 37, 2), &payload);
     trace.kernel(12, 0, None, (24, 38, 2), &payload);
-    // The user half is defined first; one that calls back from the kernel has frames of both.
+    // The user half is defined first; a callback from the kernel has frames of both.
     trace.kernel(
         20,
         0,
@@ -636,7 +638,7 @@ fn a_sample_without_the_kernel_half_of_its_stack_keeps_its_address_as_the_innerm
     trace.stack(21, 0, (20, 4), &[KERNEL, KERNEL + 1]);
     trace.stack(22, 0, (20, 4), &[0x1000, 0x2000]);
     trace.stack(31, 0, (30, 4), &[0x1000, 0x2000]);
-    // A sample that a counter caused.
+    // A sample triggered by a counter.
     trace.kernel(
         50,
         0,
@@ -681,13 +683,13 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
             &bytes(&[((start + from) as u64, 8), (KERNEL, 8), (0, 4)]),
         );
     };
-    // Processor 0 is recorded from here on, with a thread that nobody knows before 20.
+    // Processor 0 is recorded from here on, with a thread that is unknown before 20.
     interrupt(&mut trace, 8, 12, 0, 68);
     trace.switch(20, 0, (4, WAITS), 8);
     interrupt(&mut trace, 30, 32, 0, 67);
     interrupt(&mut trace, 29, 36, 0, 68);
     interrupt(&mut trace, 40, 41, 0, 69);
-    // A threaded DPC runs on a thread of its own, which is that of the slice.
+    // A threaded DPC runs on its own thread, and the slice belongs to this thread.
     interrupt(&mut trace, 42, 45, 0, 66);
     interrupt(&mut trace, 21, 45, 1, 68);
     trace.switch(50, 0, (8, WAITS), 4);
@@ -702,7 +704,7 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
             [Some(50), Some(60), Some(10), Some(0)],
         ]
     );
-    // The interrupt came inside the second DPC.
+    // The interrupt occurred during the second DPC.
     let columns = ["start_ns", "duration_ns", "nested_ns"];
     let want = [
         [8, 4, 0],
@@ -730,7 +732,7 @@ fn a_stack_of_a_switch_may_name_another_thread_if_it_is_the_only_one_of_its_time
     trace.switch(10, 0, (0, 2), 4);
     trace.switch(10, 1, (0, 2), 8);
     trace.stack(10, 0, (10, 4), &[KERNEL]);
-    // The stack names the thread that was switched out.
+    // The stack contains the ID of the thread that was switched out.
     trace.stack(11, 1, (10, 0), &[KERNEL + 1]);
     trace.switch(20, 0, (4, WAITS), 0);
     trace.switch(30, 0, (0, 2), 4);

@@ -44,7 +44,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// A session starts (id 10), stops (11) or runs already (20).
+    /// A session starts (ID 10), stops (11) or is running already (20).
     fn session(&mut self, us: i64, kind: (u16, u8), name: &str, numbers: &[u64]) {
         let guid = Guid::literal("11111111-2222-3333-4444-555555555555").to_bytes();
         let tail = bytes(&numbers.iter().map(|n| (*n, 4)).collect::<Vec<_>>());
@@ -76,7 +76,7 @@ fn a_session_goes_on_when_another_of_its_name_cannot_start() {
     trace.session(30, (11, 2), "Audit", &[4, 64, 128, 9, 8, 0, 7, 2, 1, 33]);
     let rows = trace.rows(Range::ALL);
     let times = read(&rows, Logger::TABLE, ["start_ns", "stop_ns"]);
-    // The last one is that of the trace itself.
+    // The last one is the session of the trace itself.
     assert_eq!(times, [[None, None], [Some(10), Some(30)], [None, None]]);
     assert_eq!(
         words(&rows, LoggerEvent::TABLE, "kind"),
@@ -94,7 +94,7 @@ fn a_session_is_a_row_of_its_start_and_its_stop() {
         [&DNS.to_bytes()[..], &wide("Audit"), &tail].concat()
     });
     trace.session(30, (11, 2), "AUDIT", &[4, 64, 128, 9, 8, 0, 7, 2, 1, 33]);
-    // The same name again, and the stop of a third one: its start was before the trace.
+    // The same name again, and the stop of a third session, which started before the trace.
     trace.session(40, (10, 0), "Audit", &[]);
     trace.session(50, (11, 0), "Old", &[]);
     trace.session(60, (20, 1), "Busy", &[4, 64, 128, 9, 8, 0, 5, 0, 0, 3]);
@@ -164,7 +164,7 @@ fn a_session_is_a_row_of_its_start_and_its_stop() {
         read(&rows, LoggerEvent::TABLE, columns)[1],
         [20, 0xFF, 4, 1].map(Some)
     );
-    // Events that the rows do not show in full stay events.
+    // Events that the rows do not show in full also stay generic events.
     assert_eq!(read(&rows, GenericEvent::TABLE, ["event_id"]).len(), 8);
 }
 
@@ -200,7 +200,7 @@ fn errors_and_losses_are_reported_with_their_status() {
         (34, 0),
         &[bytes(&[(0x0524, 2), (denied, 4)]), wide("Audit")].concat(),
     );
-    // No session, and a layout that is not known.
+    // No session, and an unknown layout.
     trace.provider(50, EVENT_TRACING, (77, 0), &[0; 4]);
     trace.provider(60, EVENT_TRACING, (8, 0), &[0; 4]);
     let rows = trace.rows(Range::ALL);
@@ -234,7 +234,7 @@ fn errors_and_losses_are_reported_with_their_status() {
     );
 }
 
-/// An exit: why, microseconds of the stay and in the deepest state.
+/// An exit: its reason, the microseconds of the stay, and of the deepest state.
 fn exit(reason: u64, duration: u64, drips: u64) -> Vec<u8> {
     bytes(&[
         (3, 4),
@@ -269,7 +269,7 @@ fn a_stay_in_standby_lasts_from_its_entry_to_its_exit() {
         (42, 4),
     ]);
     trace.provider(100, KERNEL_POWER, (506, 3), &enter);
-    // Clocks stood still in between, so that the machine knows of more time than the trace.
+    // The clock of the trace stopped in between, so the machine reports more time than the trace.
     trace.provider(400, KERNEL_POWER, (507, 12), &exit(31, 1000, 900));
     trace.provider(500, KERNEL_POWER, (507, 0), &exit(99, 200, 0));
     trace.provider(600, KERNEL_POWER, (506, 0), &bytes(&[(12, 4)]));

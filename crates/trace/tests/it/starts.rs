@@ -1,5 +1,5 @@
-//! What it costs to start and end processes, where threads begin, who runs instead of ready threads. Events
-//! in, rows out.
+//! The cost of starting and ending processes, start addresses of threads, and the threads that run
+//! instead of ready ones. Events in, rows out.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -29,14 +29,15 @@ fn process(pid: u64, flags: u64) -> Vec<u8> {
     [&fixed[..], b"a.exe\0", &wide("a.exe -x"), &[0; 4]].concat()
 }
 
-/// Columns of the process with an id.
+/// Columns of the process with an ID.
 fn of<const N: usize>(rows: &Batches, pid: i64, columns: [&str; N]) -> [Option<i64>; N] {
     let pids = read(rows, Process::TABLE, ["pid"]).concat();
     let at = pids.iter().position(|known| *known == Some(pid)).unwrap();
     read(rows, Process::TABLE, columns)[at]
 }
 
-/// The example of `docs/numbers/lifetimes.md`: the creator runs on another processor than the child.
+/// The example of `docs/numbers/lifetimes.md`: the creator runs on another processor than the
+/// child.
 fn example() -> Recording {
     let mut trace = Recording::new();
     trace.switch(5, 0, (0, 2), 44);
@@ -45,7 +46,7 @@ fn example() -> Recording {
     trace.thread(130, Some(44), 1, 60, 64);
     trace.ready(150, 0, 64);
     trace.switch(190, 1, (0, 2), 64);
-    // Its second thread runs earlier than the first one could have.
+    // Its second thread runs before the first one could have.
     trace.thread(195, Some(64), 1, 60, 68);
     trace.switch(380, 1, (64, WAITS), 0);
     trace.kernel(400, 0, Some(44), (3, 11, 2), &60_u32.to_le_bytes());
@@ -65,8 +66,8 @@ fn a_start_costs_from_its_event_to_the_first_switch_in() {
         "exit_duration_ns",
     ];
     assert_eq!(of(&rows, 60, columns), [100, 90, 400, 460, 60].map(Some));
-    // The parts of the cost: the creator's work up to the first thread, the time until that is ready, then
-    // the time until it gets a processor.
+    // The parts of the cost: the creator's work until the first thread, the time until that thread
+    // is ready, then the time until it gets a processor.
     let [first] = of(&rows, 60, ["first_thread_key"]);
     let threads = read(
         &rows,
@@ -132,7 +133,7 @@ fn a_thread_begins_in_a_module_that_may_be_mapped_behind_its_start() {
         &[image, wide("\\a.exe")].concat(),
     );
     trace.kernel(30, 0, Some(64), (5, 2, 3), &thread(0x40_1234));
-    // No module is known there.
+    // No module is known at that address.
     trace.kernel(40, 0, Some(44), (5, 1, 3), &thread(0x99_0000));
     let rows = trace.rows();
     let begins = read(&rows, Thread::TABLE, ["start_frame_id"]).concat();
@@ -163,7 +164,7 @@ fn a_module_says_why_and_for_which_other_one_it_was_loaded() {
     };
     trace.kernel(10, 0, Some(64), (20, 10, 2), &image(0x40_0000, "\\a.exe"));
     trace.kernel(20, 0, Some(64), (20, 10, 2), &image(0x50_0000, "\\b.dll"));
-    // Programs log it themselves; the header names the process.
+    // Programs log it themselves; the header contains the process.
     let dependency = |base: u64, parent: u64, reason: u64| {
         [bytes(&[(base, 8), (parent, 8), (reason, 4)]), wide("b.dll")].concat()
     };
@@ -194,7 +195,8 @@ fn waiting_for_a_processor() -> Recording {
     trace.switch(36, 0, (12, PREEMPTED), 8);
     trace.switch(47, 0, (8, WAITS), 0);
     trace.switch(50, 0, (0, 2), 4);
-    // The thread is preempted, and comes back on the other processor, where one thread ran all the time.
+    // The thread is preempted, and returns on the other processor, where one thread ran all the
+    // time.
     trace.switch(60, 0, (4, PREEMPTED), 8);
     trace.switch(70, 1, (16, WAITS), 4);
     // The thread is ready, and the processor is idle.
@@ -205,7 +207,7 @@ fn waiting_for_a_processor() -> Recording {
     trace
 }
 
-/// Thread 4's switch-ins: when, how long it was ready, who ran instead and how long.
+/// Thread 4's switch-ins: time, ready time, and the thread that ran instead with its duration.
 fn instead(rows: &Batches) -> Vec<[Option<i64>; 4]> {
     let tids = read(rows, Thread::TABLE, ["thread_key", "tid"]);
     let tid = |key: Option<i64>| {
@@ -269,8 +271,8 @@ fn who_ran_longest_on_the_processor_ran_instead_of_a_ready_thread() {
     );
 }
 
-/// Thread 8 runs when the recording begins, with an unknown priority and 9 at its end; 4 is boosted from 8 to
-/// 10 while it runs, 12 is not.
+/// Thread 8 runs at the start of the recording, with an unknown priority and 9 at its end; 4 is
+/// boosted from 8 to 10 while it runs, 12 is not.
 #[test]
 fn a_priority_at_the_end_of_a_slice_is_kept_where_it_differs() {
     let mut trace = Recording::new();
@@ -370,8 +372,8 @@ fn a_thread_has_the_ideal_processor_of_its_first_switch_out() {
     );
 }
 
-/// Eight hours of a machine that was shut down at the end. The times are those of the events, as another
-/// reader of the file has them.
+/// Eight hours of a machine that was shut down at the end. Another reader of the file shows the
+/// same times of events.
 #[test]
 fn processes_of_a_shutdown_begin_to_end_before_they_are_gone() {
     let Some(root) = etwkit_testkit::traces() else {

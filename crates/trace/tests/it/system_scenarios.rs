@@ -1,5 +1,5 @@
-//! Simulated machines: what importers of system calls, the registry, handles, names of hosts, the window
-//! manager, the timer and collections find is what the truth of the traces says.
+//! Simulated machines: importers of system calls, the registry, handles, host names, the window
+//! manager, the timer and garbage collections find exactly what the simulation recorded.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl Made {
     }
 }
 
-/// Whether a status is an error.
+/// True if a status is an error.
 fn is_error(status: Option<i64>) -> bool {
     status.is_some_and(|status| status as u32 >> 30 == 3)
 }
@@ -135,7 +135,8 @@ fn handles_are_those_of_the_simulation() {
             let is_earlier =
                 outcome == "closed" && matches!(origin.as_str(), "rundown" | "unknown");
             sums.closed_of_earlier += u64::from(is_earlier);
-            // The list when the session begins has a time, but says not when a handle was opened.
+            // The list at the start of the session has a time, but does not contain the time at
+            // which a handle was opened.
             sums.lifetime_ns += if is_earlier {
                 0
             } else {

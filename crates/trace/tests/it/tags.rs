@@ -1,4 +1,4 @@
-//! Stack tags: the rules that this program brings along, what rules mean, and what cannot be a file of rules.
+//! Stack tags: the built-in rules, the meaning of rules, and invalid rule files.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use etwkit_trace::tags::{OTHER, TagFileError, TagSet};
 
 const CASES: &str = include_str!("../data/default-stacktags.txt");
 
-/// `module!method`, or `?` for what is not known.
+/// `module!method`, or `?` if unknown.
 fn frame(text: &str) -> (Option<&str>, Option<&str>) {
     let known = |text| Some(text).filter(|text| *text != "?");
     let (module, method) = text
@@ -112,7 +112,7 @@ fn a_path_names_the_tags_around_and_inherits_no_priority() {
     let tags = "<Tag Name=\"P\" Priority=\"9\"><Entrypoint Module=\"m\" Method=\"*\"/>\
         <Tag Name=\"C\\why\"><Entrypoint Module=\"m\" Method=\"c\"/>\
         <Tag Name=\"G\" Priority=\"9\"><Entrypoint Module=\"m\" Method=\"g\"/></Tag></Tag></Tag>";
-    // Of rules for the same frame and priority a child comes before its parents.
+    // Among rules for the same frame and priority, a child comes before its parents.
     check(
         &set(tags),
         &[
@@ -173,7 +173,7 @@ fn a_hint_adds_the_frame_beside_the_one_that_matches() {
             ("x!y < a!b < m!callee < m!z", "callee\\a\\b"),
             ("a!? < m!callee", "callee\\a"),
             ("?!? < m!callee", "callee\\Unknown"),
-            // Nothing is called, or nothing calls.
+            // There is no callee, or no caller.
             ("m!callee", "callee"),
             ("m!caller", "caller"),
             ("a!b < m!module", "module\\a"),

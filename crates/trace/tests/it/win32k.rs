@@ -44,7 +44,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// Processes with a thread each, which is ten times its number, in session 1 or 2.
+    /// Processes with one thread each, whose ID is ten times the process ID, in session 1 or 2.
     fn programs() -> Self {
         let mut trace = Self::new();
         for (pid, session) in [(EDITOR, 1), (CONSOLE, 1), (300, 2)] {
@@ -99,7 +99,7 @@ impl Recording {
     }
 }
 
-/// Values of columns, `-` for none; times in microseconds, keys as ids of processes and threads.
+/// Values of columns, `-` for none; times in microseconds, keys as IDs of processes and threads.
 fn values(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
     let pids = read(batches, Process::TABLE, ["process_key", "pid"]);
     let tids = read(batches, Thread::TABLE, ["thread_key", "tid"]);
@@ -144,7 +144,7 @@ fn values(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
     rows
 }
 
-/// The computed tables of what was imported.
+/// The derived tables of the imported rows.
 fn derived(batches: &Batches) -> Batches {
     let mut out = Batches::new();
     derive(batches, &[], &mut out).unwrap();
@@ -170,7 +170,7 @@ const LOCK: [&str; 9] = [
     "token",
 ];
 
-/// The example of acquisitions.
+/// The example of lock acquisitions.
 fn locks() -> Batches {
     let mut trace = Recording::programs();
     // The release of a lock that was acquired before the trace.
@@ -264,10 +264,10 @@ fn objects_are_followed_through_owners_and_handles() {
     let mut trace = Recording::programs();
     trace.object(10, EDITOR, 455, 0x51, 5, EDITOR);
     trace.object(20, EDITOR, 456, 0x51, 5, EDITOR);
-    // The same handle as another object, and one of the other class with that value.
+    // The same handle for another object, and an object of the other class with that value.
     trace.object(30, EDITOR, 455, 0x51, 16, EDITOR);
     trace.object(31, CONSOLE, 452, 0x51, 1, CONSOLE);
-    // A bitmap goes to another process and gets another handle, as which it is destroyed there.
+    // A bitmap goes to another process, gets another handle, and is destroyed under that handle.
     trace.object(40, EDITOR, 455, 0x60, 5, EDITOR);
     trace.object(41, EDITOR, 457, 0x60, 5, CONSOLE);
     trace.window(
@@ -277,12 +277,12 @@ fn objects_are_followed_through_owners_and_handles() {
         &bytes(&[(0x60, 8), (0x70, 8), (5, 4), (1, 4), (CONSOLE.into(), 4)]),
     );
     trace.object(50, CONSOLE, 456, 0x70, 5, CONSOLE);
-    // An object from before the trace; and a handle that is given again, so that the end of its first object
-    // is missing.
+    // An object from before the trace; and a handle that is reused, so that the end of its first
+    // object is missing.
     trace.object(60, CONSOLE, 453, 0x80, 2, CONSOLE);
     trace.object(70, EDITOR, 452, 0x90, 1, EDITOR);
     trace.object(80, EDITOR, 452, 0x90, 16, EDITOR);
-    // An object that no process has any more.
+    // An object that no longer has a process.
     trace.object(90, EDITOR, 455, 0xA0, 99, EDITOR);
     trace.object(91, EDITOR, 457, 0xA0, 99, 0);
     let rows = trace.rows(Range::ALL);
@@ -444,7 +444,7 @@ fn focus() -> Batches {
     trace.focus(251, 259, &[1, CONSOLE]);
     trace.focus(300, 2, &[0, EDITOR * 10]);
     trace.focus(301, 258, &[1, EDITOR]);
-    // Another session has a focus of its own.
+    // The other session has its own focus.
     trace.focus(400, 258, &[2, 300]);
     // The end of the trace.
     trace.focus(1000, 999, &[]);

@@ -1,4 +1,5 @@
-//! The typed views of the events that trackers read, against the tables that decode the same events by name.
+//! The typed views of the events that trackers read, compared with the tables, which decode the
+//! same events by name.
 
 mod views;
 
@@ -15,8 +16,8 @@ use serde_json::{Map, Value, json};
 
 use views::{View, view_of};
 
-/// Whether both are the same value: tables show addresses as text, views cut texts that are padded or have
-/// folders in front, and split lists.
+/// True if both are the same value: tables show addresses as text; views cut padded texts and
+/// leading folders, and split lists.
 fn same(name: &str, table: &Value, typed: &Value) -> bool {
     match (table, typed) {
         (Value::String(table), Value::Number(typed)) => {
@@ -46,7 +47,7 @@ fn same(name: &str, table: &Value, typed: &Value) -> bool {
     }
 }
 
-/// What a view has for a field that the version of the event lacks.
+/// The value of a view for a field that the version of the event lacks.
 fn is_default(typed: &Value) -> bool {
     matches!(typed, Value::Null)
         || [
@@ -83,7 +84,7 @@ fn typed_views_agree_with_the_tables_on_every_event() {
     let mut failures = Vec::new();
     for path in files {
         let bytes = Box::new(fs::read(&path).unwrap()) as Box<dyn ByteSource>;
-        // Some of the files are no traces.
+        // Some of the files are not traces.
         let Ok(session) = Session::open(vec![bytes]) else {
             continue;
         };

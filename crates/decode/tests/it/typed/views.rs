@@ -1,4 +1,4 @@
-//! The fields of every typed view, by the names that the tables have for them.
+//! The fields of every typed view, by their names in the tables.
 
 use etwkit_decode::clr::{self, Origin, id};
 use etwkit_decode::kernel::config::{
@@ -18,7 +18,7 @@ use etwkit_decode::kernel::{Hook, file_name, group, net};
 use etwkit_etl::{Guid, RawEvent};
 use serde_json::{Value, json};
 
-/// Names that tables have for a field, and its value in the typed view.
+/// Names of a field in the tables, and its value in the typed view.
 pub(super) type View = Vec<(&'static [&'static str], Value)>;
 
 macro_rules! view {
@@ -162,7 +162,7 @@ const CONFIGS: [u8; 7] = [
     config::opcode::PROCESSOR,
 ];
 
-/// The view of a kernel event; the outer `None` if there is none for its type.
+/// The view of a kernel event; the outer `None` if its type has no view.
 fn kernel(hook: Hook, event: &RawEvent<'_>) -> Option<Option<View>> {
     let (payload, version, pointer_size) = (event.payload(), hook.version, event.pointer_size());
     Some(match (hook.group, hook.opcode) {
@@ -334,8 +334,8 @@ fn runtime(origin: Origin, event: &RawEvent<'_>) -> Option<Option<View>> {
     })
 }
 
-/// The view of an event; the outer `None` if there is none for its kind, the inner one if its payload is too
-/// short.
+/// The view of an event; the outer `None` if its kind has no view, the inner one if its payload is
+/// too short.
 pub(super) fn view_of(event: &RawEvent<'_>) -> Option<Option<View>> {
     if let Some(hook) = Hook::of(event) {
         return kernel(hook, event);

@@ -229,7 +229,7 @@ fn a_stack_of_a_switch_is_found_by_its_thread_else_by_its_processor_if_no_other_
     line.push(switch(3, 4, 0, "one of two"));
     line.push(switch(3, 8, 0, "the other"));
     line.advance(3);
-    // Wherever it was logged: the thread goes back to user mode on another processor.
+    // The processor does not matter: the thread returned to user mode on another one.
     line.attach(1, StackSource::Thread(4), Half::User, given(first), Some(1));
     line.attach(
         2,
@@ -238,7 +238,8 @@ fn a_stack_of_a_switch_is_found_by_its_thread_else_by_its_processor_if_no_other_
         given(second),
         Some(1),
     );
-    // Not found: a stack on another processor, a half that the event has already, one of two switches.
+    // Not found: a stack on another processor, a half that the event has already, one of two
+    // switches.
     line.attach(
         2,
         StackSource::Thread(12),
