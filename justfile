@@ -12,11 +12,12 @@ demo *OPTIONS:
 test CRATE *WORDS:
     cargo test --locked -p {{ if CRATE == "etwkit" { CRATE } else { "etwkit-" + CRATE } }} -- {{ WORDS }}
 
-# Before a merge: format, lints, licenses, links, documentation, and every test there is. Takes long.
+# Before a merge: format, lints, licenses, links, documentation, every test, and the examples of the pages. Takes long.
 test-all:
     scripts/licences
     scripts/links
     scripts/test --all
+    scripts/examples
 
 # Format the sources, then check them with clippy as the tests do.
 lint:
@@ -28,7 +29,9 @@ docs:
     scripts/links
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Rewrite transcripts, generated pages and types of the page. Read the diff before you commit it.
+# Rewrite transcripts, generated pages, types of the page, and outputs in the tutorials. Read the diff before you commit it.
 bless:
     ETWKIT_BLESS=1 cargo test --locked -p etwkit -p etwkit-engine -p etwkit-extract -p etwkit-recorder -p etwkit-server -p etwkit-wpa
+    cargo build --locked
+    scripts/examples --bless
     git diff --stat
