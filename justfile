@@ -1,0 +1,37 @@
+# What people do with this project, one verb each. `just` lists them; each also works as the plain line below it.
+
+# List the verbs.
+_list:
+    @just --list --unsorted
+
+# Build etwkit, write a trace of a simulated machine, and find out why Git Bash takes ten seconds to open on it.
+demo *OPTIONS:
+    cargo run --locked -- demo {{ OPTIONS }}
+
+# Every day: all tests of one crate, or those whose name contains a word: `just test trace`, `just test trace reused_id`.
+test CRATE *WORDS:
+    cargo test --locked -p {{ if CRATE == "etwkit" { CRATE } else { "etwkit-" + CRATE } }} -- {{ WORDS }}
+
+# Before a merge: format, lints, licenses, links, documentation, every test, and the examples of the pages. Takes long.
+test-all:
+    scripts/licences
+    scripts/links
+    scripts/test --all
+    scripts/examples
+
+# Format the sources, then check them with clippy as the tests do.
+lint:
+    cargo fmt --all
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The pages of all crates, in target/doc; links in the Markdown pages are checked.
+docs:
+    scripts/links
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# Rewrite transcripts, generated pages, types of the page, and outputs in the tutorials. Read the diff before you commit it.
+bless:
+    ETWKIT_BLESS=1 cargo test --locked -p etwkit -p etwkit-engine -p etwkit-extract -p etwkit-recorder -p etwkit-server -p etwkit-wpa
+    cargo build --locked
+    scripts/examples --bless
+    git diff --stat
