@@ -178,7 +178,7 @@ impl Roots {
         // The thread was made ready while the DPC ran, so the DPC's start and end are exact limits.
         each_dpc(session, first, last, |dpc| {
             each(dpc.start_ns, dpc.end_ns, &mut |wait| {
-                wait.dpcs.push(dpc.clone())
+                wait.dpcs.push(dpc.clone());
             });
         })?;
         // The time stamp of a transfer is taken elsewhere in the DPC, before or after the thread is

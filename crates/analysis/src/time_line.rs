@@ -76,7 +76,7 @@ pub(crate) fn time_line(
 ) -> Vec<Piece> {
     let mut pieces = Vec::new();
     each_piece(slices, thread_key, (from, to), end_ns, &mut |piece| {
-        pieces.push(piece)
+        pieces.push(piece);
     });
     pieces
 }

@@ -16,7 +16,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     reader.object(|reader, name| {
         match name {
             "Counters" => {
-                _ = reader.list(|reader| counter(reader, import, &mut counters, &mut values))?
+                _ = reader.list(|reader| counter(reader, import, &mut counters, &mut values))?;
             }
             "LBRData" => branches(reader, import)?,
             _ => reader.unknown()?,

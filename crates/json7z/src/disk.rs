@@ -99,10 +99,10 @@ impl Disks {
                 };
                 match kind {
                     "Read" | "0" => {
-                        (row.read_bytes, row.read_service_ns) = (activity.size_bytes, ns)
+                        (row.read_bytes, row.read_service_ns) = (activity.size_bytes, ns);
                     }
                     "Write" | "1" => {
-                        (row.write_bytes, row.write_service_ns) = (activity.size_bytes, ns)
+                        (row.write_bytes, row.write_service_ns) = (activity.size_bytes, ns);
                     }
                     "Flush" | "2" => row.flush_service_ns = ns,
                     _ => {
@@ -145,7 +145,7 @@ impl Disks {
                             match name {
                                 "Drive" => volume.drive = reader.simple()?,
                                 "FileSystem" => {
-                                    volume.file_system = reader.simple()?.map(file_system)
+                                    volume.file_system = reader.simple()?.map(file_system);
                                 }
                                 "TotalSizeGiB" => volume.size_bytes = bytes(reader)?,
                                 "FreeSizeGiB" => volume.free_bytes = bytes(reader)?,
@@ -237,7 +237,7 @@ fn activity(reader: &mut Reader, import: &mut Import<'_>) -> Result<Activity> {
             "Priorities" => activity.priorities = reader.int()?.unwrap_or(0),
             "ThreadIDs" => import.leave_out(reader, "Disk: threads that issued I/O")?,
             "Processes" => {
-                activity.processes = reader.all(|reader| process(reader, import).map(Some))?
+                activity.processes = reader.all(|reader| process(reader, import).map(Some))?;
             }
             _ => reader.unknown()?,
         }

@@ -84,7 +84,7 @@ fn message(
             "Message" => text = reader.text()?.unwrap_or_default(),
             "Type" => exception_type = reader.text()?.unwrap_or_default(),
             "Processes" => {
-                processes = reader.all(|reader| import.process_index(reader).map(Some))?
+                processes = reader.all(|reader| import.process_index(reader).map(Some))?;
             }
             "Threads" => tids = reader.all(Reader::bits)?,
             "Times" => times = reader.all(|reader| import.time(reader))?,

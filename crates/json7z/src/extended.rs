@@ -152,7 +152,7 @@ fn method(reader: &mut Reader, import: &mut Import<'_>) -> Result<Method> {
         match name {
             "Index" => method.index = reader.int()?.unwrap_or(-1),
             "CPUConsumption" => {
-                method.usages = reader.all(|reader| usage(reader, import).map(Some))?
+                method.usages = reader.all(|reader| usage(reader, import).map(Some))?;
             }
             "ReadyMetrics" => {
                 reader.object(|reader, name| {

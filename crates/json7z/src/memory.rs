@@ -21,7 +21,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             // Differences of the members above.
             "MachineCommitDiffMiB" | "MachineActiveDiffMiB" => reader.skip()?,
             "WorkingSetsAtStart" => {
-                first = reader.all(|reader| sample(reader, import).map(Some))?
+                first = reader.all(|reader| sample(reader, import).map(Some))?;
             }
             "WorkingSetsAtEnd" => last = reader.all(|reader| sample(reader, import).map(Some))?,
             _ => reader.unknown()?,

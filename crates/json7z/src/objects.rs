@@ -134,11 +134,11 @@ fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Stored> {
             "CreateEvent" => stored.create = event(reader, import)?,
             "DestroyEvent" => stored.destroy = event(reader, import)?,
             "Existing" => {
-                stored.existing = reader.all(|reader| existing(reader, import).map(Some))?
+                stored.existing = reader.all(|reader| existing(reader, import).map(Some))?;
             }
             "HandleCreateEvents" => stored.creates = reader.all(|reader| event(reader, import))?,
             "HandleDuplicateEvents" => {
-                stored.duplicates = reader.all(|reader| event(reader, import))?
+                stored.duplicates = reader.all(|reader| event(reader, import))?;
             }
             "HandleCloseEvents" => stored.closes = reader.all(|reader| event(reader, import))?,
             "RefChanges" => stored.references = reader.all(|reader| event(reader, import))?,

@@ -69,7 +69,7 @@ impl Amount {
             for sync in &self.sync {
                 let before = rows.len() as u64 * u64::from(self.rows);
                 let (took, bytes) = self.import(folder, *sync, &|done| {
-                    progress(before + u64::from(done), all)
+                    progress(before + u64::from(done), all);
                 })?;
                 let rate = f64::from(self.rows) / took.as_secs_f64();
                 rows.push([

@@ -53,7 +53,7 @@ impl Amount {
         let end = begun + Duration::from_secs(self.seconds.into());
         let look = || bench.until(begun, end);
         crowd(threads, bench, look, |_, is_over| {
-            compute(&|| is_over() || Instant::now() >= end)
+            compute(&|| is_over() || Instant::now() >= end);
         });
         let wall = begun.elapsed().as_secs_f64();
         let mut report = Report::new("cpu-load", &["cswitch", "power"], "dump cores");

@@ -82,7 +82,7 @@ impl Lock {
             Self::File(path) => {
                 let path = path.clone();
                 Ok(Probe::every_10_ms(move || {
-                    drop(File::open(Path::new(&path)))
+                    drop(File::open(Path::new(&path)));
                 }))
             }
         }

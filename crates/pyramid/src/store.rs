@@ -366,7 +366,7 @@ impl Store {
                 dim
             }];
             self.reaching(table.rows, number, &dims, source, &mut |part| {
-                put(&part, part.before(time))
+                put(&part, part.before(time));
             })?;
         }
         // Rows out of order are in no sum before a segment, so they are added in full.

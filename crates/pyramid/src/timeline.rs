@@ -292,7 +292,7 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
             &mut |(key, sub), run, shift| {
                 if has(processes.as_ref(), sub) {
                     lanes.add_run(key, run, shift, |cell, values| {
-                        by_process.add(cell, sub, values[RUNNING])
+                        by_process.add(cell, sub, values[RUNNING]);
                     });
                 }
             },
@@ -350,7 +350,7 @@ impl ByProcess {
     fn add(&mut self, cell: usize, process: i32, time: i64) {
         match self.0.last_mut() {
             Some((last, of, sum)) if *last == cell && *of == process => {
-                *sum = sum.saturating_add(time)
+                *sum = sum.saturating_add(time);
             }
             _ if time > 0 => self.0.push((cell, process, time)),
             _ => {}

@@ -56,7 +56,7 @@ pub(crate) fn computed(
         let scan = kept(run(part.clone())?, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
         match scan {
             Some(scan) => {
-                plan = replaced(plan, &part, &scan).map_err(|e| error::from_planning(&e))?
+                plan = replaced(plan, &part, &scan).map_err(|e| error::from_planning(&e))?;
             }
             None => {
                 left.insert(part);

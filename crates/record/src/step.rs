@@ -42,9 +42,9 @@ impl fmt::Display for Step {
             // cmd.exe.
             let is_plain = !arg.is_empty() && !arg.contains(SPECIAL);
             if is_plain {
-                write!(f, " {arg}")?
+                write!(f, " {arg}")?;
             } else {
-                write!(f, " \"{}\"", arg.replace('"', "\"\""))?
+                write!(f, " \"{}\"", arg.replace('"', "\"\""))?;
             }
         }
         Ok(())

@@ -193,7 +193,7 @@ impl Stacks {
         match taken {
             Taken::Sample => {}
             Taken::Resumed => {
-                out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason::EXECUTIVE) + 0x14)
+                out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason::EXECUTIVE) + 0x14);
             }
             Taken::Wait(reason) => out.push(ntdll + 0x9_D000 + 0x20 * u64::from(reason) + 0x14),
             Taken::Ready => out.push(ntdll + 0x9_C2A4),

@@ -118,7 +118,7 @@ impl DotnetSummary {
                 self.method(origin, event.descriptor().id, pid, event.timestamp, payload);
             }
             (Origin::Runtime, id::JITTING_STARTED) => {
-                self.jit.entry(pid).or_default().jitting_started += 1
+                self.jit.entry(pid).or_default().jitting_started += 1;
             }
             (Origin::Runtime, id::IL_TO_NATIVE_MAP)
             | (Origin::Rundown, id::IL_TO_NATIVE_MAP_DC_END) => {

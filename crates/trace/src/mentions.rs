@@ -85,7 +85,7 @@ impl Mentions {
             // Only until thread 0 is first seen, because each of these events has to be parsed for
             // it.
             group::PERFINFO | group::DISK | group::MEMORY if !self.idle => {
-                self.thread_zero(hook, event)
+                self.thread_zero(hook, event);
             }
             _ => {}
         }

@@ -222,9 +222,9 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
             .filter(|part| is_in(part, whole))
             .collect();
         if is_sum_of(whole, &inside) {
-            sums.push(whole)
+            sums.push(whole);
         } else {
-            parts.push(whole)
+            parts.push(whole);
         }
     }
     let is_sum = |candidate: &Candidate<'_>| {

@@ -156,12 +156,12 @@ impl Costs {
         each(session, &cpu_sql(time), |row: Cpu| {
             let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
             self.add(owners, thread, |cost| {
-                plus(&mut cost.own_cpu_ns, row.cpu_ns)
+                plus(&mut cost.own_cpu_ns, row.cpu_ns);
             });
             // A product's own code in its own threads is already counted with these.
             if code.product != thread.product && row.code_ns > 0 {
                 self.add(owners, code, |cost| {
-                    plus(&mut cost.other_cpu_ns, row.code_ns)
+                    plus(&mut cost.other_cpu_ns, row.code_ns);
                 });
             }
         })
@@ -199,7 +199,7 @@ GROUP BY thread_key, instead_thread_key"
                 .map_or(NOBODY, |instead| owners.thread(instead));
             if instead.product != thread.product {
                 self.add(owners, instead, |cost| {
-                    plus(&mut cost.ready_ns, row.ready_ns)
+                    plus(&mut cost.ready_ns, row.ready_ns);
                 });
             }
         })
@@ -214,7 +214,7 @@ GROUP BY frame_id",
         );
         each(session, &sql, |row: Dpcs| {
             self.add(owners, owners.frame(row.frame_id), |cost| {
-                plus(&mut cost.dpc_isr_ns, row.own_ns)
+                plus(&mut cost.dpc_isr_ns, row.own_ns);
             });
         })
     }

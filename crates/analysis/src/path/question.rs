@@ -50,7 +50,7 @@ impl Question for PathRequest {
             Form::made::<ProcessShare>(sql, answer).describing(describe)
         } else if self.sums {
             let describe = move |_: &Self, fields: &mut [Field]| {
-                SHARES.describe::<Share>(&all, Into::into, fields)
+                SHARES.describe::<Share>(&all, Into::into, fields);
             };
             Form::made::<Share>(sql, answer).describing(describe)
         } else if self.tree {

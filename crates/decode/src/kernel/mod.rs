@@ -257,7 +257,7 @@ fn first_consistent<T, L: Copy>(
                 regular = Some(Read {
                     event,
                     fallback: false,
-                })
+                });
             }
             _ => {}
         }

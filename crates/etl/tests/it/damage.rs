@@ -280,11 +280,11 @@ fn a_compressed_buffer_that_claims_its_successors_costs_none() {
 fn a_buffer_that_was_never_flushed_is_cut_up_to_its_filler() {
     for filler in [0xFF, 0x00] {
         let mut file = trace(&small_buffers(), |writer| {
-            (1..=40).for_each(|n| event(writer, 0, n as i64, n))
+            (1..=40).for_each(|n| event(writer, 0, n as i64, n));
         });
         let (at, header) = buffers(&file)[1];
         edit_header(&mut file, at, |header| {
-            (header.offset, header.saved_offset) = (0, 0)
+            (header.offset, header.saved_offset) = (0, 0);
         });
         file[at + header.offset as usize..].fill(filler);
         let read = read(&[file], Order::Time);
@@ -327,7 +327,7 @@ fn an_appended_session_is_found_behind_damage() {
         1,
     );
     let then = trace(&second, |writer| {
-        (301..=600).for_each(|n| event(writer, 0, n as i64, n))
+        (301..=600).for_each(|n| event(writer, 0, n as i64, n));
     });
     let by_buffer = numbers_by_buffer(&then);
     let mut file = [&first[..], &then].concat();

@@ -125,7 +125,7 @@ fn records_can_be_added_to_the_header_buffer() {
         assert!(added > 5);
         let mut hooks = Vec::new();
         visit(&open(std::slice::from_ref(&file)), Order::File, |event| {
-            hooks.push(event.hook_id().unwrap())
+            hooks.push(event.hook_id().unwrap());
         });
         assert_eq!(hooks, [vec![0], vec![5; added], vec![0x300]].concat());
         assert_eq!(

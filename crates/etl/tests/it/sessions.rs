@@ -133,7 +133,7 @@ fn an_appended_session_is_read_with_the_clock_of_the_first() {
     assert_eq!(session.clock().t0, 50);
     let mut headers = 0;
     visit(&session, Order::Time, |event| {
-        headers += u32::from(event.hook_id() == Some(0))
+        headers += u32::from(event.hook_id() == Some(0));
     });
     assert_eq!(headers, 2);
 }
@@ -171,7 +171,7 @@ fn several_files_are_one_session_that_starts_with_the_earliest() {
     };
     let part = |options: &SessionOptions, numbers: &[u64]| {
         trace(options, |writer| {
-            numbers.iter().for_each(|n| event(writer, 0, *n as i64, *n))
+            numbers.iter().for_each(|n| event(writer, 0, *n as i64, *n));
         })
     };
     let odd: Vec<u64> = (200..1000).filter(|n| n % 2 == 1).collect();
@@ -298,7 +298,7 @@ fn old_sessions_name_a_processor_in_one_byte() {
     let at = buffers(&file)[1].0;
     edit_header(&mut file, at, |header| assert_eq!(header.processor, 0x08C8));
     visit(&open(&[file]), Order::File, |e| {
-        assert_eq!(e.cpu, if e.buffer == 0 { 0 } else { 200 })
+        assert_eq!(e.cpu, if e.buffer == 0 { 0 } else { 200 });
     });
 }
 

@@ -264,7 +264,7 @@ impl GroupsAccumulator for Groups {
         self.groups
             .resize_with(total_num_groups, Intervals::default);
         each_interval(values, opt_filter, |row, start, end| {
-            self.add(group_indices.get(row), start, end)
+            self.add(group_indices.get(row), start, end);
         })
     }
 
@@ -277,7 +277,7 @@ impl GroupsAccumulator for Groups {
         self.groups
             .resize_with(total_num_groups, Intervals::default);
         each_listed(values, |row, start, end| {
-            self.add(group_indices.get(row), start, end)
+            self.add(group_indices.get(row), start, end);
         })
     }
 

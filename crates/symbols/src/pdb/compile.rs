@@ -261,7 +261,7 @@ impl Inlinees<'_, '_, '_> {
                 // Current compilers create no functions inside functions. The contents of such a
                 // function belong to the outer one.
                 Record::Scope | Record::Function(_) | Record::Separated { .. } => {
-                    scopes.push(inside)
+                    scopes.push(inside);
                 }
                 Record::InlineSite {
                     inlinee,

@@ -147,7 +147,7 @@ impl Client {
         match &outcome {
             Err(Refusal::Missing) => drop(locked(&self.missing).insert(url)),
             Err(Refusal::Down(reason)) => {
-                drop(locked(&self.down).insert(server.to_owned(), reason.clone()))
+                drop(locked(&self.down).insert(server.to_owned(), reason.clone()));
             }
             _ => {}
         }

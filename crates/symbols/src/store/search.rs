@@ -200,7 +200,7 @@ impl Search<'_> {
                         bytes,
                         total,
                     },
-                )
+                );
             };
             self.client
                 .get(server, &place.parts, file, &mut received)

@@ -143,9 +143,9 @@ impl Table {
         while low < high {
             let middle = low.midpoint(high);
             if self.entry(middle)?.start <= rva {
-                low = middle + 1
+                low = middle + 1;
             } else {
-                high = middle
+                high = middle;
             }
         }
         low.checked_sub(1)

@@ -94,7 +94,7 @@ fn serve(
             None => write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?,
             Some(Answer::File(bytes)) => file(&mut out, bytes)?,
             Some(Answer::IfAccepted(kind, bytes)) if accepts.contains(kind) => {
-                file(&mut out, bytes)?
+                file(&mut out, bytes)?;
             }
             Some(Answer::IfAccepted(..)) => {
                 write!(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;

@@ -111,7 +111,7 @@ impl<W: Write + Seek> Sim<W> {
             };
             let stamp = if ids.is_some() { stamp(&plan) } else { 0 };
             self.tape.kernel(cpu.0 as u16, kind, ids, |p| {
-                image_payload(p, &plan, pid, stamp)
+                image_payload(p, &plan, pid, stamp);
             })?;
         }
         Ok(())
@@ -173,7 +173,7 @@ impl<W: Write + Seek> Sim<W> {
         }
         let affinity = self.affinity(thread);
         self.tape.kernel(cpu.0 as u16, kind::THREAD_END, ids, |p| {
-            thread_payload(p, &plan, pid, affinity)
+            thread_payload(p, &plan, pid, affinity);
         })?;
         if last {
             let program = self.plan.programs[plan.program];

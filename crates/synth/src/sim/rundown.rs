@@ -125,14 +125,14 @@ impl<W: Write + Seek> Sim<W> {
             }
             let plan = self.plan.programs[program];
             self.tape.kernel(0, of_process, None, |p| {
-                process_payload(p, &plan, STILL_ACTIVE)
+                process_payload(p, &plan, STILL_ACTIVE);
             })?;
             for thread in self.threads.keys() {
                 let of = self.plan.threads[thread];
                 if of.program == program && self.threads[thread].alive {
                     let affinity = self.affinity(thread);
                     self.tape.kernel(0, of_thread, None, |p| {
-                        thread_payload(p, &of, plan.pid, affinity)
+                        thread_payload(p, &of, plan.pid, affinity);
                     })?;
                 }
             }

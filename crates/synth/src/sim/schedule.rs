@@ -355,9 +355,9 @@ impl<W: Write + Seek> Sim<W> {
             return;
         };
         if behind {
-            queue.push_back(thread)
+            queue.push_back(thread);
         } else {
-            queue.push_front(thread)
+            queue.push_front(thread);
         }
     }
 

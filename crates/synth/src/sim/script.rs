@@ -116,7 +116,7 @@ impl<W: Write + Seek> Sim<W> {
             }
             Step::Read(path, reading) => self.read_or_write(cpu, thread, path, (reading, false))?,
             Step::WriteOut(path, reading) => {
-                self.read_or_write(cpu, thread, path, (reading, true))?
+                self.read_or_write(cpu, thread, path, (reading, true))?;
             }
             Step::Write(path, reading) => {
                 self.read_or_write(cpu, thread, path, (reading, true))?;

@@ -219,7 +219,7 @@ impl<'s> Methods<'s> {
             }
         }
         self.each(of.waits.iter(), |sum, wait| {
-            sum.wait.add(wait.start, wait.end)
+            sum.wait.add(wait.start, wait.end);
         });
         self.each(of.readies.iter(), |sum, ready| {
             sum.ready.add(ready.start, ready.end);

@@ -46,7 +46,7 @@ impl CounterNames {
                 }
             }
             (group::PERFINFO, op) if sample::is_interval(op) => {
-                self.interval(hook, event.payload())
+                self.interval(hook, event.payload());
             }
             _ => {}
         }

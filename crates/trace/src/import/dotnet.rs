@@ -153,7 +153,7 @@ impl Dotnet {
                 return Ok(false);
             }
             (Origin::Runtime, id::GC_RESTART_END) => {
-                self.restarted((process, event.thread_id()), ns)
+                self.restarted((process, event.thread_id()), ns);
             }
             (Origin::Runtime, id::JITTING_STARTED) => {
                 let Some((method, bytes)) = clr::jitting_started(payload) else {

@@ -435,9 +435,9 @@ impl EventCounter {
         while low < high {
             let middle = low.midpoint(high);
             if is_before(middle) {
-                low = middle + 1
+                low = middle + 1;
             } else {
-                high = middle
+                high = middle;
             }
         }
         high

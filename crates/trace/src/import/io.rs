@@ -407,7 +407,7 @@ fn write(open: Open, time: i64, context: &mut Context<'_>) {
     {
         let Open { row, start } = open;
         let row = waiting::row(row, move |row, stacks| {
-            row.stack_id = stacks.of(Some(start))
+            row.stack_id = stacks.of(Some(start));
         });
         context.wait(time, None, None, row);
     } else {

@@ -188,7 +188,7 @@ fn not_freed(live: &Live, outcome: &'static str, time: i64, context: &mut Contex
         ..live.row()
     };
     let row = waiting::row(row, move |row, stacks| {
-        row.alloc_stack_id = stacks.of(start)
+        row.alloc_stack_id = stacks.of(start);
     });
     context.wait(time, None, None, row);
 }

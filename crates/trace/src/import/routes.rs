@@ -105,7 +105,7 @@ impl Routes {
                 (first..=last).for_each(|op| self.add_kind(group, op, of, change));
             }
             Events::Provider(guid, []) => {
-                change(&mut self.providers.entry(guid).or_default().others, of)
+                change(&mut self.providers.entry(guid).or_default().others, of);
             }
             Events::Provider(guid, ids) => {
                 let OfProvider { by_id, others } = self.providers.entry(guid).or_default();

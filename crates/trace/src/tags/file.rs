@@ -162,7 +162,7 @@ impl Parser<'_> {
             "Entrypoint" if !self.open.is_empty() => return self.entry(element, is_empty),
             "Tag" if !in_hint => self.tag(element, None)?,
             "HintTag" if !in_hint && !self.open.is_empty() => {
-                self.tag(element, Some(self.hint(element)?))?
+                self.tag(element, Some(self.hint(element)?))?;
             }
             other => {
                 let expected = match self.open.last() {
