@@ -82,17 +82,17 @@ fn every_question_can_be_asked() {
         ) {
             Ok(answers) => match &answers.extracts[0].answer {
                 Ok((_, Ok(answer))) if request.of_names().is_some() => {
-                    assert_eq!(answer.len(), 1, "{name}")
+                    assert_eq!(answer.len(), 1, "{name}");
                 }
                 Ok((trace, Ok(_))) => {
-                    assert!(trace.file_name.contains("office"), "{}", trace.file_name)
+                    assert!(trace.file_name.contains("office"), "{}", trace.file_name);
                 }
                 Ok((_, Err(nothing))) => assert!(nothing.is_nothing(), "{name}: {nothing}"),
                 Err(error) => panic!("{name}: {error}"),
             },
             // It requires a file that was not named.
             Err(Error::Files(error)) => {
-                assert!(error.to_string().contains("is needed"), "{name}: {error}")
+                assert!(error.to_string().contains("is needed"), "{name}: {error}");
             }
             Err(error) => panic!("{name}: {error}"),
         }

@@ -121,7 +121,7 @@ fn imports(text: &str) -> Vec<Import> {
                 break;
             };
             expand(&Vec::new(), tree, &mut |path| {
-                all.push((!before.is_empty(), path))
+                all.push((!before.is_empty(), path));
             });
             rest = behind;
         }

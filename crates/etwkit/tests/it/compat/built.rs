@@ -114,7 +114,7 @@ impl Recording {
         identity.iter().for_each(|record| {
             self.writer
                 .write_merge_record(0, self.start, record)
-                .unwrap()
+                .unwrap();
         });
         let image = [
             (base, 8),

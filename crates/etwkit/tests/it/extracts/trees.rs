@@ -36,7 +36,7 @@ fn roots(what: &str, rows: &[Value]) -> BTreeMap<String, i64> {
         let process = row["process_key"].to_string();
         match row["parent"].as_i64() {
             Some(parent) => {
-                *below.entry((process, parent)).or_default() += int(row, "inclusive_ns")
+                *below.entry((process, parent)).or_default() += int(row, "inclusive_ns");
             }
             None => *roots.entry(process).or_default() += int(row, "inclusive_ns"),
         }
