@@ -29,6 +29,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use etwkit_base::shell;
 use etwkit_query::nearest;
 use etwkit_query::numbers::Numbers;
 
@@ -270,16 +271,8 @@ fn no_command(words: &[String]) -> Wrong {
 /// Arguments of ours as a line that a shell takes.
 #[must_use]
 pub fn shell_line(args: &[OsString]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
-    let quoted = args.iter().map(|arg| {
-        let arg = arg.to_string_lossy();
-        if arg.chars().all(is_plain) {
-            arg.into_owned()
-        } else {
-            format!("'{}'", arg.replace('\'', r"'\''"))
-        }
-    });
-    format!("etwkit {}", quoted.collect::<Vec<_>>().join(" "))
+    let words = args.iter().map(|arg| arg.to_string_lossy());
+    format!("etwkit {}", shell::joined(words))
 }
 
 #[cfg(test)]
@@ -317,5 +310,8 @@ mod tests {
             shell_line(&args),
             r"etwkit dump cpu '--process=cmd;explorer' 'it'\''s'"
         );
+        // An empty word is an argument, too.
+        let args = ["dump", "cpu", "--process", "", "x.etwx"].map(OsString::from);
+        assert_eq!(shell_line(&args), "etwkit dump cpu --process '' x.etwx");
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
-use etwkit_analysis::diagnose::words;
+use etwkit_base::shell;
 use etwkit_compat::console::{dumps, fits, found, native, switch, switches};
 use etwkit_engine::question;
 use etwkit_query::question::{AnyQuestion, Values};
@@ -359,7 +359,7 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 
 /// The words of an argument, none of which makes another command or writes a file elsewhere.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
-    let all = words(line.unwrap_or_default());
+    let all = shell::split(line.unwrap_or_default());
     all.iter()
         .try_for_each(|word| not_refused(word).map(|_| ()))?;
     Ok(all)

@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use etwkit_base::shell;
 use etwkit_engine::Asking;
 use etwkit_query::Session;
 use serde::Serialize;
@@ -44,7 +45,7 @@ impl Call<'_> {
     /// How an answer came about that one statement gives.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
-        let command = format!("etwkit sql {} {}", word(&path), word(&sql));
+        let command = format!("etwkit {}", shell::joined(["sql", &path, &sql]));
         Source {
             sql,
             command,
@@ -58,17 +59,6 @@ impl Call<'_> {
     pub(crate) fn took_ms(&self) -> f64 {
         self.begun.elapsed().as_secs_f64() * 1e3
     }
-}
-
-/// A word of a command line.
-#[must_use]
-pub fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    // Between single quotes a shell takes everything as it is, but for a single quote itself.
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What work answers on a thread of its own, in so much time at most.
@@ -191,18 +181,5 @@ pub(crate) fn json(answer: &impl Serialize) -> Response {
     match serde_json::to_vec(answer) {
         Ok(bytes) => ([(header::CONTENT_TYPE, "application/json")], bytes).into_response(),
         Err(error) => Problem::internal(error.to_string()).into_response(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_command_lines_are_quoted_as_shells_read_them() {
-        assert_eq!(word("slow.etl"), "slow.etl");
-        assert_eq!(word("a b"), "'a b'");
-        assert_eq!(word("SELECT 'x'"), r"'SELECT '\''x'\'''");
-        assert_eq!(word(""), "''");
     }
 }

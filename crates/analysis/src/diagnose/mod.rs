@@ -35,7 +35,7 @@ use etwkit_query::range::{Range, Unit};
 use crate::Result;
 use crate::chain::ChainContext;
 pub use builtin::rules;
-pub use evidence::{Printed, words};
+pub use evidence::Printed;
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};

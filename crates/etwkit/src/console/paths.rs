@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::names::is_plain;
+use etwkit_base::shell;
 use etwkit_compat::console::path;
+
+use super::names::is_plain;
 
 /// Which files are wanted; folders always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +54,13 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
 }
 
 fn typed(path: &str, is_folder: bool) -> String {
-    let (slash, quote) = (
-        if is_folder { "/" } else { "" },
-        if is_folder { "" } else { "\"" },
-    );
-    if path.contains(char::is_whitespace) {
-        format!("\"{path}{slash}{quote}")
-    } else {
-        format!("{path}{slash}")
+    if !is_folder {
+        return shell::quoted(path);
+    }
+    let folder = shell::quoted(&format!("{path}/"));
+    match folder.strip_suffix('\'') {
+        Some(open) => open.to_owned(),
+        None => folder,
     }
 }
 
@@ -92,10 +93,10 @@ mod tests {
         };
         assert_eq!(
             of("slo", Files::Loadable),
-            ["\"slow login.etl\"", "slow.etl", "slow.etwx", "slowest/"]
+            ["'slow login.etl'", "slow.etl", "slow.etwx", "slowest/"]
         );
         assert_eq!(of("slow.t", Files::All), ["Slow.txt"]);
-        assert_eq!(of("", Files::Folders), ["\"my slow/", "slowest/"]);
+        assert_eq!(of("", Files::Folders), ["'my slow/", "slowest/"]);
         assert_eq!(of(".s", Files::All), [".slow.etl"]);
         assert_eq!(
             beginning("/no/such/folder/x", Files::All),

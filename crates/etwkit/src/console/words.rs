@@ -1,59 +1,5 @@
 //! A line of the console as words.
 
-/// A word that is being typed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Partial {
-    /// Words in front of it.
-    pub(super) before: Vec<String>,
-    /// What of it is there, without quotes.
-    pub(super) word: String,
-    /// Where it begins in the line, its quote included.
-    pub(super) start: usize,
-}
-
-/// Words of a line. Double quotes keep blanks wherever they stand, single ones at the beginning of a word: an
-/// apostrophe inside of one is one. A backslash is a part of a path.
-pub(super) fn words(line: &str) -> Vec<String> {
-    let Partial {
-        mut before,
-        word,
-        start,
-    } = partial(line);
-    if start < line.len() {
-        before.push(word);
-    }
-    before
-}
-
-/// The words of a line whose last one is not complete; that one is empty behind a blank.
-pub(super) fn partial(line: &str) -> Partial {
-    let mut partial = Partial {
-        start: line.len(),
-        ..Partial::default()
-    };
-    let mut quote = None;
-    for (at, c) in line.char_indices() {
-        let is_begun = partial.start < line.len();
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (None, '"') => quote = Some('"'),
-            (None, '\'') if !is_begun => quote = Some('\''),
-            (None, c) if c.is_whitespace() => {
-                if is_begun {
-                    partial.before.push(std::mem::take(&mut partial.word));
-                }
-                partial.start = line.len();
-                continue;
-            }
-            (_, c) => partial.word.push(c),
-        }
-        if !is_begun {
-            partial.start = at;
-        }
-    }
-    partial
-}
-
 /// What stands behind the first word, as it was typed.
 pub(super) fn behind_first(line: &str) -> &str {
     line.trim_start()
@@ -61,52 +7,9 @@ pub(super) fn behind_first(line: &str) -> &str {
         .map_or("", |(_, rest)| rest.trim())
 }
 
-/// A word as it has to be typed.
-pub(super) fn quoted(word: &str) -> String {
-    if word.contains(char::is_whitespace) {
-        format!("\"{word}\"")
-    } else {
-        word.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quotes_keep_blanks_and_backslashes_are_parts_of_paths() {
-        for (line, expected) in [
-            ("", &[][..]),
-            ("  .list  ", &[".list"]),
-            (
-                r"dump cpu --process 'cmd;explorer'",
-                &["dump", "cpu", "--process", "cmd;explorer"],
-            ),
-            (
-                r#".load "c:\my traces\a.etl" b"#,
-                &[".load", r"c:\my traces\a.etl", "b"],
-            ),
-            (r#"-cmdline "*a b*";*c"#, &["-cmdline", "*a b*;*c"]),
-            ("x it's y", &["x", "it's", "y"]),
-            (r#"a "" b"#, &["a", "", "b"]),
-            ("a \"b c", &["a", "b c"]),
-        ] {
-            assert_eq!(words(line), expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn the_last_word_of_a_line_begins_somewhere() {
-        let of = |line: &str| {
-            let partial = partial(line);
-            (partial.before.join(" "), partial.word, partial.start)
-        };
-        assert_eq!(of(""), (String::new(), String::new(), 0));
-        assert_eq!(of(".du"), (String::new(), ".du".into(), 0));
-        assert_eq!(of(".dump cpu "), (".dump cpu".into(), String::new(), 10));
-        assert_eq!(of(".load \"my tr"), (".load".into(), "my tr".into(), 6));
-    }
 
     #[test]
     fn the_rest_of_a_line_stays_as_it_is() {
