@@ -6,10 +6,17 @@ use std::path::Path;
 /// Separators of the paths of Windows and Unix.
 const SEPARATORS: [char; 2] = ['\\', '/'];
 
+/// Splits a path of any system after its last separator.
+#[must_use]
+pub fn split(path: &str) -> (&str, &str) {
+    let end = path.rfind(SEPARATORS).map_or(0, |at| at + 1);
+    path.split_at(end)
+}
+
 /// The last part of a path of any system; empty if the path ends with a separator.
 #[must_use]
 pub fn file_name(path: &str) -> &str {
-    path.rsplit(SEPARATORS).next().unwrap_or(path)
+    split(path).1
 }
 
 /// A name without its last ending. A dot in front begins no ending.
@@ -82,6 +89,8 @@ mod tests {
             ("/a", "", "a"),
         ] {
             assert_eq!((folder(path), file_name(path)), (in_folder, name), "{path}");
+            let (folder, name) = split(path);
+            assert_eq!(format!("{folder}{name}"), path);
         }
     }
 

@@ -29,6 +29,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use etwkit_base::path::stem_of;
 use etwkit_base::shell;
 use etwkit_query::nearest;
 use etwkit_query::numbers::Numbers;
@@ -155,11 +156,7 @@ pub fn is_line(args: &[OsString]) -> bool {
     let Some((program, words)) = args.split_first() else {
         return false;
     };
-    let stem = Path::new(program)
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let stem = stem_of(Path::new(program)).to_lowercase();
     let begins = words.first().is_some_and(|word| {
         let word = word.to_string_lossy();
         // One dash and one letter is an option of ours, such as `-q`.

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::{file_name, name_of, without_ending};
 use etwkit_extract::manifest::{self, SourceFile, TraceSource};
 use etwkit_extract::{
     Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files,
@@ -63,11 +64,7 @@ impl JsonFile {
 /// Whether a file has the name of an extract of ETWAnalyzer. Its content is checked when it is opened.
 #[must_use]
 pub fn is_json_extract(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let name = name_of(path).to_lowercase();
     [".json7z", ".json"]
         .iter()
         .any(|ending| name.ends_with(ending) && name.len() > ending.len())
@@ -77,7 +74,7 @@ pub fn is_json_extract(path: &Path) -> bool {
 /// Whether a file is a part of an extract by its name: `NAME_Derived_PART.json`.
 #[must_use]
 pub fn is_json_part(path: &Path) -> bool {
-    let name = base_name(path);
+    let name = name_of(path);
     path.is_file() && part_of(&name).is_some_and(|(_, part)| !part.is_empty())
 }
 
@@ -88,7 +85,7 @@ const FIRST_BYTES: u64 = 4096;
 /// bytes: folders have other JSON, too.
 #[must_use]
 pub fn looks_like_json_extract(path: &Path) -> bool {
-    let name = base_name(path);
+    let name = name_of(path);
     let Some((_, part)) = part_of(&name) else {
         return is_json_extract(path);
     };
@@ -117,7 +114,7 @@ pub fn is_json_archive(path: &Path) -> bool {
         return false;
     };
     // A packed extract of ours has a manifest in JSON, which would look like a main file here.
-    let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
+    let is_manifest = |name: &String| file_name(name) == manifest::FILE;
     if names.iter().any(is_manifest) {
         return false;
     }
@@ -142,7 +139,7 @@ pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError>
                 .collect();
             let found = format!("{} of them: {}", names.len(), listed(&names));
             Err(JsonError::Members {
-                archive: base_name(path),
+                archive: name_of(path),
                 found,
             })
         }
@@ -156,7 +153,7 @@ pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError>
 pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, JsonError> {
     match open_files(path, WANTED, options) {
         Ok(Opened::Plain(opened)) => Ok(vec![plain(path, opened)?]),
-        Ok(Opened::Packed(members)) => packed(base_name(path), members),
+        Ok(Opened::Packed(members)) => packed(name_of(path), members),
         Err(Error::NoTrace {
             archive, inside, ..
         }) => {
@@ -169,14 +166,6 @@ pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, J
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Name of a file, for messages.
-fn base_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned()
 }
 
 /// What stands before the ending of a name, in whatever case that is.
@@ -218,11 +207,7 @@ fn plain(path: &Path, main: OpenedFile) -> Result<JsonInput, JsonError> {
                 name: main.name.clone(),
             });
         }
-        None => Path::new(&main.name)
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        None => without_ending(&main.name).to_owned(),
     };
     let mut files = vec![JsonFile {
         opened: main,

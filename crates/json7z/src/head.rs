@@ -1,5 +1,6 @@
 //! The first pass over the main file: recording, machine and processes, which everything else refers to.
 
+use etwkit_base::path;
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
 use crate::error::{JsonError, Result};
@@ -226,10 +227,7 @@ impl Head {
     /// The row of `trace`. `file_name` stands for a trace that the file does not name.
     pub(crate) fn trace(&self, file_name: &str, files: usize, size_bytes: u64) -> Trace {
         let zero = self.zero();
-        let named = self
-            .source
-            .as_deref()
-            .and_then(|path| path.rsplit(['\\', '/']).next());
+        let named = self.source.as_deref().map(path::file_name);
         let ns = |limit: Option<Limit>| match limit? {
             Limit::At(moment) => Some(zero.ns(moment)),
             Limit::Ns(ns) => Some(ns),

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
+use etwkit_base::path::name_of;
 use etwkit_base::shell;
 use etwkit_compat::console::{dumps, fits, found, native, switch, switches};
 use etwkit_engine::question;
@@ -299,11 +300,7 @@ fn rests_on(call: &Call<'_>, file: &Path, sql: &str, evidence: &mut Evidence) ->
         .shared
         .engine
         .extract_of(call.asking, file, &mut Vec::new())?;
-    let handle = file
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let handle = name_of(file);
     let trace = Trace {
         handle,
         named: file.to_owned(),

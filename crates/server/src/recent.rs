@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::name_of;
+
 use crate::wire::Recent;
 
 /// Name of the file.
@@ -23,11 +25,7 @@ pub(crate) fn read(folder: &Path) -> Vec<Recent> {
 
 /// Puts a trace in front of the list. Whether the list can be written does not matter to what was opened.
 pub(crate) fn add(folder: &Path, opened: &Path) {
-    let name = opened
-        .file_name()
-        .unwrap_or(opened.as_os_str())
-        .to_string_lossy()
-        .into_owned();
+    let name = name_of(opened);
     // Made absolute, since the next server may be started in another folder.
     let path = std::path::absolute(opened)
         .unwrap_or_else(|_| opened.to_owned())

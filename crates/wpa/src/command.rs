@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use etwkit_analysis::region::Manifest;
+use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named, read_rules};
 use etwkit_files::out_file::{self, Replace};
 use etwkit_query::Session;
@@ -189,7 +190,7 @@ impl Job {
             let folder = folder(self.folder.as_deref(), trace);
             let of_trace = match traces.len() {
                 0..=1 => String::new(),
-                _ => prefix_of_trace(&mut given, &folder, &stem(trace)),
+                _ => prefix_of_trace(&mut given, &folder, &stem_of(trace)),
             };
             for (prefix, view) in &parts {
                 // One set of names for all profiles: two of them may have the same preset.
@@ -349,14 +350,6 @@ fn folder(named: Option<&Path>, trace: &Path) -> PathBuf {
         .or_else(|| trace.parent())
         .unwrap_or(Path::new(""))
         .to_owned()
-}
-
-fn stem(trace: &Path) -> String {
-    trace
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
 }
 
 /// What the files of one of several traces begin with. Traces of one name in different folders, and a trace

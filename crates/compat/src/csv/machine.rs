@@ -1,5 +1,6 @@
 //! Cells that put several values together: versions of modules, parts of the machine.
 
+use etwkit_base::path;
 use serde_json::{Map, Value};
 
 /// Versions, product, description and folder of a module, as far as they are known, with commas between.
@@ -53,7 +54,7 @@ pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]
 
 /// The folder of a path, cut to so many levels below the drive; 0 leaves all of them.
 pub(crate) fn folder(path: &str, level: usize) -> &str {
-    let folder = path.rsplit_once('\\').map_or("", |(folder, _)| folder);
+    let folder = path::folder(path);
     if level == 0 {
         return folder;
     }

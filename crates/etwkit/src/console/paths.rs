@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use etwkit_base::path::split_typed;
 use etwkit_base::shell;
 use etwkit_compat::console::path;
 
@@ -23,8 +24,7 @@ const MAX_FILES: usize = 10_000;
 
 /// Paths as they are to be typed: `/` stands behind a folder, quotes around blanks, open behind a folder.
 pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
-    let at = word.rfind(['/', '\\', ':']).map_or(0, |at| at + 1);
-    let (folder, begin) = word.split_at(at);
+    let (folder, begin) = split_typed(word);
     let begin = begin.to_lowercase();
     let entries = std::fs::read_dir(path(folder))
         .into_iter()

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use etwkit_base::path::file_name;
 use etwkit_query::frames::TraceFrames;
 
 use crate::json::text;
@@ -180,10 +181,6 @@ impl Functions {
         }
         functions
     }
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit(['\\', '/']).next().unwrap_or(path)
 }
 
 /// A file as `Lib`. Its identity on symbol servers is left empty: the names are

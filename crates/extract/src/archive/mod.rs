@@ -8,6 +8,8 @@ pub(crate) use zip::OpenZip;
 use std::fs::File;
 use std::sync::Arc;
 
+use etwkit_base::path::split_typed;
+
 use crate::kind::Kind;
 use crate::spool::{Packed, Spool};
 use crate::{Error, Result};
@@ -227,7 +229,7 @@ fn damaged(
 /// The part of a member's path behind the last separator of any system.
 fn base_name(path: &str) -> &str {
     // Archives made on Windows can have backslashes in paths. A colon would name a drive or a stream there.
-    let name = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
+    let (_, name) = split_typed(path);
     if name.is_empty() { path } else { name }
 }
 
