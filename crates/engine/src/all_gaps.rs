@@ -2,8 +2,8 @@
 //!
 //! Whoever opens extracts or traces for an answer adds their gaps here, and prints them once for each answer.
 
+use etwkit_base::digits::grouped;
 use etwkit_extract::manifest::NativeNames;
-use etwkit_query::numbers::Numbers;
 use serde_json::Value;
 
 use crate::Gaps;
@@ -112,7 +112,6 @@ fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
             .sum::<u64>()
     };
     let (addresses, named) = (sum(|names| names.addresses), sum(|names| names.named));
-    let grouped = |number| Numbers::default().grouped(number);
     let of = if unnamed.len() == 1 {
         String::new()
     } else {

@@ -1,6 +1,6 @@
 //! Asks all extracts together a question that has one answer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use etwkit_base::path::name_of;
 use etwkit_query::Session;

@@ -467,7 +467,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let command = format!(
         "etwkit sql {} {}",
         quoted(&trace.named.display().to_string()),
-        word(sql)
+        quoted(sql)
     );
     answer.insert("command".into(), command.into());
     Ok(answer)
@@ -476,7 +476,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
     let mut answer = named(&trace);
-    let command = format!("etwkit view {}", word(&trace.named.display().to_string()));
+    let command = format!("etwkit view {}", quoted(&trace.named.display().to_string()));
     answer.insert("command".into(), command.into());
     match link(call, &trace) {
         Ok(link) => answer.insert("link".into(), link.into()),

@@ -28,7 +28,6 @@ mod store;
 mod sums;
 mod tables;
 mod timeline;
-mod two;
 mod waits;
 
 pub use asked::{
