@@ -5,6 +5,7 @@
 
 pub mod digits;
 pub mod escape;
+pub mod index;
 pub mod intervals;
 pub mod ordered;
 pub mod path;
