@@ -3,6 +3,8 @@
 //! Our own command lines always write `1 234 567.8`; guests may follow the locale of their reader. Times are
 //! never written by it.
 
+use etwkit_base::digits;
+
 use crate::time_format::seconds;
 
 /// How numbers are written.
@@ -97,23 +99,7 @@ impl Numbers {
     /// A number without a sign in groups.
     #[must_use]
     pub fn grouped(&self, number: u64) -> String {
-        let digits = number.to_string();
-        let mut out = String::with_capacity(digits.len() * 2);
-        for (digit, left) in digits.chars().zip((0..digits.len()).rev()) {
-            out.push(digit);
-            if left > 0 && self.begins_group(left) {
-                out.push(self.group);
-            }
-        }
-        out
-    }
-
-    /// Whether a group begins in front of that many digits.
-    fn begins_group(&self, digits: usize) -> bool {
-        let (first, further) = (usize::from(self.sizes.0), usize::from(self.sizes.1));
-        first > 0
-            && (digits == first
-                || (digits > first && further > 0 && (digits - first).is_multiple_of(further)))
+        digits::grouped_by(number, self.group, self.sizes)
     }
 
     /// A number in thousandths, in groups, with three digits behind the mark.
