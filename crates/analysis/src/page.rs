@@ -2,20 +2,18 @@
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
-/// Text of a page, escaped, since names come from untrusted files. Characters that are invisible or
-/// change the direction of text are written as their numbers.
+use etwkit_base::escape::xml_entity;
+
+/// Text of a page, escaped, since names come from files of strangers. Characters that are invisible or change
+/// the direction of text are written as their numbers.
 pub(crate) struct Text<'t>(pub(crate) &'t str);
 
 impl Display for Text<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for letter in self.0.chars() {
-            match letter {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                letter => write_visible(f, letter)?,
+            match xml_entity(letter) {
+                Some(entity) => f.write_str(entity)?,
+                None => write_visible(f, letter)?,
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::{name_of, split_typed};
 use etwkit_query::filter::TextFilter;
 
 use crate::drive::local;
@@ -95,10 +96,7 @@ pub fn fits(query: &str, file: &Path) -> bool {
     let is_part = !query.contains(['\\', '/', ':']);
     is_same(&named)
         || files::named(&named).is_some_and(|path| is_same(&path))
-        || (is_part
-            && files::file_name(file)
-                .to_lowercase()
-                .contains(&query.to_lowercase()))
+        || (is_part && name_of(file).to_lowercase().contains(&query.to_lowercase()))
 }
 
 /// Compares the last part of a pattern; a folder before it is the folder of the file.
@@ -112,8 +110,7 @@ fn fits_patterns(query: &str, file: &Path) -> bool {
         let (sign, part) = part
             .strip_prefix('!')
             .map_or(("", part), |part| ("!", part));
-        let at = part.rfind(['\\', '/', ':']).map_or(0, |at| at + 1);
-        let (folder, filter) = part.split_at(at);
+        let (folder, filter) = split_typed(part);
         let lies_there =
             || std::path::absolute(local(folder)).is_ok_and(|folder| file.starts_with(folder));
         if sign.is_empty() && !folder.is_empty() && !lies_there() {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use etwkit_base::path::parent_of;
 
 use crate::Step;
 use crate::extract::symbols;
@@ -94,10 +95,7 @@ fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
 
 /// Returns the folder of the trace of an extract.
 fn folder(extract: &Path) -> PathBuf {
-    let parent = extract
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let parent = parent_of(extract);
     let is_of_extracts = parent
         .file_name()
         .is_some_and(|name| name.to_string_lossy().eq_ignore_ascii_case(EXTRACT_FOLDER));

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, ensure};
+use etwkit_base::path::name_of;
 use etwkit_query::test_run::{self, Selection, TestFile, TestName, wall_clock};
 
 use crate::Wrong;
 use crate::drive::local;
-use crate::files::{self, EXTRACT_FOLDER, Queries, file_name};
+use crate::files::{self, EXTRACT_FOLDER, Queries};
 use crate::line::{Line, Word, point};
 use crate::read::read;
 use crate::switch::{NO_COLOR, Native, Switch, To, find, pair};
@@ -341,7 +342,7 @@ impl Progress {
 
 /// Returns a trace as the file of a test.
 fn of_test(path: PathBuf) -> TestFile {
-    let file = file_name(&path);
+    let file = name_of(&path);
     let name = TestName::parse(&file);
     let written = std::fs::metadata(&path)
         .and_then(|meta| meta.modified())

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use etwkit_base::path::{name_of, split_typed};
 use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_query::filter::TextFilter;
@@ -79,7 +80,7 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
 
 /// Returns the name of a file without folder and ending.
 pub(crate) fn stem(path: &Path) -> String {
-    let name = file_name(path);
+    let name = name_of(path);
     ending(&name)
         .and_then(|ending| strip_ending(&name, ending))
         .unwrap_or(&name)
@@ -89,7 +90,7 @@ pub(crate) fn stem(path: &Path) -> String {
 fn is_extract(path: &Path) -> bool {
     EXTRACTS
         .iter()
-        .any(|ending| file_name(path).to_lowercase().ends_with(ending))
+        .any(|ending| name_of(path).to_lowercase().ends_with(ending))
         || is_json_extract(path)
 }
 
@@ -187,7 +188,7 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
         let part = query.to_lowercase();
         let mut found = Vec::new();
         list(Path::new("."), is_recursive, &mut found)?;
-        found.retain(|path| file_name(path).to_lowercase().contains(&part));
+        found.retain(|path| name_of(path).to_lowercase().contains(&part));
         if !found.is_empty() {
             return Ok(found);
         }
@@ -202,7 +203,7 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
 /// Returns the file of that name, or with an ending, or our extract at the place of an extract of
 /// ETWAnalyzer.
 pub(crate) fn named(path: &Path) -> Option<PathBuf> {
-    let name = file_name(path);
+    let name = name_of(path);
     let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
     let same = Some(path.to_owned()).filter(is_file);
     let own = |stem: &str| EXTRACTS.map(|ending| path.with_file_name(format!("{stem}{ending}")));
@@ -226,18 +227,17 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
         .map(str::trim)
         .filter(|part| !part.is_empty())
         .collect();
-    let of = |part: &str| part.rfind(['\\', '/', ':']).map_or(0, |at| at + 1);
     // All parts filter the files of one folder, which the first part names.
     let folder = parts
         .first()
-        .map_or("", |first| first[..of(first)].trim_start_matches('!'));
+        .map_or("", |first| split_typed(first).0.trim_start_matches('!'));
     let filters: Vec<String> = parts
         .iter()
         .map(|part| {
             format!(
                 "{}{}",
                 if part.starts_with('!') { "!" } else { "" },
-                part[of(part)..].trim_start_matches('!')
+                split_typed(part).1.trim_start_matches('!')
             )
         })
         .collect();
@@ -296,7 +296,7 @@ fn is_extract_folder(path: &Path) -> bool {
 /// Returns `true` if a file of a folder can be queried. Folders also have other files of JSON, and
 /// parts of extracts.
 fn is_asked(path: &Path) -> bool {
-    ending(&file_name(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
+    ending(&name_of(path)).is_some() && (!is_json_extract(path) || looks_like_json_extract(path))
 }
 
 /// Returns the ending of the name of a file that can be queried.
@@ -316,14 +316,7 @@ fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
 }
 
 fn has_ending(path: &Path, ending: &str) -> bool {
-    strip_ending(&file_name(path), ending).is_some()
-}
-
-pub(crate) fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    strip_ending(&name_of(path), ending).is_some()
 }
 
 #[cfg(test)]
@@ -422,7 +415,7 @@ mod tests {
         }
         let all = folder.path().display().to_string();
         let found = traces(&[format!("{all}/d.etl"), all], false).unwrap();
-        let names: Vec<String> = found.iter().map(|path| file_name(path)).collect();
+        let names: Vec<String> = found.iter().map(|path| name_of(path)).collect();
         assert_eq!(names, ["d.etl", "a.7z", "b.etl.zip", "c.10.06.7z"]);
     }
 }

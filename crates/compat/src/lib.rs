@@ -29,6 +29,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use etwkit_base::path::stem_of;
+use etwkit_base::shell;
 use etwkit_query::nearest;
 use etwkit_query::numbers::Numbers;
 
@@ -154,11 +156,7 @@ pub fn is_line(args: &[OsString]) -> bool {
     let Some((program, words)) = args.split_first() else {
         return false;
     };
-    let stem = Path::new(program)
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let stem = stem_of(Path::new(program)).to_lowercase();
     let begins = words.first().is_some_and(|word| {
         let word = word.to_string_lossy();
         // One dash and one letter is an option of ours, such as `-q`.
@@ -270,16 +268,8 @@ fn no_command(words: &[String]) -> Wrong {
 /// Formats our arguments as a shell command line.
 #[must_use]
 pub fn shell_line(args: &[OsString]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
-    let quoted = args.iter().map(|arg| {
-        let arg = arg.to_string_lossy();
-        if arg.chars().all(is_plain) {
-            arg.into_owned()
-        } else {
-            format!("'{}'", arg.replace('\'', r"'\''"))
-        }
-    });
-    format!("etwkit {}", quoted.collect::<Vec<_>>().join(" "))
+    let words = args.iter().map(|arg| arg.to_string_lossy());
+    format!("etwkit {}", shell::joined(words))
 }
 
 #[cfg(test)]
@@ -317,5 +307,8 @@ mod tests {
             shell_line(&args),
             r"etwkit dump cpu '--process=cmd;explorer' 'it'\''s'"
         );
+        // An empty word is an argument, too.
+        let args = ["dump", "cpu", "--process", "", "x.etwx"].map(OsString::from);
+        assert_eq!(shell_line(&args), "etwkit dump cpu --process '' x.etwx");
     }
 }

@@ -1,5 +1,6 @@
 //! The output of the command.
 
+use etwkit_base::digits::grouped;
 use etwkit_trace::import::Range;
 use serde_json::{Map, Value, json};
 
@@ -105,28 +106,4 @@ fn seconds(range: Range) -> String {
         bound(range.start_ns, i64::MIN),
         bound(range.end_ns, i64::MAX)
     )
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_stand_in_groups_of_three() {
-        for (number, text) in [(7, "7"), (1234, "1 234"), (1_234_567, "1 234 567")] {
-            assert_eq!(grouped(number), text);
-        }
-    }
 }

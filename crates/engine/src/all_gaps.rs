@@ -3,8 +3,8 @@
 //! A front end adds the gaps of the extracts or traces that it opens for an answer here, and prints
 //! them once for each answer.
 
+use etwkit_base::digits::grouped;
 use etwkit_extract::manifest::NativeNames;
-use etwkit_query::numbers::Numbers;
 use serde_json::Value;
 
 use crate::Gaps;
@@ -113,7 +113,6 @@ fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
             .sum::<u64>()
     };
     let (addresses, named) = (sum(|names| names.addresses), sum(|names| names.named));
-    let grouped = |number| Numbers::default().grouped(number);
     let of = if unnamed.len() == 1 {
         String::new()
     } else {

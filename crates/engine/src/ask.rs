@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 
+use etwkit_base::ordered::{Workers, processors};
 use etwkit_query::dump::{self, trace::TraceInfo};
 use etwkit_query::{KnownQuestions, Session, Source};
 
-use crate::in_order::in_order;
 use crate::open::use_tags;
 use crate::{Asking, Engine, Error, Gaps, Result, gaps};
 
@@ -19,7 +18,11 @@ const MOST_TOGETHER: usize = 64;
 /// that separate planning does not matter.
 const BYTES_TOGETHER: u64 = 64 << 20;
 
-/// The outcome of a question to an extract.
+/// Answers that may wait for one before them, for each worker.
+// Enough to outlast one slow item; more would hold the answers of hundreds of extracts in memory.
+const AHEAD: usize = 16;
+
+/// What became of the question to an extract.
 #[derive(Debug)]
 pub struct Asked<A> {
     /// The trace or extract, as it was named.
@@ -86,10 +89,12 @@ impl Engine {
         question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
         mut take: impl FnMut(Asked<A>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let workers = thread::available_parallelism().map_or(1, usize::from);
+        let workers = processors();
+        let groups = groups(extracts, workers);
+        let sessions = workers.min(groups.len());
         let (of_several, mut done) = (extracts.len() > 1, 0_usize);
         let known = Arc::new(KnownQuestions::default());
-        let ask = |paths: &&[PathBuf], sessions: usize| {
+        let ask = |paths: &&[PathBuf]| {
             let group = Group {
                 engine: self,
                 asking,
@@ -101,7 +106,11 @@ impl Engine {
             };
             group.ask(paths)
         };
-        in_order(&groups(extracts, workers), ask, |asked| {
+        let workers = Workers {
+            threads: sessions,
+            jobs_ahead: AHEAD * sessions,
+        };
+        workers.map(&groups, ask, |_, asked| {
             done = done.saturating_add(asked.len());
             asking.progress.asked(done, extracts.len());
             asked.into_iter().try_for_each(&mut take)

@@ -1,7 +1,8 @@
 //! Runs a question with one answer on all extracts together.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use etwkit_base::path::name_of;
 use etwkit_query::Session;
 use etwkit_query::dump::{self, trace::TraceInfo};
 
@@ -80,17 +81,11 @@ fn info(session: &Session, name: &str) -> Result<TraceInfo> {
 
 /// Returns the name of all extracts together.
 fn name(extracts: &[PathBuf]) -> String {
-    let name = |path: &Path| {
-        path.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
     match extracts {
         [] => String::new(),
-        [one] => name(one),
-        [one, other] => format!("{}, {}", name(one), name(other)),
-        [first, others @ ..] => format!("{} and {} more", name(first), others.len()),
+        [one] => name_of(one),
+        [one, other] => format!("{}, {}", name_of(one), name_of(other)),
+        [first, others @ ..] => format!("{} and {} more", name_of(first), others.len()),
     }
 }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use etwkit_base::path::{name_of, stem_of};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
     ConvertError, ConvertOptions, Described, Extract, Input, convert, default_target, derive_into,
@@ -208,12 +209,7 @@ impl Engine {
     pub(crate) fn cached_derived(&self, asking: &Asking, extract: &Extract) -> Result<PathBuf> {
         let folder = self.settings().cache()?;
         fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
-        let stem = extract.path().with_extension("");
-        let stem = stem
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let stem = stem_of(extract.path());
         let target = folder.join(format!(
             "{stem}.derived-{}-{VERSION}.etwx",
             extract.fingerprint()
@@ -293,12 +289,7 @@ fn key(hash: &str, state: &[u8]) -> String {
 /// Returns `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does
 /// not use it.
 fn name(trace: &Path, key: &str) -> String {
-    let target = default_target(trace);
-    let stem = target
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let stem = stem_of(&default_target(trace));
     format!("{stem}-{key}-{VERSION}.etwx")
 }
 
@@ -344,7 +335,7 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
 /// Returns `true` if a folder has the name of an extract of the cache, of any version. Other
 /// folders in it do not belong to the cache and are never deleted.
 pub(crate) fn is_of_cache(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name_of(path);
     let Some(name) = name.strip_suffix(".etwx") else {
         return false;
     };

@@ -4,9 +4,9 @@
 
 use std::path::PathBuf;
 
+use etwkit_base::digits::grouped;
 use etwkit_extract::manifest::{Manifest, NativeNames};
 use etwkit_query::Session;
-use etwkit_query::numbers::Numbers;
 use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Diagnostic;
 use serde_json::{Map, Value, json};
@@ -155,10 +155,7 @@ fn counted(count: i64, what: &str) -> String {
         Some((noun, rest)) if count == 1 => format!("{} {rest}", noun.trim_end_matches('s')),
         _ => what.to_owned(),
     };
-    format!(
-        "{} {what}",
-        Numbers::default().grouped(count.unsigned_abs())
-    )
+    format!("{} {what}", grouped(count.unsigned_abs()))
 }
 
 /// Returns the gaps of the extracts of a session that was opened at these paths.

@@ -37,7 +37,6 @@ mod engine;
 mod error;
 mod gaps;
 mod has_something;
-mod in_order;
 mod input;
 mod library;
 mod named;

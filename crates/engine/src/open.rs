@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::name_of;
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current};
 use etwkit_json7z::{is_json_archive, is_json_extract, open_all_json, open_json};
@@ -262,11 +263,7 @@ fn noted(
 /// is not a trace.
 #[must_use]
 pub fn is_trace(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let name = name_of(path).to_lowercase();
     let is_packed_extract = name.ends_with(".etwx.zip");
     let has_ending = [".etl", ".zip", ".7z", ".diagsession"]
         .iter()

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use etwkit_base::path::name_of;
 use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_query::question::{Answer, AnyRequest};
@@ -74,15 +75,8 @@ fn folder(path: &Path, recursive: bool, found: &mut FilesByTime) -> Result<()> {
     Ok(())
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
-}
-
 fn is_extract(path: &Path) -> bool {
-    let name = file_name(path).to_ascii_lowercase();
+    let name = name_of(path).to_ascii_lowercase();
     [".etwx", ".etwx.zip"]
         .iter()
         .any(|ending| name.ends_with(ending))
@@ -91,7 +85,7 @@ fn is_extract(path: &Path) -> bool {
 
 /// Adds a trace, archive or extract; other files are left out.
 fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
-    let full = file_name(path);
+    let full = name_of(path);
     let (is_extract, is_json) = (is_extract(path), is_json_extract(path));
     if is_json && !looks_like_json_extract(path) {
         return Ok(());
@@ -129,7 +123,7 @@ fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
 fn beside(path: &Path) -> PathBuf {
     let parent = path.parent().unwrap_or_else(|| Path::new(""));
     match parent.parent() {
-        Some(above) if file_name(parent).eq_ignore_ascii_case(EXTRACT_FOLDER) => above.to_owned(),
+        Some(above) if name_of(parent).eq_ignore_ascii_case(EXTRACT_FOLDER) => above.to_owned(),
         _ => parent.to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::stem_of;
 use etwkit_extract::{NameFrom, OnSymbols, default_target};
 use etwkit_symbols::search_path::Defaults;
 use etwkit_symbols::{Options, SearchPath};
@@ -85,11 +86,7 @@ fn folders_beside(path: &Path) -> Vec<PathBuf> {
     } else {
         &extract
     };
-    let stem = target
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let stem = stem_of(target);
     let folder = |ending: &&str| target.with_file_name(format!("{stem}{ending}"));
     // A link is not followed, but listed, so that the search reports it.
     let is_there = |folder: &PathBuf| {

@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::ops::{Deref, DerefMut};
 
+pub(crate) use etwkit_base::digits::grouped;
 use etwkit_engine::{AllGaps, Asking, Gaps};
-use etwkit_query::numbers::Numbers;
 pub(crate) use etwkit_terminal::FORMAT_VERSION;
 use etwkit_terminal::style::When;
 use etwkit_terminal::{Lines, WriteError};
@@ -215,9 +215,4 @@ impl<'w> Printer<'w> {
         self.json_started()?;
         self.lines.flush()
     }
-}
-
-/// Formats a number with grouped digits: `1 234 567`. For people only.
-pub(crate) fn grouped(number: u64) -> String {
-    Numbers::default().grouped(number)
 }

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use etwkit_base::path::file_name;
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
 use etwkit_query::range::Range;
@@ -269,8 +270,8 @@ struct Mappings {
 
 impl Mappings {
     fn number(&mut self, module: &str, build_id: Option<String>) -> u64 {
-        // File names in an extract have no folder, unless they were edited.
-        let file = module.rsplit(['/', '\\']).next().unwrap_or_default();
+        // What an extract calls a file name has no folder, unless somebody made it so.
+        let file = file_name(module);
         let mapping = (file.to_owned(), build_id.unwrap_or_default());
         let next = self.all.len() as u64 + 1;
         let number = *self.numbers.entry(mapping.clone()).or_insert(next);

@@ -10,6 +10,7 @@ mod layout;
 use std::collections::HashMap;
 use std::io::Write;
 
+use etwkit_base::escape::xml;
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
 use etwkit_query::range::Range;
@@ -124,7 +125,7 @@ impl Samples for Picture<'_> {
 impl Picture<'_> {
     /// Writes the text above the frames: name, weight, unit, and the part that is not drawn.
     fn head(&mut self, written: &Written, height: u32, drawn: &[Drawn]) -> std::io::Result<()> {
-        let title = escaped(&visible(&self.name, MAX_NAME));
+        let title = xml(&visible(&self.name, MAX_NAME));
         let lines = [
             format!(
                 "{}: {} ms",
@@ -144,7 +145,7 @@ impl Picture<'_> {
              <g font-family=\"DejaVu Sans Mono, Consolas, monospace\" font-size=\"12\" fill=\"#111111\">\n"
         )?;
         for (line, y) in lines.iter().zip((MARGIN + 12..).step_by(LINE as usize)) {
-            let text = escaped(&cut(line, ROOM));
+            let text = xml(&cut(line, ROOM));
             writeln!(
                 out,
                 "<text x=\"{MARGIN}\" y=\"{y}\" xml:space=\"preserve\">{text}</text>"
@@ -168,7 +169,7 @@ impl Picture<'_> {
             if x + width > ROOM {
                 break;
             }
-            let (fill, text) = (color::of(module), escaped(&text));
+            let (fill, text) = (color::of(module), xml(&text));
             let (at, words) = (pixels(x), pixels(x + 16_000));
             writeln!(
                 self.out,
@@ -207,18 +208,14 @@ impl Picture<'_> {
         write!(
             self.out,
             "<g><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" fill=\"{fill}\"/>",
-            escaped(&title),
+            xml(&title),
             FRAME - 1
         )?;
         // Two pixels stay free at each side, so that names of neighbors do not run into each other.
         let text = cut(&name, frame.width.saturating_sub(4000));
         if !text.is_empty() {
             let (x, y) = (pixels(MARGIN * 1000 + frame.x + 2000), y + 12);
-            write!(
-                self.out,
-                "<text x=\"{x}\" y=\"{y}\">{}</text>",
-                escaped(&text)
-            )?;
+            write!(self.out, "<text x=\"{x}\" y=\"{y}\">{}</text>", xml(&text))?;
         }
         self.out.write_all(b"</g>\n")
     }
@@ -320,22 +317,6 @@ fn cut(text: &str, width: u32) -> String {
     fitting.chain(['…']).collect()
 }
 
-/// Escapes a text for XML.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,7 +342,7 @@ mod tests {
         );
         assert_eq!(pixels(1_200_500), "1200.5");
         assert_eq!(
-            escaped("</title><script a='\"'>&"),
+            xml("</title><script a='\"'>&"),
             "&lt;/title&gt;&lt;script a=&#39;&quot;&#39;&gt;&amp;"
         );
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::{file_name, name_of, without_ending};
 use etwkit_trace::table::{Diagnostic, MachineFact};
 use serde::Deserialize;
 use serde_json::Value;
@@ -76,20 +77,10 @@ fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
     let Some(folder) = path.parent() else {
         return Vec::new();
     };
-    let file = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let trace = trace.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = |name: &str| {
-        Path::new(name)
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
-    let names = [stem(&file), stem(trace), file, trace.to_owned()];
+    let file = name_of(path);
+    let trace = file_name(trace).to_owned();
+    let stem = |name: &str| without_ending(name).to_owned();
+    let names = [stem(&file), stem(&trace), file, trace];
     names
         .iter()
         .filter(|name| !name.is_empty())

@@ -4,10 +4,12 @@
 use std::fs::File;
 use std::path::Path;
 
+use etwkit_base::path::name_of;
+
 use crate::archive::{self, Archive, Wanted};
 use crate::hash;
 use crate::kind::Kind;
-use crate::open::{base_name, open_file, sniff};
+use crate::open::{open_file, sniff};
 use crate::options::Options;
 use crate::source::Source;
 use crate::spool::Spool;
@@ -43,7 +45,7 @@ impl OpenedFile {
     /// It is missing, empty, a folder or a pipe, or cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let (file, size) = open_file(path)?;
-        let name = base_name(path);
+        let name = name_of(path);
         Ok(Self {
             path: name.clone(),
             name,
@@ -104,7 +106,7 @@ pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
         &Archive {
             file,
             size,
-            name: base_name(path),
+            name: name_of(path),
             wanted: Wanted::TRACES,
         },
     )

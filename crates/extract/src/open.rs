@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::name_of;
 use etwkit_etl::Session;
 use etwkit_etl::source::ByteSource;
 
@@ -173,7 +174,7 @@ fn open_one(
     opened: &mut Vec<(Part, Source)>,
 ) -> Result<Vec<Symbol>> {
     let (file, size) = open_file(path)?;
-    let name = base_name(path);
+    let name = name_of(path);
     let part = |name: String, size, archive| Part {
         name,
         size,
@@ -228,7 +229,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     let size = file.metadata().map_err(failed)?.len();
     if size == 0 {
         return Err(Error::Empty {
-            name: base_name(path),
+            name: name_of(path),
         });
     }
     Ok((file, size))
@@ -244,15 +245,7 @@ fn count_traces(dir: &Path) -> usize {
     std::fs::read_dir(dir).map_or(0, |entries| entries.flatten().filter(is_trace).count())
 }
 
-pub(crate) fn base_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// The kind of the file, by its first bytes. A file that cannot be read counts as a trace, whose
-/// reader reports the error.
+/// What the file is, by its first bytes. What cannot be read counts as a trace, whose reader reports it.
 pub(crate) fn sniff(file: &File) -> Kind {
     use std::io::Read;
     let mut head = Vec::with_capacity(MAGIC_LEN);

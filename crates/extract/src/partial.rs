@@ -13,6 +13,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::parent_of;
+
 use crate::store_error::{StoreError, StoreResult};
 
 /// Name of the lock file in a partial folder. It also marks the folder as created by this program.
@@ -144,13 +146,6 @@ impl Drop for Partial {
         let _ = remove(&self.folder);
         let _ = self.lock.unlock();
     }
-}
-
-/// The folder that holds `path`; the current one for a bare name.
-pub(crate) fn parent_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
 }
 
 fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use etwkit_base::path::{file_name, name_of, without_ending};
 use etwkit_trace::import::screenshots::Picture;
 
 use crate::Input;
@@ -86,20 +87,10 @@ impl Pictures {
 /// Names that a folder of pictures can have: of the file that was named, and of the trace in an
 /// archive.
 fn names(path: &Path, trace: &str) -> BTreeSet<String> {
-    let file = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let trace = trace.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = |name: &str| {
-        Path::new(name)
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
-    [stem(&file), stem(trace), file, trace.to_owned()]
+    let file = name_of(path);
+    let trace = file_name(trace).to_owned();
+    let stem = |name: &str| without_ending(name).to_owned();
+    [stem(&file), stem(&trace), file, trace]
         .into_iter()
         .filter(|name| !name.is_empty())
         .map(|name| format!("{name}.Screenshots"))

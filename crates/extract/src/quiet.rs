@@ -8,6 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, Once, PoisonError};
 
+use etwkit_base::path::file_name;
+
 thread_local! {
     /// Number of callers up the stack of this thread that catch panics.
     static CATCHING: Cell<u32> = const { Cell::new(0) };
@@ -68,11 +70,7 @@ fn install() {
 fn text(panic: &PanicHookInfo<'_>) -> String {
     let said = panic.payload_as_str().unwrap_or("a panic without a text");
     match panic.location() {
-        Some(place) => format!(
-            "{said} ({}:{})",
-            place.file().rsplit(['/', '\\']).next().unwrap_or_default(),
-            place.line()
-        ),
+        Some(place) => format!("{said} ({}:{})", file_name(place.file()), place.line()),
         None => said.to_owned(),
     }
 }

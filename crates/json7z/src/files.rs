@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::{file_name, name_of, without_ending};
 use etwkit_extract::manifest::{self, SourceFile, TraceSource};
 use etwkit_extract::{
     Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files,
@@ -63,11 +64,7 @@ impl JsonFile {
 /// True if the file is named like an extract of ETWAnalyzer. Opening the file checks its contents.
 #[must_use]
 pub fn is_json_extract(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let name = name_of(path).to_lowercase();
     [".json7z", ".json"]
         .iter()
         .any(|ending| name.ends_with(ending) && name.len() > ending.len())
@@ -77,7 +74,7 @@ pub fn is_json_extract(path: &Path) -> bool {
 /// True if the file is named like a part of an extract: `NAME_Derived_PART.json`.
 #[must_use]
 pub fn is_json_part(path: &Path) -> bool {
-    let name = base_name(path);
+    let name = name_of(path);
     path.is_file() && part_of(&name).is_some_and(|(_, part)| !part.is_empty())
 }
 
@@ -88,7 +85,7 @@ const FIRST_BYTES: u64 = 4096;
 /// and the first bytes are checked, because folders also contain other JSON.
 #[must_use]
 pub fn looks_like_json_extract(path: &Path) -> bool {
-    let name = base_name(path);
+    let name = name_of(path);
     let Some((_, part)) = part_of(&name) else {
         return is_json_extract(path);
     };
@@ -116,9 +113,8 @@ pub fn is_json_archive(path: &Path) -> bool {
     let Some(names) = names_in_archive(path) else {
         return false;
     };
-    // A packed extract of this program has a manifest in JSON, which would look like a main file
-    // here.
-    let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
+    // A packed extract of ours has a manifest in JSON, which would look like a main file here.
+    let is_manifest = |name: &String| file_name(name) == manifest::FILE;
     if names.iter().any(is_manifest) {
         return false;
     }
@@ -144,7 +140,7 @@ pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError>
                 .collect();
             let found = format!("{} of them: {}", names.len(), listed(&names));
             Err(JsonError::Members {
-                archive: base_name(path),
+                archive: name_of(path),
                 found,
             })
         }
@@ -159,7 +155,7 @@ pub fn open_json(path: &Path, options: &Options) -> Result<JsonInput, JsonError>
 pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, JsonError> {
     match open_files(path, WANTED, options) {
         Ok(Opened::Plain(opened)) => Ok(vec![plain(path, opened)?]),
-        Ok(Opened::Packed(members)) => packed(base_name(path), members),
+        Ok(Opened::Packed(members)) => packed(name_of(path), members),
         Err(Error::NoTrace {
             archive, inside, ..
         }) => {
@@ -174,15 +170,7 @@ pub fn open_all_json(path: &Path, options: &Options) -> Result<Vec<JsonInput>, J
     }
 }
 
-/// Name of a file, for messages.
-fn base_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// The part of a name before its ending. The case of the ending does not matter.
+/// What stands before the ending of a name, in whatever case that is.
 fn stem_of<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
     let (stem, found) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
     found.eq_ignore_ascii_case(ending).then_some(stem)
@@ -221,11 +209,7 @@ fn plain(path: &Path, main: OpenedFile) -> Result<JsonInput, JsonError> {
                 name: main.name.clone(),
             });
         }
-        None => Path::new(&main.name)
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        None => without_ending(&main.name).to_owned(),
     };
     let mut files = vec![JsonFile {
         opened: main,

@@ -1,6 +1,7 @@
 //! The first pass over the main file: recording, machine and processes, to which all other sections
 //! refer.
 
+use etwkit_base::path;
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
 use crate::error::{JsonError, Result};
@@ -229,10 +230,7 @@ impl Head {
     /// The row of `trace`. `file_name` is used if the file does not name its trace.
     pub(crate) fn trace(&self, file_name: &str, files: usize, size_bytes: u64) -> Trace {
         let zero = self.zero();
-        let named = self
-            .source
-            .as_deref()
-            .and_then(|path| path.rsplit(['\\', '/']).next());
+        let named = self.source.as_deref().map(path::file_name);
         let ns = |limit: Option<Limit>| match limit? {
             Limit::At(moment) => Some(zero.ns(moment)),
             Limit::Ns(ns) => Some(ns),

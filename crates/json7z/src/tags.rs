@@ -1,5 +1,6 @@
 //! `SummaryStackTags` and `SpecialStackTags`.
 
+use etwkit_base::path::file_name;
 use etwkit_trace::table::CpuTag;
 use etwkit_trace::tags::DEFAULT_SET;
 
@@ -27,10 +28,7 @@ pub(crate) fn read(
         }
         Ok(())
     })?;
-    let file = files
-        .first()
-        .and_then(|file| file.rsplit(['\\', '/']).next())
-        .unwrap_or(SPECIAL);
+    let file = files.first().map_or(SPECIAL, |file| file_name(file));
     let set = if is_special { file } else { DEFAULT_SET };
     tags.iter_mut()
         .skip(begin)

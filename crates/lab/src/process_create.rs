@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use etwkit_base::path;
 
 use crate::family::Family;
 use crate::lock::Lock;
@@ -149,8 +150,7 @@ fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) 
 
 /// Returns the name as Windows reads it: a name without an extension is a `.dll`.
 fn file_name(library: &str) -> String {
-    let name = library.rsplit(['\\', '/']).next().unwrap_or(library);
-    if name.contains('.') {
+    if path::file_name(library).contains('.') {
         library.to_owned()
     } else {
         format!("{library}.dll")

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
-use etwkit_analysis::diagnose::words;
+use etwkit_base::path::name_of;
+use etwkit_base::shell;
 use etwkit_compat::console::{dumps, fits, found, native, switch, switches};
 use etwkit_engine::question;
 use etwkit_query::question::{AnyQuestion, Values};
@@ -300,11 +301,7 @@ fn rests_on(call: &Call<'_>, file: &Path, sql: &str, evidence: &mut Evidence) ->
         .shared
         .engine
         .extract_of(call.asking, file, &mut Vec::new())?;
-    let handle = file
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let handle = name_of(file);
     let trace = Trace {
         handle,
         named: file.to_owned(),
@@ -361,7 +358,7 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// Returns the words of an argument. Words that change the command or write a file elsewhere are
 /// rejected.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
-    let all = words(line.unwrap_or_default());
+    let all = shell::split(line.unwrap_or_default());
     all.iter()
         .try_for_each(|word| not_refused(word).map(|_| ()))?;
     Ok(all)

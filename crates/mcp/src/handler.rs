@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use etwkit_base::path::name_of;
 use etwkit_engine::{Asking, Extracting, Progress};
 use etwkit_query::Cancel;
 use etwkit_query::question::Values;
@@ -156,11 +157,7 @@ struct Reporter {
 
 impl Progress for Reporter {
     fn extracting(&self, trace: &Path) -> Extracting {
-        let name = trace
-            .file_name()
-            .unwrap_or(trace.as_os_str())
-            .to_string_lossy()
-            .into_owned();
+        let name = name_of(trace);
         let message = etwkit_terminal::escape::text(&format!("extracting {name}")).into_owned();
         let (steps, cancel, mut last) = (self.steps.clone(), self.cancel.clone(), 0);
         Box::new(move |progress| {

@@ -5,9 +5,10 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
+use etwkit_base::shell::quoted;
 use etwkit_engine::{Engine, question, questions};
 use etwkit_query::question::{AnyQuestion, Values, request_schema, row_schema};
-use etwkit_server::{Limits, Server, ServerOptions, asked, said, word};
+use etwkit_server::{Limits, Server, ServerOptions, asked, said};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
@@ -467,8 +468,8 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     answer.extend(evidence.json());
     let command = format!(
         "etwkit sql {} {}",
-        word(&trace.named.display().to_string()),
-        word(sql)
+        quoted(&trace.named.display().to_string()),
+        quoted(sql)
     );
     answer.insert("command".into(), command.into());
     Ok(answer)
@@ -477,7 +478,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
     let mut answer = named(&trace);
-    let command = format!("etwkit view {}", word(&trace.named.display().to_string()));
+    let command = format!("etwkit view {}", quoted(&trace.named.display().to_string()));
     answer.insert("command".into(), command.into());
     match link(call, &trace) {
         Ok(link) => answer.insert("link".into(), link.into()),

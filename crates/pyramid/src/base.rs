@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
+use etwkit_base::ordered::both;
 use etwkit_extract::{Slice, TableFile};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -13,7 +14,6 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use crate::error::{Error, Result};
 use crate::page::guarded;
-use crate::two::both;
 
 /// Minimum number of rows for which a second thread decodes half of them.
 const ROWS_FOR_TWO: u64 = 1 << 15;

@@ -29,7 +29,6 @@ mod store;
 mod sums;
 mod tables;
 mod timeline;
-mod two;
 mod waits;
 
 pub use asked::{

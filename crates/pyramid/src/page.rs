@@ -8,6 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
+use etwkit_base::ordered::both;
 use etwkit_extract::{Slice, quiet};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::ProjectionMask;
@@ -25,7 +26,6 @@ use parquet::schema::types::ColumnPath;
 use crate::error::{Error, Result};
 use crate::part::SLOTS;
 use crate::spill::Record;
-use crate::two::both;
 
 /// Rows of a page: the least that a reader decodes for a lane.
 const PAGE_ROWS: usize = 1024;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use etwkit_base::ordered::both;
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{Extract, TableFile};
 
@@ -17,7 +18,6 @@ use crate::pieces::{FINEST, Run, STEP, add};
 use crate::scan::{LOOSE, reaching, reaching_slots, segment_key};
 use crate::spill::Record;
 use crate::tables::{Facts, Rows};
-use crate::two::both;
 
 /// Maximum number of rows that are read for one answer; above it the finest buckets are used.
 const MAX_ROWS: u64 = 2_000_000;

@@ -1,12 +1,13 @@
 //! Messages for an answer without rows: the given options, the values that exist, and the likely
 //! intended ones.
 
+use etwkit_base::digits;
+
 use crate::Session;
 use crate::dump::trace::TraceInfo;
 use crate::dump::{Result, ask};
 use crate::filter::{ProcessFilter, TextFilter};
 use crate::hints::similar;
-use crate::numbers::Numbers;
 use crate::question::{Among, AnyQuestion, Group, Kind, Opt, Values};
 use crate::range::{Part, Unit};
 
@@ -151,7 +152,7 @@ fn none_fits(
         [] => String::new(),
         close => format!(", similar: {}", close.join(", ")),
     };
-    let grouped = |number: usize| Numbers::default().grouped(number as u64);
+    let grouped = |number: usize| digits::grouped(number as u64);
     let what_there_is = match count {
         0 => format!("there are no {several}"),
         1 => format!("there is 1 {what}"),

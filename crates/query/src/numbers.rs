@@ -3,6 +3,8 @@
 //! Our own command lines always write `1 234 567.8`; command lines of other programs may follow the
 //! locale of their reader. Times never use it.
 
+use etwkit_base::digits;
+
 use crate::time_format::seconds;
 
 /// A number format.
@@ -98,23 +100,7 @@ impl Numbers {
     /// Formats a number without a sign in groups.
     #[must_use]
     pub fn grouped(&self, number: u64) -> String {
-        let digits = number.to_string();
-        let mut out = String::with_capacity(digits.len() * 2);
-        for (digit, left) in digits.chars().zip((0..digits.len()).rev()) {
-            out.push(digit);
-            if left > 0 && self.begins_group(left) {
-                out.push(self.group);
-            }
-        }
-        out
-    }
-
-    /// Returns `true` if a group starts before the last `digits` digits.
-    fn begins_group(&self, digits: usize) -> bool {
-        let (first, further) = (usize::from(self.sizes.0), usize::from(self.sizes.1));
-        first > 0
-            && (digits == first
-                || (digits > first && further > 0 && (digits - first).is_multiple_of(further)))
+        digits::grouped_by(number, self.group, self.sizes)
     }
 
     /// Formats a number of thousandths, in groups, with three digits after the mark.

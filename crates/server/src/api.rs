@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use etwkit_base::shell;
 use etwkit_engine::Asking;
 use etwkit_query::Session;
 use serde::Serialize;
@@ -44,7 +45,7 @@ impl Call<'_> {
     /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
-        let command = format!("etwkit sql {} {}", word(&path), word(&sql));
+        let command = format!("etwkit {}", shell::joined(["sql", &path, &sql]));
         Source {
             sql,
             command,
@@ -60,18 +61,7 @@ impl Call<'_> {
     }
 }
 
-/// Quotes a word for a command line.
-#[must_use]
-pub fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    // Between single quotes a shell takes every character literally, except a single quote.
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// Runs `work` on its own thread and returns its answer, in at most the time `most`.
+/// What work answers on a thread of its own, in so much time at most.
 pub(crate) async fn answered_by<T: Send + 'static>(
     shared: &Shared,
     most: Duration,
@@ -191,18 +181,5 @@ pub(crate) fn json(answer: &impl Serialize) -> Response {
     match serde_json::to_vec(answer) {
         Ok(bytes) => ([(header::CONTENT_TYPE, "application/json")], bytes).into_response(),
         Err(error) => Problem::internal(error.to_string()).into_response(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_command_lines_are_quoted_as_shells_read_them() {
-        assert_eq!(word("slow.etl"), "slow.etl");
-        assert_eq!(word("a b"), "'a b'");
-        assert_eq!(word("SELECT 'x'"), r"'SELECT '\''x'\'''");
-        assert_eq!(word(""), "''");
     }
 }

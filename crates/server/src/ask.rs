@@ -1,11 +1,12 @@
 //! Declared questions.
 
+use etwkit_base::shell::quoted;
 use etwkit_engine::{Asking, question};
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::question::{self as declared, Heading, Part, Style, Values};
 use etwkit_query::text::Text;
 
-use crate::api::{Call, word};
+use crate::api::Call;
 use crate::lines;
 use crate::problem::{Problem, Result};
 use crate::wire::{Answer, AnswerColumn, AnswerTable, AskRequest, Cell, Source};
@@ -146,7 +147,7 @@ pub fn command_line(
         let words = match values.get(option.name) {
             None | Some(serde_json::Value::Null | serde_json::Value::Bool(false)) => continue,
             Some(serde_json::Value::Bool(true)) => String::new(),
-            Some(serde_json::Value::String(text)) => format!(" {}", word(text)),
+            Some(serde_json::Value::String(text)) => format!(" {}", quoted(text)),
             Some(serde_json::Value::Array(all)) => {
                 let text = |value: &serde_json::Value| {
                     value
@@ -154,14 +155,14 @@ pub fn command_line(
                         .map_or_else(|| value.to_string(), str::to_owned)
                 };
                 all.iter()
-                    .map(|value| format!(" {}", word(&text(value))))
+                    .map(|value| format!(" {}", quoted(&text(value))))
                     .collect()
             }
-            Some(other) => format!(" {}", word(&other.to_string())),
+            Some(other) => format!(" {}", quoted(&other.to_string())),
         };
         line.push_str(&format!(" --{name}{words}"));
     }
     paths
         .iter()
-        .fold(line, |line, path| format!("{line} {}", word(path)))
+        .fold(line, |line, path| format!("{line} {}", quoted(path)))
 }

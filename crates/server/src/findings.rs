@@ -1,9 +1,10 @@
 //! Findings of the rules, with the keys and times that the page needs to go to them.
 
-use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow, RuleRow, words};
+use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow, RuleRow};
+use etwkit_base::shell;
 use etwkit_query::Session;
 
-use crate::api::{Call, word};
+use crate::api::Call;
 use crate::cells::{asked, whole};
 use crate::problem::Result;
 use crate::wire::{Evidence, Finding, FindingsAnswer, FindingsRequest, Range, RuleState, Source};
@@ -30,7 +31,7 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
         findings: each.collect::<Result<_>>()?,
         rules: diagnosis.rules.into_iter().map(rule).collect(),
         source: Source {
-            command: format!("etwkit diagnose --details {}", word(&path)),
+            command: format!("etwkit diagnose --details {}", shell::quoted(&path)),
             rows_read,
             took_ms: call.took_ms(),
             ..Source::default()
@@ -92,7 +93,7 @@ fn rule(row: RuleRow) -> RuleState {
 }
 
 fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Result<Evidence> {
-    let words = words(line);
+    let words = shell::split(line);
     let pid = words
         .iter()
         .skip_while(|word| *word != "--process")
@@ -104,10 +105,8 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
         (Some(pid), _) => processes_of(pid, session)?,
         (None, _) => Vec::new(),
     };
-    // The line contains names from the trace: each word is quoted anew, so that a shell runs none
-    // of them.
-    let quoted: Vec<String> = words.iter().map(|one| word(one)).collect();
-    let command = format!("etwkit {} {}", quoted.join(" "), word(path));
+    // Names out of the trace stand in the line: each word is quoted anew, so that a shell runs none of them.
+    let command = format!("etwkit {} {}", shell::joined(&words), shell::quoted(path));
     Ok(Evidence {
         command,
         words,
@@ -133,8 +132,7 @@ mod tests {
     fn a_name_that_ends_its_quotes_stays_an_argument() {
         let name = "x'; rm -rf ~; $(reboot) '";
         let line = format!("dump cpu --methods '*{name}*'");
-        let quoted: Vec<String> = words(&line).iter().map(|one| word(one)).collect();
-        let written = quoted.join(" ");
+        let written = shell::joined(shell::split(&line));
         assert_eq!(
             written,
             "dump cpu --methods '*x;' rm -rf '~;' '$(reboot)' '*'"

@@ -46,7 +46,6 @@ mod token;
 pub mod wire;
 mod work;
 
-pub use api::word;
 pub use ask::command_line;
 pub use cells::{Rows, asked};
 pub use guard::{Door, Refused};

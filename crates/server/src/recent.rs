@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::name_of;
+
 use crate::wire::Recent;
 
 /// Name of the file.
@@ -24,11 +26,7 @@ pub(crate) fn read(folder: &Path) -> Vec<Recent> {
 /// Puts a trace at the start of the list. A list that cannot be written is ignored, since the trace
 /// itself is open.
 pub(crate) fn add(folder: &Path, opened: &Path) {
-    let name = opened
-        .file_name()
-        .unwrap_or(opened.as_os_str())
-        .to_string_lossy()
-        .into_owned();
+    let name = name_of(opened);
     // Made absolute, since the next server may be started in another folder.
     let path = std::path::absolute(opened)
         .unwrap_or_else(|_| opened.to_owned())

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use etwkit_base::path::name_of;
 use etwkit_engine::{Asking, Engine};
 use etwkit_pyramid::Pyramid;
 use etwkit_query::{Cancel, Session};
@@ -181,12 +182,7 @@ impl Stage {
 
 impl Trace {
     fn info(&self, id: u32) -> TraceInfo {
-        let name = self
-            .path
-            .file_name()
-            .unwrap_or(self.path.as_os_str())
-            .to_string_lossy()
-            .into_owned();
+        let name = name_of(&self.path);
         let (state, opening) = match &*lock(&self.stage) {
             Stage::Opening { step, done } => (
                 State::Opening {

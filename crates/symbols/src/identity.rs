@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use etwkit_base::path::file_name;
 use etwkit_etl::Guid;
 
 use crate::{Error, Result};
@@ -24,7 +25,7 @@ impl Identity {
     /// if the GUID is zero.
     #[must_use]
     pub fn new(path: &str, guid: Guid, age: u32) -> Option<Self> {
-        let name = path.rsplit(['/', '\\']).next()?;
+        let name = file_name(path);
         (guid != Guid::ZERO && is_plain_name(name)).then(|| Self {
             name: name.to_owned(),
             guid,

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
 
+use etwkit_base::path::file_name;
 use etwkit_etl::bytes::{guid_at, u16_at, u32_at};
 
 use crate::identity::is_plain_name;
@@ -42,7 +43,7 @@ impl ImageIdentity {
     /// them.
     #[must_use]
     pub fn new(path: &str, time_date_stamp: u32, size: u32) -> Option<Self> {
-        let name = path.rsplit(['/', '\\']).next()?;
+        let name = file_name(path);
         let is_known = time_date_stamp != 0 && size != 0 && is_plain_name(name);
         is_known.then(|| Self {
             name: name.to_owned(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use etwkit_analysis::region::Manifest;
+use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named, read_rules};
 use etwkit_files::out_file::{self, Replace};
 use etwkit_query::Session;
@@ -192,7 +193,7 @@ impl Job {
             let folder = folder(self.folder.as_deref(), trace);
             let of_trace = match traces.len() {
                 0..=1 => String::new(),
-                _ => prefix_of_trace(&mut given, &folder, &stem(trace)),
+                _ => prefix_of_trace(&mut given, &folder, &stem_of(trace)),
             };
             for (prefix, view) in &parts {
                 // One set of names for all profiles: two of them may have the same preset.
@@ -354,17 +355,8 @@ fn folder(named: Option<&Path>, trace: &Path) -> PathBuf {
         .to_owned()
 }
 
-fn stem(trace: &Path) -> String {
-    trace
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// Returns the start of the file names for one of several traces. Without it, traces with the same
-/// name in different folders, or a trace next to its extract, would replace each other's files in a
-/// common folder.
+/// What the files of one of several traces begin with. Traces of one name in different folders, and a trace
+/// beside its extract, would otherwise replace each other's files where these go to one folder.
 fn prefix_of_trace(
     given: &mut BTreeMap<(PathBuf, String), usize>,
     folder: &Path,

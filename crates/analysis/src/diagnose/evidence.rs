@@ -1,5 +1,6 @@
 //! Command lines that show the rows behind a finding, and what they print.
 
+use etwkit_base::shell;
 use etwkit_query::dump::any_rows::AnyValue;
 
 use super::sentence::fill;
@@ -27,7 +28,7 @@ pub(super) fn line<'v>(
     if named.any(|(name, _)| matches!(value(name), Some(AnyValue::Missing))) {
         return None;
     }
-    let filled = words(template).into_iter().map(|word| {
+    let filled = shell::split(template).into_iter().map(|word| {
         let text = fill(&word, &value);
         match text.strip_prefix('-') {
             // Quotes do not help here: the program would read such a word as one of its options.
@@ -41,60 +42,13 @@ pub(super) fn line<'v>(
 /// A word of a line of evidence, quoted so that every shell accepts it. A character that would end the quotes
 /// or the line becomes `?`, which matches any character in a pattern.
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!(
-        "'{}'",
-        word.replace(|c: char| c == '\'' || c.is_control(), "?")
-    )
-}
-
-/// The words of a command line as a shell splits it: what stands between quotes is one word.
-#[must_use]
-pub fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for letter in line.chars() {
-        match quote {
-            Some(open) if letter == open => quote = None,
-            None if letter == '\'' || letter == '"' => {
-                quote = Some(letter);
-                // An empty pair of quotes is a word, too.
-                word.get_or_insert_default();
-            }
-            None if letter.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    words
+    shell::quoted(&word.replace(|c: char| c == '\'' || c.is_control(), "?"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn lines_are_taken_apart_as_shells_do() {
-        let line = "dump wait --process 12 --method 'a b;c*' --path \"it's\" --name '' --details";
-        let expected = [
-            "dump",
-            "wait",
-            "--process",
-            "12",
-            "--method",
-            "a b;c*",
-            "--path",
-            "it's",
-            "--name",
-            "",
-            "--details",
-        ];
-        assert_eq!(words(line), expected);
-        assert_eq!(words("  a\t'b"), ["a", "b"]);
-        assert!(words("").is_empty());
-    }
     #[test]
     fn a_name_out_of_a_trace_stays_one_word() {
         let evil = AnyValue::Text("--csv=/x a' --force; $(b)".to_owned());
@@ -109,7 +63,7 @@ mod tests {
             written,
             format!("dump cpu --provider '?{name}' --methods '*-{name}*' --details")
         );
-        let read = words(&written);
+        let read = shell::split(&written);
         assert_eq!(
             read[3..],
             [

@@ -22,10 +22,9 @@ mod sentence;
 mod view;
 
 use std::collections::VecDeque;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::convert::Infallible;
 
+use etwkit_base::ordered::Workers;
 use etwkit_query::Session;
 use etwkit_query::dump::any_rows::{AnyRow, ask_any};
 use etwkit_query::filter::TextFilter;
@@ -35,7 +34,7 @@ use etwkit_query::range::{Range, Unit};
 use crate::Result;
 use crate::chain::ChainContext;
 pub use builtin::rules;
-pub use evidence::{Printed, words};
+pub use evidence::Printed;
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};
@@ -201,26 +200,17 @@ type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
 /// its few rows together. More at a time would need more memory for each. Answers come in the order of the
 /// rules.
 fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
-    // A thread that is done takes the next rule: two halves of the list would take very different times.
-    let next = AtomicUsize::new(0);
-    let ask = || -> Vec<(usize, Rows)> {
-        let mut answers = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(rule) = rules.get(at) else {
-                return answers;
-            };
-            answers.push((at, ask_any(session, rule.query(), &[], MOST_ROWS)));
-        }
+    let two = Workers {
+        threads: 2,
+        jobs_ahead: usize::MAX,
     };
-    let mut answers = thread::scope(|scope| {
-        let other = scope.spawn(ask);
-        let mut answers = ask();
-        answers.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        answers
+    let mut answers = VecDeque::new();
+    let ask = |rule: &&Rule| ask_any(session, rule.query(), &[], MOST_ROWS);
+    let Ok(()) = two.map(rules, ask, |_, answer| {
+        answers.push_back(answer);
+        Ok::<_, Infallible>(())
     });
-    answers.sort_by_key(|(at, _)| *at);
-    answers.into_iter().map(|(_, answer)| answer).collect()
+    answers
 }
 
 fn found(rule: &Rule, answer: Rows, findings: &mut Findings<'_>) -> Result<RuleRow> {

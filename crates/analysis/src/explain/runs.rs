@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use etwkit_query::Session;
+use etwkit_query::dump::sql::quoted;
 use etwkit_query::test_run::TestName;
 
 use super::ExplainRequest;
@@ -236,18 +237,9 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
 }
 
 fn counters(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<()> {
-    let process = asked.process.as_deref().unwrap_or("*").replace('\'', "''");
-    let sql = |column: &str| {
-        format!(
-            "SELECT c.trace_id, {} AS value FROM pmc_thread c
-JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id
-WHERE c.kind = 'counted' AND process_match(p.name, p.pid, '{process}')
-GROUP BY c.trace_id",
-            first_counted(column)
-        )
-    };
-    let instructions = of_runs(session, &sql("instructions"), runs.len())?;
-    let cycles = of_runs(session, &sql("cycles"), runs.len())?;
+    let process = asked.process.as_deref().unwrap_or("*");
+    let instructions = of_runs(session, &counted(process, "instructions"), runs.len())?;
+    let cycles = of_runs(session, &counted(process, "cycles"), runs.len())?;
     let both: Vec<Option<(f64, f64)>> = instructions
         .iter()
         .zip(cycles)
@@ -285,6 +277,18 @@ GROUP BY c.trace_id",
     Ok(())
 }
 
+/// A counter of the processor over the threads of a process.
+fn counted(process: &str, column: &str) -> String {
+    format!(
+        "SELECT c.trace_id, {} AS value FROM pmc_thread c
+JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id
+WHERE c.kind = 'counted' AND process_match(p.name, p.pid, {})
+GROUP BY c.trace_id",
+        first_counted(column),
+        quoted(process)
+    )
+}
+
 fn frequency(runs: &mut [Run], mhz: &[Option<f64>]) {
     let usual = median(&mhz.iter().copied().flatten().collect::<Vec<_>>());
     for (run, mhz) in runs.iter_mut().zip(mhz) {
@@ -301,8 +305,8 @@ fn versions(process: &str) -> String {
         "SELECT m.trace_id, 'version of ' || m.name AS what,
   min(coalesce(m.file_version, m.product_version)) AS value
 FROM module m JOIN process p ON p.process_key = m.process_key AND p.trace_id = m.trace_id
-WHERE process_match(p.name, p.pid, '{}') AND lower(m.name) = lower(p.name) GROUP BY m.trace_id, m.name",
-        process.replace('\'', "''")
+WHERE process_match(p.name, p.pid, {}) AND lower(m.name) = lower(p.name) GROUP BY m.trace_id, m.name",
+        quoted(process)
     )
 }
 
@@ -345,6 +349,16 @@ pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
 mod tests {
     use super::super::feature::Name;
     use super::*;
+
+    #[test]
+    fn a_quote_in_the_name_of_a_process_stays_in_its_literal() {
+        for sql in [counted("it's.exe", "cycles"), versions("it's.exe")] {
+            assert!(
+                sql.contains("process_match(p.name, p.pid, 'it''s.exe')"),
+                "{sql}"
+            );
+        }
+    }
 
     #[test]
     fn nothing_is_a_share_of_a_metric_that_is_no_time() {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use etwkit_base::path::split;
 use etwkit_query::Session;
 use etwkit_query::dump::ask;
 use etwkit_query::frames::TraceFrames;
@@ -294,8 +295,7 @@ pub(super) fn of_threads(
 
 /// Returns the folder of a file, in lower case, with the last separator.
 fn folder(path: &str) -> String {
-    let end = path.rfind('\\').map_or(0, |separator| separator + 1);
-    path.get(..end).unwrap_or_default().to_lowercase()
+    split(path).0.to_lowercase()
 }
 
 fn of_frame(

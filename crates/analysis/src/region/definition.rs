@@ -1,12 +1,14 @@
 //! Definitions in a file of regions.
 
+use etwkit_base::index::{Idx, IndexVec};
+
 /// The regions of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
-    /// Regions, parents before their children.
-    pub(super) regions: Vec<Region>,
+    /// Parents before their children.
+    pub(super) regions: IndexVec<Region>,
     /// Events with which regions start and end.
-    pub(super) events: Vec<EventPattern>,
+    pub(super) events: IndexVec<EventPattern>,
 }
 
 /// A region.
@@ -15,8 +17,8 @@ pub(super) struct Region {
     pub(super) guid: String,
     pub(super) name: String,
     pub(super) friendly_name: Option<String>,
-    /// Index of the region around it.
-    pub(super) parent: Option<usize>,
+    /// The region around it.
+    pub(super) parent: Option<Idx<Self>>,
     /// Start and end; a region without them contains its children.
     pub(super) ends: Option<(Endpoint, Endpoint)>,
     /// The values that start and end must share.
@@ -37,12 +39,12 @@ pub(super) struct Region {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Endpoint {
     /// At an event.
-    Event(usize),
+    Event(Idx<EventPattern>),
     /// At the start or end of each instance of the region with that GUID.
     Region(String, Side),
     /// At the distance from the other end that a field of an event has.
     Duration {
-        event: usize,
+        event: Idx<EventPattern>,
         field: String,
         /// Nanoseconds in one unit of the field.
         nanoseconds: f64,
@@ -102,7 +104,7 @@ pub(super) enum When {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Trigger {
-    Event(usize),
+    Event(Idx<EventPattern>),
     Region(String),
 }
 
@@ -126,9 +128,9 @@ pub(super) enum Naming {
 }
 
 impl Manifest {
-    /// Returns the index of the region with a GUID.
-    pub(super) fn place(&self, guid: &str) -> Option<usize> {
-        self.regions.iter().position(|region| region.guid == guid)
+    /// The region with a GUID.
+    pub(super) fn place(&self, guid: &str) -> Option<Idx<Region>> {
+        self.regions.find(|region| region.guid == guid)
     }
 
     /// Providers of its events.

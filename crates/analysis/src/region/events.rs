@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use etwkit_base::index::{Idx, IndexVec};
 use etwkit_query::Session;
 use etwkit_query::dump::sql::quoted;
 use etwkit_query::dump::{Error, ask};
@@ -58,23 +59,23 @@ pub(super) struct Event {
 /// All events that regions need, in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Events {
-    pub(super) all: Vec<Event>,
-    /// Indices of the events that match each pattern.
-    fits: Vec<Vec<usize>>,
+    pub(super) all: IndexVec<Event>,
+    /// The events that fit each pattern.
+    fits: IndexVec<EventPattern, Vec<Idx<Event>>>,
     /// Fields that regions compare or are named after.
     wanted: Vec<String>,
 }
 
 impl Events {
-    /// Returns the indices of the events that match a pattern, ascending.
-    pub(super) fn of(&self, pattern: usize) -> &[usize] {
-        self.fits.get(pattern).map_or(&[], Vec::as_slice)
+    /// The events that fit a pattern, ascending.
+    pub(super) fn of(&self, pattern: Idx<EventPattern>) -> &[Idx<Event>] {
+        &self.fits[pattern]
     }
 
-    /// Returns a field of an event.
-    pub(super) fn value(&self, event: Option<usize>, field: &str) -> Option<&str> {
+    /// A field of an event.
+    pub(super) fn value(&self, event: Option<Idx<Event>>, field: &str) -> Option<&str> {
         let number = self.wanted.iter().position(|wanted| wanted == field)?;
-        let values = &self.all.get(event?)?.values;
+        let values = &self.all[event?].values;
         values
             .iter()
             .find(|(of, _)| *of == number)
@@ -84,14 +85,14 @@ impl Events {
     /// Reads the events of all patterns.
     pub(super) fn read(manifest: &Manifest, session: &Session) -> Result<Self> {
         let mut events = Self {
-            all: Vec::new(),
-            fits: vec![Vec::new(); manifest.events.len()],
+            all: IndexVec::new(),
+            fits: IndexVec::filled(Vec::new(), &manifest.events),
             wanted: wanted(manifest),
         };
-        // Patterns are looked up by provider: a file may have hundreds of them, and a trace
-        // millions of events.
-        let mut by_provider: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (place, pattern) in manifest.events.iter().enumerate() {
+        // Patterns are looked up by provider: a file may have hundreds of them, and a trace millions of
+        // events.
+        let mut by_provider: HashMap<&str, Vec<Idx<EventPattern>>> = HashMap::new();
+        for (place, pattern) in manifest.events.enumerate() {
             by_provider
                 .entry(&pattern.provider)
                 .or_default()
@@ -120,28 +121,30 @@ impl Events {
         Ok(events)
     }
 
-    fn take(&mut self, row: EventRow, places: &[usize], manifest: &Manifest, texts: &mut Texts) {
+    fn take(
+        &mut self,
+        row: EventRow,
+        places: &[Idx<EventPattern>],
+        manifest: &Manifest,
+        texts: &mut Texts,
+    ) {
         let fields: Map<String, Value> = row
             .fields
             .as_deref()
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default();
-        let patterns = places
+        let fitting: Vec<Idx<EventPattern>> = places
             .iter()
-            .filter_map(|place| Some((*place, manifest.events.get(*place)?)));
-        let fitting: Vec<usize> = patterns
-            .filter(|(_, pattern)| fits(pattern, &row, &fields))
-            .map(|(place, _)| place)
+            .copied()
+            .filter(|place| fits(&manifest.events[*place], &row, &fields))
             .collect();
         // SQL does not look at payloads, so it also returns rows that no pattern matches.
         if fitting.is_empty() {
             return;
         }
-        let place = self.all.len();
+        let place = self.all.next();
         for pattern in fitting {
-            if let Some(list) = self.fits.get_mut(pattern) {
-                list.push(place);
-            }
+            self.fits[pattern].push(place);
         }
         let values = self.wanted.iter().enumerate();
         let values = values

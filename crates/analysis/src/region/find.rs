@@ -2,28 +2,31 @@
 
 use std::collections::HashMap;
 
-use super::definition::{Endpoint, Filter, Manifest, Region, Same, Side, Trigger, When};
-use super::events::Events;
+use etwkit_base::index::{Idx, IndexVec};
+
+use super::definition::{
+    Endpoint, EventPattern, Filter, Manifest, Region, Same, Side, Trigger, When,
+};
+use super::events::{Event, Events};
 
 /// One occurrence of a region, which may have started without an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Instance {
-    /// Index of the region.
-    pub(super) region: usize,
+    pub(super) region: Idx<Region>,
     pub(super) start_ns: i64,
     /// Its end; missing if it did not end.
     pub(super) stop_ns: Option<i64>,
-    /// Event that it started with; regions that contain others have the event of the first of them.
-    pub(super) start: Option<usize>,
+    /// Event that it started with; regions that contain others have that of the first of them.
+    pub(super) start: Option<Idx<Event>>,
     /// Event that it ended with.
-    pub(super) stop: Option<usize>,
+    pub(super) stop: Option<Idx<Event>>,
 }
 
 /// A possible start or end.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     ts_ns: i64,
-    event: Option<usize>,
+    event: Option<Idx<Event>>,
 }
 
 /// Values that starts and ends must share, in a fixed order.
@@ -33,30 +36,28 @@ type Key = Vec<String>;
 #[derive(Debug, Default)]
 pub(super) struct FoundInstances {
     /// For each region, instances that ended, in the order of their starts.
-    pub(super) ended: Vec<Vec<Instance>>,
+    pub(super) ended: IndexVec<Region, Vec<Instance>>,
     /// For each region, starts without an end, in order.
-    pub(super) open: Vec<Vec<Instance>>,
+    pub(super) open: IndexVec<Region, Vec<Instance>>,
     /// For each region, the number of ends without a start.
-    pub(super) ends: Vec<usize>,
+    pub(super) ends: IndexVec<Region, usize>,
 }
 
 /// Finds the instances of all regions. In `order`, a region comes after those that it depends on.
-pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> FoundInstances {
-    let count = manifest.regions.len();
+pub(super) fn find(manifest: &Manifest, order: &[Idx<Region>], events: &Events) -> FoundInstances {
+    let regions = &manifest.regions;
     let mut found = FoundInstances {
-        ended: vec![Vec::new(); count],
-        open: vec![Vec::new(); count],
-        ends: vec![0; count],
+        ended: IndexVec::filled(Vec::new(), regions),
+        open: IndexVec::filled(Vec::new(), regions),
+        ends: IndexVec::filled(0, regions),
     };
-    for place in order {
-        let Some(region) = manifest.regions.get(*place) else {
-            continue;
-        };
+    for place in order.iter().copied() {
+        let region = &regions[place];
         let finder = Finder {
             manifest,
             events,
             found: &found,
-            place: *place,
+            place,
             region,
         };
         let (mut ended, mut open, ends) = match &region.ends {
@@ -98,13 +99,9 @@ pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> Fou
         }
         ended.sort_by_key(|i| (i.start_ns, i.start, i.stop_ns));
         open.sort_by_key(|i| (i.start_ns, i.start));
-        if let (Some(to), Some(to_open), Some(to_ends)) = (
-            found.ended.get_mut(*place),
-            found.open.get_mut(*place),
-            found.ends.get_mut(*place),
-        ) {
-            (*to, *to_open, *to_ends) = (ended, open, ends);
-        }
+        found.ended[place] = ended;
+        found.open[place] = open;
+        found.ends[place] = ends;
     }
     found
 }
@@ -114,7 +111,7 @@ struct Finder<'f> {
     manifest: &'f Manifest,
     events: &'f Events,
     found: &'f FoundInstances,
-    place: usize,
+    place: Idx<Region>,
     region: &'f Region,
 }
 
@@ -124,16 +121,14 @@ impl Finder<'_> {
     /// Returns the instances of a region that were found and ended.
     fn of(&self, guid: &str) -> &[Instance] {
         let place = self.manifest.place(guid);
-        place
-            .and_then(|place| self.found.ended.get(place))
-            .map_or(&[], Vec::as_slice)
+        place.map_or(&[], |place| &self.found.ended[place])
     }
 
-    fn event_point(&self, event: usize) -> Option<Point> {
-        Some(Point {
-            ts_ns: self.events.all.get(event)?.ts_ns,
+    fn event_point(&self, event: Idx<Event>) -> Point {
+        Point {
+            ts_ns: self.events.all[event].ts_ns,
             event: Some(event),
-        })
+        }
     }
 
     fn points(&self, endpoint: &Endpoint) -> Vec<Point> {
@@ -142,7 +137,7 @@ impl Finder<'_> {
                 .events
                 .of(*pattern)
                 .iter()
-                .filter_map(|event| self.event_point(*event))
+                .map(|event| self.event_point(*event))
                 .collect(),
             Endpoint::Region(guid, Side::Start) => self
                 .of(guid)
@@ -193,9 +188,8 @@ impl Finder<'_> {
             .into_iter()
             .map(|point| (stop_rank, point));
         let mut all: Vec<(u8, Point)> = starts.chain(stops).collect();
-        // Events are numbered in order of time; the number keeps events with equal time stamps in
-        // order.
-        all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.unwrap_or(usize::MAX), *rank));
+        // Events are numbered in the order of time; the number keeps events with equal time stamps in order.
+        all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.is_none(), point.event, *rank));
         let same = &self.region.of_events;
         let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
         let (mut ended, mut open, mut ends) = (Vec::new(), Vec::new(), 0);
@@ -230,7 +224,7 @@ impl Finder<'_> {
     fn by_duration(
         &self,
         points: &[Point],
-        pattern: usize,
+        pattern: Idx<EventPattern>,
         field: &str,
         nanoseconds: f64,
         side: Side,
@@ -242,13 +236,13 @@ impl Finder<'_> {
             Side::Start
         };
         let of = self.events.of(pattern);
-        let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
+        let mut by_key: HashMap<Key, Vec<Idx<Event>>> = HashMap::new();
         for event in of {
             if let Some(key) = key(same, self.events, Some(*event), side) {
                 by_key.entry(key).or_default().push(*event);
             }
         }
-        let duration = |event: usize| {
+        let duration = |event: Idx<Event>| {
             let units: f64 = self.events.value(Some(event), field)?.parse().ok()?;
             let ns = (units * nanoseconds).round();
             // The range also excludes negative and infinite values and NaN.
@@ -285,26 +279,23 @@ impl Finder<'_> {
         (ended, Vec::new(), without)
     }
 
-    /// Returns the event nearest in time; of two equally near ones the earlier.
-    fn nearest(&self, events: &[usize], ts_ns: i64) -> Option<usize> {
-        let time = |event: usize| self.events.all.get(event).map(|event| event.ts_ns);
-        let split = events.partition_point(|event| time(*event).is_some_and(|time| time <= ts_ns));
+    /// The event that is nearest in time; of two equally near ones the earlier.
+    fn nearest(&self, events: &[Idx<Event>], ts_ns: i64) -> Option<Idx<Event>> {
+        let time = |event: Idx<Event>| self.events.all[event].ts_ns;
+        let split = events.partition_point(|event| time(*event) <= ts_ns);
         // The nearest is either the last one up to that time or the first one after it.
         let around = [split.checked_sub(1), Some(split)].into_iter().flatten();
         let around = around.filter_map(|at| events.get(at).copied());
-        around.min_by_key(|event| time(*event).map_or(u64::MAX, |time| time.abs_diff(ts_ns)))
+        around.min_by_key(|event| time(*event).abs_diff(ts_ns))
     }
 
     /// Returns the instance of a region that contains others: from the start of its first child to
     /// the end of its last one.
     fn container(&self) -> Vec<Instance> {
-        let children = self.manifest.regions.iter().enumerate();
-        let children = children
-            .filter(|(_, region)| region.parent == Some(self.place))
-            .map(|(place, _)| place);
+        let regions = self.manifest.regions.enumerate();
+        let children = regions.filter(|(_, region)| region.parent == Some(self.place));
         let inside: Vec<&Instance> = children
-            .filter_map(|place| self.found.ended.get(place))
-            .flatten()
+            .flat_map(|(place, _)| &self.found.ended[place])
             .collect();
         let first = inside.iter().min_by_key(|i| (i.start_ns, i.start));
         let last = inside.iter().max_by_key(|i| (i.stop_ns, i.stop));
@@ -325,12 +316,9 @@ impl Finder<'_> {
     fn triggers(&self, filter: &Filter) -> Vec<(i64, i64)> {
         match &filter.trigger {
             Trigger::Event(pattern) => {
-                let events = self
-                    .events
-                    .of(*pattern)
-                    .iter()
-                    .filter_map(|event| self.events.all.get(*event));
-                events.map(|event| (event.ts_ns, event.ts_ns)).collect()
+                let events = self.events.of(*pattern).iter();
+                let times = events.map(|event| self.events.all[*event].ts_ns);
+                times.map(|time| (time, time)).collect()
             }
             Trigger::Region(guid) => self
                 .of(guid)
@@ -355,9 +343,14 @@ fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool
     holds == filter.keeps
 }
 
-/// Returns the values of an end that the other end must share; `None` if it lacks one of them.
-pub(super) fn key(same: &Same, events: &Events, event: Option<usize>, side: Side) -> Option<Key> {
-    let of = event.and_then(|event| events.all.get(event));
+/// The values of an end that the other end must share; `None` if it lacks one of them.
+pub(super) fn key(
+    same: &Same,
+    events: &Events,
+    event: Option<Idx<Event>>,
+    side: Side,
+) -> Option<Key> {
+    let of = event.map(|event| &events.all[event]);
     let mut key = Key::new();
     if same.thread {
         key.push(of?.thread_key?.to_string());

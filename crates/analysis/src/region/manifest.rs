@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use etwkit_base::index::{Idx, IndexVec};
 use etwkit_query::xml::{Element, Source};
 
 use super::definition::{
@@ -26,8 +27,8 @@ impl Manifest {
         let mut reader = Reader {
             source,
             manifest: Self {
-                regions: Vec::new(),
-                events: Vec::new(),
+                regions: IndexVec::new(),
+                events: IndexVec::new(),
             },
         };
         let regions = reader.regions(&document)?;
@@ -55,8 +56,8 @@ impl Reader<'_> {
         Ok(element)
     }
 
-    /// Reads a region and the regions in it.
-    fn region(&mut self, element: &Element, parent: Option<usize>) -> Result<()> {
+    /// A region and what lies in it.
+    fn region(&mut self, element: &Element, parent: Option<Idx<Region>>) -> Result<()> {
         let children: &[&str] = if element.name == "RegionRoot" {
             &["Region", "Metadata"]
         } else {
@@ -84,8 +85,7 @@ impl Reader<'_> {
             metadata: metadata(element),
             at: element.at,
         };
-        let place = self.manifest.regions.len();
-        self.manifest.regions.push(region);
+        let place = self.manifest.regions.push(region);
         element
             .all("Region")
             .try_for_each(|child| self.region(child, Some(place)))
@@ -216,7 +216,7 @@ impl Reader<'_> {
         element: &Element,
         mut payload: Vec<(String, String, bool)>,
         more: &[&str],
-    ) -> Result<usize> {
+    ) -> Result<Idx<EventPattern>> {
         let attributes = [
             &["Provider", "ProviderId", "Id", "Version", "OpCode", "Name"],
             more,
@@ -257,15 +257,8 @@ impl Reader<'_> {
                 "none of them",
             ));
         }
-        let known = self
-            .manifest
-            .events
-            .iter()
-            .position(|event| *event == pattern);
-        Ok(known.unwrap_or_else(|| {
-            self.manifest.events.push(pattern);
-            self.manifest.events.len() - 1
-        }))
+        let known = self.manifest.events.find(|event| *event == pattern);
+        Ok(known.unwrap_or_else(|| self.manifest.events.push(pattern)))
     }
 
     fn number(&self, element: &Element, name: &str) -> Result<Option<i32>> {

@@ -20,6 +20,7 @@ mod tree;
 
 use std::collections::{HashMap, HashSet};
 
+use etwkit_base::index::{Idx, IndexVec};
 use etwkit_query::Session;
 use etwkit_query::dump::{Error, ProcessQuery, Top, ask, has_rows};
 use etwkit_query::filter::TextFilter;
@@ -29,11 +30,13 @@ pub use etwkit_query::xml::FileError as ManifestError;
 
 use crate::Result;
 pub use definition::Manifest;
+use definition::Region;
 use events::{Event, Events};
 use find::{FoundInstances, Instance, find};
 use naming::Names;
 use rows::sum;
 pub use rows::{RegionInstance, RegionRow};
+use tree::Parents;
 
 etwkit_query::declare! {
     /// Options of `dump region`.
@@ -94,8 +97,8 @@ struct Solved {
 
 /// The definition of regions before a file was read: there are none.
 static NONE: Manifest = Manifest {
-    regions: Vec::new(),
-    events: Vec::new(),
+    regions: IndexVec::new(),
+    events: IndexVec::new(),
 };
 
 impl RegionRequest {
@@ -125,8 +128,7 @@ impl RegionRequest {
                 .push(instance);
         }
         let mut rows: Vec<RegionRow> = Vec::new();
-        for (place, region) in self.manifest().regions.iter().enumerate() {
-            let open = |list: &[Vec<Instance>]| list.get(place).map_or(0, |list| list.len() as i64);
+        for (place, region) in self.manifest().regions.enumerate() {
             let of = by_region
                 .get(region.guid.as_str())
                 .map_or(&[][..], Vec::as_slice);
@@ -134,8 +136,8 @@ impl RegionRequest {
             (row.region, row.friendly_name) = (region.name.clone(), region.friendly_name.clone());
             row.region_guid.clone_from(&region.guid);
             row.depth = self.depth(place);
-            row.open_starts = open(&solved.found.open);
-            row.open_stops = solved.found.ends.get(place).map_or(0, |ends| *ends as i64);
+            row.open_starts = solved.found.open[place].len() as i64;
+            row.open_stops = solved.found.ends[place] as i64;
             let is_asked = self.is_asked(&region.name, region.friendly_name.as_deref());
             if is_asked
                 && row.count + row.open_starts + row.open_stops > 0
@@ -187,7 +189,7 @@ impl RegionRequest {
             });
         }
         let events = Events::read(self.manifest(), session)?;
-        let patterns = self.manifest().events.iter().enumerate();
+        let patterns = self.manifest().events.enumerate();
         let missing: Vec<String> = patterns
             .filter(|(place, _)| events.of(*place).is_empty())
             .map(|(_, event)| described(event))
@@ -215,43 +217,39 @@ impl RegionRequest {
     /// Returns the requested instances, in the order of their starts.
     fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
         let (events, found) = (&solved.events, &solved.found);
-        let all: Vec<Instance> = found.ended.iter().flatten().cloned().collect();
+        let all: IndexVec<Instance> = found.ended.iter().flatten().cloned().collect();
         let parents = tree::parents(self.manifest(), &all, events);
         let names = Names::new(self.manifest(), &all, session)?;
-        // Numbers follow the starts; if two start together, the longer one comes first, since it
-        // may contain the other.
-        let mut by_begin: Vec<usize> = (0..all.len()).collect();
+        // Numbers follow the starts; if two start together, the longer one comes first, since it may contain
+        // the other.
+        let mut by_begin: Vec<Idx<Instance>> = all.positions().collect();
         by_begin.sort_by_key(|place| {
-            all.get(*place)
-                .map(|i| (i.start_ns, std::cmp::Reverse(i.stop_ns), i.region, i.start))
+            let i = &all[*place];
+            (i.start_ns, std::cmp::Reverse(i.stop_ns), i.region, i.start)
         });
-        let mut ids = vec![0i64; all.len()];
+        let mut ids = IndexVec::filled(0i64, &all);
         for (id, place) in (0i64..).zip(&by_begin) {
-            if let Some(to) = ids.get_mut(*place) {
-                *to = id;
-            }
+            ids[*place] = id;
         }
         let depths = depths(&parents);
         let of_processes = self.process_keys(session)?;
         let mut rows = Vec::new();
         for place in by_begin {
-            let Some(instance) = all.get(place) else {
-                continue;
+            let row = RegionInstance {
+                parent_id: parents[place].map(|parent| ids[parent]),
+                depth: depths[place],
+                ..self.row(&all[place], events, &names, ids[place])
             };
-            let parent = parents.get(place).copied().flatten();
-            let id = |place: usize| ids.get(place).copied();
-            let row = self.row(instance, events, &names, id(place).unwrap_or_default());
-            let row = row.map(|row| RegionInstance {
-                parent_id: parent.and_then(id),
-                depth: depths.get(place).copied().unwrap_or_default(),
-                ..row
-            });
-            rows.extend(row.filter(|row| self.is_wanted(row, of_processes.as_ref())));
+            if self.is_wanted(&row, of_processes.as_ref()) {
+                rows.push(row);
+            }
         }
         if self.open {
             for (id, instance) in (all.len() as i64..).zip(found.open.iter().flatten()) {
                 let row = self.row(instance, events, &names, id);
-                rows.extend(row.filter(|row| self.is_wanted(row, of_processes.as_ref())));
+                if self.is_wanted(&row, of_processes.as_ref()) {
+                    rows.push(row);
+                }
             }
         }
         Ok(rows)
@@ -263,9 +261,9 @@ impl RegionRequest {
         events: &Events,
         names: &Names<'_>,
         id: i64,
-    ) -> Option<RegionInstance> {
-        let region = self.manifest().regions.get(instance.region)?;
-        let event = |place: Option<usize>| place.and_then(|place| events.all.get(place));
+    ) -> RegionInstance {
+        let region = &self.manifest().regions[instance.region];
+        let event = |place: Option<Idx<Event>>| place.map(|place| &events.all[place]);
         let (start, stop) = (event(instance.start), event(instance.stop));
         let text = |text: &std::sync::Arc<str>| text.to_string();
         let process =
@@ -276,7 +274,7 @@ impl RegionRequest {
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        Some(RegionInstance {
+        RegionInstance {
             id,
             parent_id: None,
             depth: 0,
@@ -303,7 +301,7 @@ impl RegionRequest {
             start_fields: start.and_then(|event| event.fields.clone()),
             stop_fields: stop.and_then(|event| event.fields.clone()),
             metadata: (!facts.is_empty()).then(|| facts.join(";")),
-        })
+        }
     }
 
     fn is_asked(&self, name: &str, friendly_name: Option<&str>) -> bool {
@@ -365,14 +363,9 @@ impl RegionRequest {
         Ok(Some(rows.into_iter().map(|row| row.process_key).collect()))
     }
 
-    /// Returns the number of regions around a region in the file.
-    fn depth(&self, place: usize) -> i64 {
-        let parent = |place: usize| {
-            self.manifest()
-                .regions
-                .get(place)
-                .and_then(|region| region.parent)
-        };
+    /// The number of regions around a region in the file.
+    fn depth(&self, place: Idx<Region>) -> i64 {
+        let parent = |place: Idx<Region>| self.manifest().regions[place].parent;
         std::iter::successors(parent(place), |place| parent(*place)).count() as i64
     }
 
@@ -421,27 +414,26 @@ etwkit_query::declare! {
     }
 }
 
-/// Returns the number of instances around each instance.
-fn depths(parents: &[Option<usize>]) -> Vec<i64> {
-    let mut depths: Vec<Option<i64>> = vec![None; parents.len()];
-    for place in 0..parents.len() {
-        // Up to an instance whose depth is known, then back down. No recursion, since a region that
-        // nests in itself may be as deep as the number of events.
+/// How many instances are around each instance.
+fn depths(parents: &Parents) -> IndexVec<Instance, i64> {
+    let mut depths: IndexVec<Instance, Option<i64>> = IndexVec::filled(None, parents);
+    for place in parents.positions() {
+        // Up to an instance whose depth is known, then back down. No recursion, since a region that nests in
+        // itself may be as deep as the number of events.
         let mut way = Vec::new();
         let mut at = Some(place);
-        while let Some(here) = at.filter(|here| depths.get(*here).copied().flatten().is_none()) {
+        while let Some(here) = at.filter(|here| depths[*here].is_none()) {
             way.push(here);
-            at = parents.get(here).copied().flatten();
+            at = parents[here];
         }
-        let known = at.and_then(|here| depths.get(here).copied().flatten());
+        let known = at.and_then(|here| depths[here]);
         let first = known.map_or(0, |depth| depth + 1);
         for (depth, here) in (first..).zip(way.into_iter().rev()) {
-            if let Some(to) = depths.get_mut(here) {
-                *to = Some(depth);
-            }
+            depths[here] = Some(depth);
         }
     }
-    depths.into_iter().map(Option::unwrap_or_default).collect()
+    let known = depths.iter().map(|depth| depth.unwrap_or_default());
+    known.collect()
 }
 
 /// Describes an event of a file of regions for people.

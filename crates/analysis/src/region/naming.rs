@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use etwkit_base::index::IndexVec;
 use etwkit_query::Session;
 use etwkit_query::dump::ask;
 
-use super::definition::{Manifest, Naming, Side};
+use super::definition::{Manifest, Naming, Region, Side};
 use super::events::Events;
 use super::find::Instance;
 use crate::Result;
@@ -26,20 +27,18 @@ pub(super) struct Names<'m> {
     /// Processes by their ids, if some name needs them.
     processes: HashMap<i64, Vec<ProcessName>>,
     /// For each region, whether it has instances.
-    present: Vec<bool>,
+    present: IndexVec<Region, bool>,
 }
 
 impl<'m> Names<'m> {
     pub(super) fn new(
         manifest: &'m Manifest,
-        instances: &[Instance],
+        instances: &IndexVec<Instance>,
         session: &Session,
     ) -> Result<Self> {
-        let mut present = vec![false; manifest.regions.len()];
+        let mut present = IndexVec::filled(false, &manifest.regions);
         for instance in instances {
-            if let Some(flag) = present.get_mut(instance.region) {
-                *flag = true;
-            }
+            present[instance.region] = true;
         }
         let of_pids = |naming: &Naming| matches!(naming, Naming::Field { is_pid: true, .. });
         let mut processes: HashMap<i64, Vec<ProcessName>> = HashMap::new();
@@ -65,13 +64,7 @@ impl<'m> Names<'m> {
 
     /// Returns the name of an instance.
     pub(super) fn of(&self, instance: &Instance, events: &Events) -> Option<String> {
-        match self
-            .manifest
-            .regions
-            .get(instance.region)?
-            .naming
-            .as_ref()?
-        {
+        match self.manifest.regions[instance.region].naming.as_ref()? {
             Naming::Field { name, side, is_pid } => {
                 let start = || events.value(instance.start, name);
                 let stop = || events.value(instance.stop, name);
@@ -93,8 +86,7 @@ impl<'m> Names<'m> {
                 absent,
             } => {
                 let place = self.manifest.place(guid)?;
-                let is_there = self.present.get(place).copied().unwrap_or_default();
-                Some(if is_there {
+                Some(if self.present[place] {
                     present.clone()
                 } else {
                     absent.clone()

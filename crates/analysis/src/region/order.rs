@@ -1,16 +1,24 @@
 //! The order in which regions can be found: each after the regions that it depends on.
 
+use etwkit_base::index::{Idx, IndexVec};
+
 use super::definition::{Endpoint, Manifest, Region, Trigger};
 
-/// Returns indices of all regions, each after the regions that it depends on (a topological sort).
+/// The regions that need a region.
+type NeededBy = IndexVec<Region, Vec<Idx<Region>>>;
+
+/// How many of the regions that a region needs are not in the order yet.
+type Missing = IndexVec<Region, usize>;
+
+/// All regions, each after those that it depends on (a topological sort).
 ///
 /// # Errors
 /// Regions depend on each other in a circle: one that is in it, or depends on it.
-pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
+pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, &Region> {
     let regions = &manifest.regions;
-    let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); regions.len()];
-    let mut missing: Vec<usize> = vec![0; regions.len()];
-    for (place, region) in regions.iter().enumerate() {
+    let mut needed_by = NeededBy::filled(Vec::new(), regions);
+    let mut missing = Missing::filled(0, regions);
+    for (place, region) in regions.enumerate() {
         let ends = region.ends.iter().flat_map(|(start, stop)| [start, stop]);
         let of_ends = ends.filter_map(|end| match end {
             Endpoint::Region(guid, _) => manifest.place(guid),
@@ -26,7 +34,7 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
         // A region that contains others is found after them.
         let around = region
             .parent
-            .filter(|parent| regions.get(*parent).is_some_and(|p| p.ends.is_none()));
+            .filter(|parent| regions[*parent].ends.is_none());
         for needed in of_ends.chain(of_filters) {
             add(&mut needed_by, &mut missing, needed, place);
         }
@@ -34,18 +42,16 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             add(&mut needed_by, &mut missing, place, around);
         }
     }
-    let mut ready: Vec<usize> = (0..regions.len())
-        .filter(|place| missing.get(*place) == Some(&0))
+    let mut ready: Vec<Idx<Region>> = regions
+        .positions()
+        .filter(|place| missing[*place] == 0)
         .collect();
     let mut at = 0;
     while let Some(place) = ready.get(at).copied() {
         at += 1;
-        for next in needed_by.get(place).into_iter().flatten() {
-            let Some(left) = missing.get_mut(*next) else {
-                continue;
-            };
-            *left -= 1;
-            if *left == 0 {
+        for next in &needed_by[place] {
+            missing[*next] -= 1;
+            if missing[*next] == 0 {
                 ready.push(*next);
             }
         }
@@ -57,10 +63,8 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
     }
 }
 
-/// Records that the region `by` needs the region `needed`.
-fn add(needed_by: &mut [Vec<usize>], missing: &mut [usize], needed: usize, by: usize) {
-    if let (Some(list), Some(count)) = (needed_by.get_mut(needed), missing.get_mut(by)) {
-        list.push(by);
-        *count += 1;
-    }
+/// Notes that the region `by` needs the region `needed`.
+fn add(needed_by: &mut NeededBy, missing: &mut Missing, needed: Idx<Region>, by: Idx<Region>) {
+    needed_by[needed].push(by);
+    missing[by] += 1;
 }

@@ -2,40 +2,35 @@
 
 use std::collections::HashMap;
 
-use super::definition::{Manifest, Same, Side};
+use etwkit_base::index::{Idx, IndexVec};
+
+use super::definition::{Manifest, Region, Same, Side};
 use super::events::Events;
 use super::find::{Instance, key};
 
-/// Returns the index of the parent of each instance; `instances` are in the order of their regions,
-/// then of their starts.
+/// The parent of each instance.
+pub(super) type Parents = IndexVec<Instance, Option<Idx<Instance>>>;
+
+/// Finds the parent of each instance; `instances` are in the order of their regions, then of their starts.
 pub(super) fn parents(
     manifest: &Manifest,
-    instances: &[Instance],
+    instances: &IndexVec<Instance>,
     events: &Events,
-) -> Vec<Option<usize>> {
-    let mut of_region: Vec<Vec<usize>> = vec![Vec::new(); manifest.regions.len()];
-    for (place, instance) in instances.iter().enumerate() {
-        if let Some(list) = of_region.get_mut(instance.region) {
-            list.push(place);
-        }
+) -> Parents {
+    let mut of_region: IndexVec<Region, Vec<Idx<Instance>>> =
+        IndexVec::filled(Vec::new(), &manifest.regions);
+    for (place, instance) in instances.enumerate() {
+        of_region[instance.region].push(place);
     }
-    let mut parents = vec![None; instances.len()];
-    for (place, region) in manifest.regions.iter().enumerate() {
-        let Some(children) = of_region.get(place) else {
-            continue;
-        };
+    let mut parents = Parents::filled(None, instances);
+    for (place, region) in manifest.regions.enumerate() {
+        let children = &of_region[place];
         let around = region
             .parent
-            .and_then(|parent| of_region.get(parent))
-            .map_or(&[][..], Vec::as_slice);
+            .map_or(&[][..], |parent| of_region[parent].as_slice());
         let around = Around::new(around, &region.of_parent, instances, events);
         for child in children {
-            let parent = instances
-                .get(*child)
-                .and_then(|instance| around.earliest(instance, events));
-            if let Some(to) = parents.get_mut(*child) {
-                *to = parent;
-            }
+            parents[*child] = around.earliest(&instances[*child], events);
         }
         // After the search among the regions around it: an instance of the same region is nearer,
         // and replaces that parent.
@@ -49,17 +44,20 @@ pub(super) fn parents(
 /// Possible parents of one region, by the values that a child must share with them.
 struct Around<'a> {
     same: &'a Same,
-    /// Instances by start: start, latest end of this and all earlier ones, index of the instance.
-    by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>>,
+    /// By start: start, latest end of this and all earlier ones, the instance.
+    by_key: HashMap<Vec<String>, Vec<(i64, i64, Idx<Instance>)>>,
 }
 
 impl<'a> Around<'a> {
-    fn new(places: &[usize], same: &'a Same, instances: &[Instance], events: &Events) -> Self {
-        let mut by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>> = HashMap::new();
+    fn new(
+        places: &[Idx<Instance>],
+        same: &'a Same,
+        instances: &IndexVec<Instance>,
+        events: &Events,
+    ) -> Self {
+        let mut by_key: HashMap<Vec<String>, Vec<(i64, i64, Idx<Instance>)>> = HashMap::new();
         for place in places {
-            let Some(instance) = instances.get(*place) else {
-                continue;
-            };
+            let instance = &instances[*place];
             let Some(stop_ns) = instance.stop_ns else {
                 continue;
             };
@@ -78,8 +76,8 @@ impl<'a> Around<'a> {
         Self { same, by_key }
     }
 
-    /// Returns the instance that started first among those that contain the child.
-    fn earliest(&self, child: &Instance, events: &Events) -> Option<usize> {
+    /// The instance that started first of those that contain the child.
+    fn earliest(&self, child: &Instance, events: &Events) -> Option<Idx<Instance>> {
         let stop_ns = child.stop_ns?;
         let list = self
             .by_key
@@ -101,16 +99,16 @@ fn shared(same: &Same, events: &Events, instance: &Instance, side: Side) -> Opti
 
 /// Makes instances inside others of the same region children of the one that started last.
 fn nest(
-    places: &[usize],
+    places: &[Idx<Instance>],
     same: &Same,
-    instances: &[Instance],
+    instances: &IndexVec<Instance>,
     events: &Events,
-    parents: &mut [Option<usize>],
+    parents: &mut Parents,
 ) {
-    let mut sorted: Vec<(i64, std::cmp::Reverse<i64>, usize)> = places
+    let mut sorted: Vec<(i64, std::cmp::Reverse<i64>, Idx<Instance>)> = places
         .iter()
         .filter_map(|place| {
-            let instance = instances.get(*place)?;
+            let instance = &instances[*place];
             Some((
                 instance.start_ns,
                 std::cmp::Reverse(instance.stop_ns?),
@@ -119,14 +117,12 @@ fn nest(
         })
         .collect();
     sorted.sort_unstable();
-    // By the values that a child must share: a stack of instances that may contain later ones,
-    // whose ends never increase. An instance that ends before a later one can be dropped: from then
-    // on, the later one contains all that it contains.
-    let mut open: HashMap<Vec<String>, Vec<(i64, usize)>> = HashMap::new();
+    // By what they must share with a child: a stack of instances that may contain later ones, whose ends
+    // never increase. An instance that ends before a later one can be dropped: from then on, whatever it
+    // contains the later one contains, too.
+    let mut open: HashMap<Vec<String>, Vec<(i64, Idx<Instance>)>> = HashMap::new();
     for (_, std::cmp::Reverse(stop_ns), place) in sorted {
-        let Some(instance) = instances.get(place) else {
-            continue;
-        };
+        let instance = &instances[place];
         let keys = (
             shared(same, events, instance, Side::Start),
             shared(same, events, instance, Side::Stop),
@@ -138,8 +134,8 @@ fn nest(
             let containing = list.partition_point(|(stop, _)| *stop >= stop_ns);
             list.get(containing.checked_sub(1)?)
         });
-        if let Some((to, (_, found))) = parents.get_mut(place).zip(parent) {
-            *to = Some(*found);
+        if let Some((_, found)) = parent {
+            parents[place] = Some(*found);
         }
         let list = open.entry(as_parent).or_default();
         while list.last().is_some_and(|(stop, _)| *stop < stop_ns) {

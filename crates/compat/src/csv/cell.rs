@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path;
 use etwkit_query::dump::path::WHOLE_PATH;
 use etwkit_query::dump::power_catalog::scheme_guid;
 use etwkit_query::dump::trace::TraceInfo;
@@ -191,7 +192,7 @@ impl Cell {
             Self::FolderAtLevel(name) => row.text(name),
             Self::FolderTo(name) => machine::folder(&row.text(name), row.level()).to_owned(),
             Self::FolderOf(name) => machine::folder(&row.text(name), 0).to_owned(),
-            Self::NameOf(name) => file_name(&row.text(name)).to_owned(),
+            Self::NameOf(name) => path::file_name(&row.text(name)).to_owned(),
             Self::Module(path) => row.module(path),
             Self::Driver(path) => row.driver(path),
             Self::Facts(topics, names) => machine::facts(row.values, topics, names).join(";"),
@@ -312,7 +313,7 @@ impl Row<'_> {
             .extract_path
             .as_deref()
             .unwrap_or(&self.trace.file_name);
-        file_name(path.trim_end_matches(['/', '\\'])).to_owned()
+        path::file_name(path.trim_end_matches(['/', '\\'])).to_owned()
     }
 
     /// Returns the parts of the file name of a test.
@@ -433,13 +434,8 @@ impl Row<'_> {
     }
 }
 
-/// Returns the last part of a path of any system.
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
 fn without_ending(name: &str) -> &str {
-    stem(name).unwrap_or_else(|| name.rsplit_once('.').map_or(name, |(stem, _)| stem))
+    stem(name).unwrap_or_else(|| path::without_ending(name))
 }
 
 /// Formats a boolean like .NET.

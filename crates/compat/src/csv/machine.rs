@@ -1,5 +1,6 @@
 //! Cells that combine several values: versions of modules, parts of the machine.
 
+use etwkit_base::path;
 use serde_json::{Map, Value};
 
 /// Returns the known versions, product, description and folder of a module, with commas between.
@@ -54,7 +55,7 @@ pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]
 
 /// Returns the folder of a path, cut to `level` levels below the drive; 0 leaves all of them.
 pub(crate) fn folder(path: &str, level: usize) -> &str {
-    let folder = path.rsplit_once('\\').map_or("", |(folder, _)| folder);
+    let folder = path::folder(path);
     if level == 0 {
         return folder;
     }

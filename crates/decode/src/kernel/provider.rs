@@ -1,6 +1,7 @@
 //! The provider Microsoft-Windows-Kernel-Process: the same facts as the kernel logger's process,
 //! thread and image events, for sessions without a kernel logger.
 
+use etwkit_base::path::file_name;
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, utf16_text};
 
@@ -97,9 +98,9 @@ fn start(payload: &[u8], layout: u8) -> Option<Process> {
         let sub_authorities = usize::from(*c.rest().get(1)?);
         c.take(8 + 4 * sub_authorities)?; // mandatory label
     }
-    // The kernel logger has file names, this provider whole paths. A process has one name,
-    // whichever of them reports it.
-    p.name = last_part(&utf16_text(c.utf16()));
+    // The kernel logger has file names, this provider whole paths: a process has one name, whoever reports
+    // it.
+    p.name = file_name(&utf16_text(c.utf16())).to_owned();
     if layout >= 2 {
         c.take(8)?; // checksum, time stamp
         p.package = utf16_text(c.utf16());
@@ -124,12 +125,8 @@ fn stop(payload: &[u8], version: u8) -> Option<Process> {
     if version >= 1 {
         c.take(8 + 5 * 4)?; // cycles, operations, kilobytes, hard faults
     }
-    p.name = last_part(&String::from_utf8_lossy(c.ansi()));
+    p.name = file_name(&String::from_utf8_lossy(c.ansi())).to_owned();
     Some(p)
-}
-
-fn last_part(path: &str) -> String {
-    path.rsplit('\\').next().unwrap_or_default().to_owned()
 }
 
 fn read_image(payload: &[u8], pointer_size: usize) -> Option<Image> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use etwkit_base::path::stem_of;
 use etwkit_engine::{Asking, Settings, Wanted, named};
 use etwkit_export::{ExportRequest, FORMATS, Format, Takes, Written};
 use etwkit_extract::default_target;
@@ -397,12 +398,7 @@ fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
         .to_lowercase()
         .ends_with(".etwx.zip")
         .then(|| path.with_extension(""));
-    let stem = default_target(unpacked.as_deref().unwrap_or(path));
-    let stem = stem
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let stem = stem_of(&default_target(unpacked.as_deref().unwrap_or(path)));
     let stem = stem.strip_suffix(".etwx").unwrap_or(&stem);
     let file = format!("{stem}_{name}");
     match out {

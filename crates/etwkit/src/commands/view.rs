@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use etwkit_analysis::diagnose::DiagnoseRequest;
+use etwkit_base::path::name_of;
 use etwkit_engine::{Wanted, named};
 use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
 use etwkit_terminal::Exit;
@@ -71,11 +72,7 @@ fn check_finding(number: i64, files: &[PathBuf], printer: &mut Printer<'_>) -> a
     let findings = DiagnoseRequest::default()
         .ask_without_chains(&session)?
         .findings;
-    let name = file
-        .file_name()
-        .unwrap_or(file.as_os_str())
-        .to_string_lossy();
-    numbered(&findings, number, &name).map(|_| ())
+    numbered(&findings, number, &name_of(file)).map(|_| ())
 }
 
 fn start(args: &ViewArgs, printer: &Printer<'_>) -> anyhow::Result<Running> {

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use clap::{Arg, CommandFactory};
+use etwkit_base::shell::{Partial, partial, quoted};
 use etwkit_compat::console as etwanalyzer;
 use etwkit_engine::Engine;
 use rustyline::completion::{Completer, Pair};
@@ -17,7 +18,7 @@ use super::commands;
 use super::names::{self, Kind};
 use super::paths::{self, Files};
 use super::set::Set;
-use super::words::{Partial, behind_first, partial, quoted};
+use super::words::behind_first;
 use crate::cli::Cli;
 
 /// Largest number of offered words: longer lists are not read.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
+use etwkit_base::path::split_typed;
 use etwkit_compat::console::path;
 use etwkit_query::Cancel;
 use etwkit_query::filter::TextFilter;
@@ -84,7 +85,7 @@ fn split(place: &str) -> (PathBuf, &str) {
     if !place.contains(['*', '?']) {
         return (path(place), "*");
     }
-    let (folder, pattern) = place.split_at(place.rfind(['\\', '/', ':']).map_or(0, |at| at + 1));
+    let (folder, pattern) = split_typed(place);
     (path(folder), pattern)
 }
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use etwkit_base::shell;
 use etwkit_terminal::Exit;
 
 use super::state::Console;
-use super::words::words;
 use super::{Then, commands};
 use crate::cli::{Cli, Command};
 use crate::context::Context;
@@ -28,7 +28,7 @@ const WRITING: &str = "--stack-tag-file";
 impl Console {
     /// Runs a line and reports errors.
     pub(super) fn line(&mut self, line: &str, screen: &mut Screen<'_>) -> Then {
-        let words = words(line);
+        let words = shell::split(line);
         let Some(first) = words.first().filter(|first| !first.starts_with('#')) else {
             return Then::Next(Exit::Answered);
         };
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     fn args(line: &str) -> Vec<OsString> {
-        words(line).iter().map(Into::into).collect()
+        shell::split(line).iter().map(Into::into).collect()
     }
 
     #[test]

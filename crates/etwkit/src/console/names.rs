@@ -4,6 +4,7 @@ use std::path::Path;
 
 use etwkit_engine::{Asking, Engine};
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
+use etwkit_query::dump::sql::quoted;
 use etwkit_terminal::escape;
 
 /// Largest number of extracts that are searched for names.
@@ -39,22 +40,25 @@ pub(super) fn beginning<'p>(
 
 /// True if a name can be shown and typed without escapes or quotes.
 pub(super) fn is_plain(name: &str) -> bool {
-    name.chars().count() <= MAX_CHARS && escape::text(name) == name && !name.contains(['"', '\''])
+    name.chars().count() <= MAX_CHARS && escape::text(name) == name
 }
 
-fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::Result<Vec<String>> {
+/// The names that begin so.
+fn sql(kind: Kind, begin: &str) -> String {
     let table = match kind {
         Kind::Process => "process",
         Kind::Method => "method",
     };
-    // The typed text becomes a literal of SQL: a quote in it must not end the literal.
-    let begin = begin.to_lowercase().replace('\'', "''");
-    let sql = format!(
-        "SELECT DISTINCT name FROM {table} WHERE starts_with(lower(name), '{begin}') ORDER BY name LIMIT {MAX_NAMES}"
-    );
+    format!(
+        "SELECT DISTINCT name FROM {table} WHERE starts_with(lower(name), {}) ORDER BY name LIMIT {MAX_NAMES}",
+        quoted(&begin.to_lowercase())
+    )
+}
+
+fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::Result<Vec<String>> {
     let session = engine.open(&Asking::default(), &[extract.to_owned()], &mut Vec::new())?;
     let mut names = Vec::new();
-    for batch in session.sql(&sql)? {
+    for batch in session.sql(&sql(kind, begin))? {
         let batch = batch?;
         let options = FormatOptions::default();
         let Some(column) = batch.columns().first() else {
@@ -64,4 +68,15 @@ fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::R
         names.extend((0..batch.num_rows()).map(|row| column.value(row).to_string()));
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_that_is_typed_stays_in_its_literal() {
+        let sql = sql(Kind::Process, "It's");
+        assert!(sql.contains("starts_with(lower(name), 'it''s') "), "{sql}");
+    }
 }

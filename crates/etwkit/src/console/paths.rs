@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use super::names::is_plain;
+use etwkit_base::path::split_typed;
+use etwkit_base::shell;
 use etwkit_compat::console::path;
 
-/// Files to offer, in addition to folders.
+use super::names::is_plain;
+
+/// Which files are wanted; folders always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Files {
     Folders,
@@ -22,8 +25,7 @@ const MAX_FILES: usize = 10_000;
 /// Returns paths as they are typed: `/` follows a folder, and quotes surround blanks, left open
 /// after a folder.
 pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
-    let at = word.rfind(['/', '\\', ':']).map_or(0, |at| at + 1);
-    let (folder, begin) = word.split_at(at);
+    let (folder, begin) = split_typed(word);
     let begin = begin.to_lowercase();
     let entries = std::fs::read_dir(path(folder))
         .into_iter()
@@ -53,14 +55,13 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
 }
 
 fn typed(path: &str, is_folder: bool) -> String {
-    let (slash, quote) = (
-        if is_folder { "/" } else { "" },
-        if is_folder { "" } else { "\"" },
-    );
-    if path.contains(char::is_whitespace) {
-        format!("\"{path}{slash}{quote}")
-    } else {
-        format!("{path}{slash}")
+    if !is_folder {
+        return shell::quoted(path);
+    }
+    let folder = shell::quoted(&format!("{path}/"));
+    match folder.strip_suffix('\'') {
+        Some(open) => open.to_owned(),
+        None => folder,
     }
 }
 
@@ -93,10 +94,10 @@ mod tests {
         };
         assert_eq!(
             of("slo", Files::Loadable),
-            ["\"slow login.etl\"", "slow.etl", "slow.etwx", "slowest/"]
+            ["'slow login.etl'", "slow.etl", "slow.etwx", "slowest/"]
         );
         assert_eq!(of("slow.t", Files::All), ["Slow.txt"]);
-        assert_eq!(of("", Files::Folders), ["\"my slow/", "slowest/"]);
+        assert_eq!(of("", Files::Folders), ["'my slow/", "slowest/"]);
         assert_eq!(of(".s", Files::All), [".slow.etl"]);
         assert_eq!(
             beginning("/no/such/folder/x", Files::All),

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
+use etwkit_base::shell;
 use etwkit_synth::Truth;
 use etwkit_synth::cards::{CARDS, Case};
 use etwkit_synth::truth::Acted;
@@ -345,23 +346,11 @@ fn rules_are_explained() {
     );
 }
 
-/// Words of a command line, with what stands in quotes as one.
-fn words(line: &str) -> Vec<String> {
-    let parts = line
-        .split('\'')
-        .enumerate()
-        .flat_map(|(at, part)| match at % 2 {
-            1 => vec![part.to_owned()],
-            _ => part.split_whitespace().map(str::to_owned).collect(),
-        });
-    parts.collect()
-}
-
 #[test]
 fn evidence_is_a_command_line_that_there_is() {
     for rule in etwkit_analysis::diagnose::rules() {
         for evidence in &rule.evidence {
-            let mut line = words(evidence);
+            let mut line = shell::split(evidence);
             line.push("none.etwx".to_owned());
             let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
             assert_eq!(answer.exit, Exit::Error, "{}: {evidence}", rule.name);

@@ -157,6 +157,9 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
     );
     let text = explain(folder.path(), &[]).out;
     assert!(text.starts_with("The runs do not differ: "), "{text}");
+    let all = folder.path().join("*.etwx");
+    let quotes = run(&["explain", "--process", "it's'*", all.to_str().unwrap()]);
+    assert_ne!(quotes.exit, Exit::Error, "{}", quotes.err);
     let one = folder.path().join("run001.etwx");
     let text = run(&["explain", one.to_str().unwrap()]).out;
     assert!(

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use etwkit_base::shell;
 use etwkit_testkit::traces;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -433,21 +434,6 @@ fn lost_events_are_reported_with_every_answer() {
     assert!(out.contains("9 of 80 buffers are missing"), "{out}");
 }
 
-/// The words of a line as a shell has them.
-fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for c in line.chars() {
-        match (c, quote) {
-            ('\'' | '"', None) => quote = Some(c),
-            (c, Some(open)) if c == open => quote = None,
-            (' ', None) => words.push(std::mem::take(&mut word)),
-            (c, _) => word.push(c),
-        }
-    }
-    words.push(word);
-    words
-}
-
 /// Runs whatever the overview of a trace suggests.
 #[track_caller]
 fn check_suggestions(trace: &str) -> usize {
@@ -459,7 +445,7 @@ fn check_suggestions(trace: &str) -> usize {
         .map(|line| line.trim().split("   ").next().unwrap())
         .collect();
     for line in lines.iter().filter(|line| !line.contains(" symbols load ")) {
-        let line = words(line.split("  ").next().unwrap());
+        let line = shell::split(line.split("  ").next().unwrap());
         let args: Vec<&str> = line.iter().skip(1).map(String::as_str).collect();
         let answer = run(&args);
         assert_eq!(

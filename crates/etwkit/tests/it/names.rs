@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use etwkit_base::shell;
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_trace::table::{
@@ -264,13 +265,13 @@ fn folder() -> &'static Path {
 }
 
 /// Runs a command whose words that are files of the folder stand for them.
-fn asked(args: &[&str]) -> Answer {
-    let there = |arg: &&str| {
+fn asked(args: &[String]) -> Answer {
+    let there = |arg: &String| {
         let path = folder().join(arg);
         if path.exists() {
             path.to_str().unwrap().to_owned()
         } else {
-            (*arg).to_owned()
+            arg.clone()
         }
     };
     let args: Vec<String> = args.iter().map(there).collect();
@@ -281,27 +282,13 @@ fn asked(args: &[&str]) -> Answer {
 #[track_caller]
 fn check(name: &str, commands: &[&str]) {
     let transcripts = commands.iter().map(|line| {
-        let Answer { out, err, exit } = asked(&words(line));
+        let Answer { out, err, exit } = asked(&shell::split(line));
         let err = err
             .replace(&format!("{}/", folder().display()), "")
             .replace(&format!("{}\\", folder().display()), "");
         format!("$ etwkit {line}\n{out}{err}[exit {}]\n", exit.code())
     });
     compare(&transcripts.collect::<Vec<_>>().join("\n"), name);
-}
-
-/// Words with blanks between; `'` keeps blanks.
-fn words(line: &str) -> Vec<&str> {
-    let parts = line.split('\'').enumerate();
-    parts
-        .flat_map(|(n, part)| {
-            if n % 2 == 1 {
-                vec![part]
-            } else {
-                part.split_whitespace().collect()
-            }
-        })
-        .collect()
 }
 
 #[test]
@@ -340,7 +327,7 @@ fn exceptions_are_left_out_by_rules() {
 }
 
 /// What the program prints as a process of its own, with these variables.
-fn with_variables(args: &[&str], variables: &[(&str, &str)]) -> (String, String, i32) {
+fn with_variables(args: &[String], variables: &[(&str, &str)]) -> (String, String, i32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_etwkit"));
     command
         .args(args)
@@ -362,7 +349,7 @@ fn with_variables(args: &[&str], variables: &[(&str, &str)]) -> (String, String,
 #[test]
 fn variables_name_what_default_stands_for() {
     let names = |line: &str, variables: &[(&str, &str)]| {
-        let (out, err, code) = with_variables(&words(line), variables);
+        let (out, err, code) = with_variables(&shell::split(line), variables);
         assert_eq!(code, 0, "{line}: {err}");
         let has = |name: &str| out.contains(name);
         (has("svchost WMI Service"), has("DNS cache"))
@@ -422,10 +409,10 @@ fn variables_name_what_default_stands_for() {
         ),
         ("-dump process -fd services.etwx -pn 1008", 0),
     ] {
-        assert_eq!(with_variables(&words(line), &[]).2, code, "{line}");
+        assert_eq!(with_variables(&shell::split(line), &[]).2, code, "{line}");
     }
     let bad = with_variables(
-        &words("-dump process -fd services.etwx"),
+        &shell::split("-dump process -fd services.etwx"),
         &[("ETWKIT_RENAME_RULES", "bad.xml")],
     );
     assert_eq!(bad.2, 2);
@@ -441,12 +428,13 @@ fn variables_name_what_default_stands_for() {
 fn exceptions_are_left_out_on_request_alone() {
     let file = [("ETWKIT_EXCEPTION_FILTERS", "filters.xml")];
     let line = "-dump exception -fd services.etwx";
-    let (all, err, _) = with_variables(&words(line), &file);
+    let (all, err, _) = with_variables(&shell::split(line), &file);
     assert!(
         all.contains("Total 5 exceptions") && err.is_empty(),
         "{all}{err}"
     );
-    let (left, err, code) = with_variables(&words(&format!("{line} -FilterExceptions")), &file);
+    let (left, err, code) =
+        with_variables(&shell::split(&format!("{line} -FilterExceptions")), &file);
     assert!(
         left.contains("Total 3 exceptions") && code == 0,
         "{left}{err}"
@@ -455,7 +443,7 @@ fn exceptions_are_left_out_on_request_alone() {
         err,
         "note: exceptions left out by the rules of filters.xml: 2\n"
     );
-    let (same, err, _) = with_variables(&words(&format!("{line} -FilterExceptions")), &[]);
+    let (same, err, _) = with_variables(&shell::split(&format!("{line} -FilterExceptions")), &[]);
     assert_eq!(same, all);
     assert!(
         err.contains("no exception is left out: there are no rules, ETWKIT_EXCEPTION_FILTERS"),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use etwkit_base::path::file_name;
 use etwkit_query::frames::TraceFrames;
 
 use crate::json::text;
@@ -183,12 +184,8 @@ impl Functions {
     }
 }
 
-fn file_name(path: &str) -> &str {
-    path.rsplit(['\\', '/']).next().unwrap_or(path)
-}
-
-/// Returns a file as `Lib`. Its identity on symbol servers is left empty: the names are in the
-/// profile, so the profiler need not look up any.
+/// A file as `Lib`. Its identity on symbol servers is left empty: the names are
+/// in the profile, so that the profiler need not look up any.
 fn library(path: &str) -> String {
     let (name, path) = (text(file_name(path)), text(path));
     format!(

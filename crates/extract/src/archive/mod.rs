@@ -8,6 +8,8 @@ pub(crate) use zip::OpenZip;
 use std::fs::File;
 use std::sync::Arc;
 
+use etwkit_base::path::split_typed;
+
 use crate::kind::Kind;
 use crate::spool::{Packed, Spool};
 use crate::{Error, Result};
@@ -231,9 +233,8 @@ fn damaged(
 
 /// The last component of a member's path. Both separators count.
 fn base_name(path: &str) -> &str {
-    // Archives made on Windows can have backslashes in paths. A colon would name a drive or a
-    // stream there.
-    let name = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
+    // Archives made on Windows can have backslashes in paths. A colon would name a drive or a stream there.
+    let (_, name) = split_typed(path);
     if name.is_empty() { path } else { name }
 }
 

@@ -150,19 +150,7 @@ impl Question for DnsRequest {
     }
 }
 
-/// Returns the length of the union of intervals.
-pub(super) fn union(mut intervals: Vec<(i64, i64)>) -> i64 {
-    intervals.sort_unstable();
-    let mut covered = i64::MIN;
-    intervals.into_iter().fold(0i64, |sum, (start, end)| {
-        // Sorted by start, an interval adds only the part after the end of all intervals before it.
-        let from = start.max(covered);
-        covered = covered.max(end);
-        sum.saturating_add(end.saturating_sub(from).max(0))
-    })
-}
-
-/// Returns the name of a type of resource record, or its number if it has none here.
+/// Name of a type of resource record; its number if it has none here.
 #[must_use]
 pub fn type_name(number: i64) -> String {
     match number {
@@ -182,18 +170,4 @@ pub fn type_name(number: i64) -> String {
         _ => return number.to_string(),
     }
     .to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_union_counts_no_time_twice() {
-        assert_eq!(
-            union(vec![(20, 40), (0, 10), (5, 15), (22, 30), (40, 41)]),
-            15 + 21
-        );
-        assert_eq!(union(Vec::new()), 0);
-    }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::dns::{DNS, DnsAnswer, DnsQueryRow, DnsRequest, DnsRow, DnsSort, DnsTotalBy, union};
+use etwkit_base::intervals::union_length;
+
+use super::dns::{DNS, DnsAnswer, DnsQueryRow, DnsRequest, DnsRow, DnsSort, DnsTotalBy};
 use super::dns_view::{Asked, NAMES};
 use super::sql::{PROCESS_COLUMNS, filtered, range_condition, text_condition, time_condition};
 use super::{Result, ask};
@@ -142,7 +144,7 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         // Computed from the queries, since simultaneous queries for different names overlap, and
         // their times do not add up.
         Ok(DnsAnswer {
-            union_ns: union(intervals),
+            union_ns: union_length(intervals),
             rows,
             queries,
         })

@@ -1,5 +1,6 @@
 //! Further questions after an overview: those that have an answer, as command lines.
 
+use etwkit_base::shell;
 use etwkit_extract::manifest::{Detail, Manifest};
 
 use super::overview::{Next, Overview};
@@ -136,8 +137,8 @@ pub(super) fn answering_sql() -> String {
 /// Questions that have an answer, in the order in which they help.
 struct Questions<'s> {
     session: &'s Session,
-    /// Path of the extract, as a word of a command line.
-    path: String,
+    /// What was asked.
+    path: &'s str,
     all: Vec<Next>,
 }
 
@@ -149,7 +150,7 @@ pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
         .unwrap_or_default();
     let mut questions = Questions {
         session,
-        path: word(path),
+        path,
         all: Vec::new(),
     };
     questions.of_cpu(overview);
@@ -174,21 +175,15 @@ pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
     questions.all
 }
 
-/// Returns a path as a word of a command line, in quotes if it needs them.
-fn word(path: &str) -> String {
-    // Only characters without a meaning in any shell stay unquoted: the name of a stranger's trace
-    // must not become a command when the line is pasted.
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./\\:+,=@%~".contains(c);
-    if path.chars().all(is_plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
-    }
+/// The command line of a question about a file: the name of a stranger's trace must not become a command when
+/// the line is pasted.
+fn command_line(question: &str, path: &str) -> String {
+    format!("etwkit {}", question.replace("PATH", &shell::quoted(path)))
 }
 
 impl Questions<'_> {
     fn ask(&mut self, question: &str, why: &str) {
-        let command = format!("etwkit {}", question.replace("PATH", &self.path));
+        let command = command_line(question, self.path);
         self.all.push(Next {
             command,
             why: why.to_owned(),
@@ -293,27 +288,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_words() {
+    fn a_path_stays_one_word_of_its_line() {
         for (path, expected) in [
-            ("a.etwx", "a.etwx"),
-            ("my trace.etl", "'my trace.etl'"),
-            ("o'x", "'o'\\''x'"),
+            ("traces/a-1.etl", "etwkit info traces/a-1.etl --json"),
+            ("my trace.etl", "etwkit info 'my trace.etl' --json"),
+            ("o'x.etl", r"etwkit info 'o'\''x.etl' --json"),
+            ("a;reboot.etl", "etwkit info 'a;reboot.etl' --json"),
+            ("$(reboot).etl", "etwkit info '$(reboot).etl' --json"),
+            ("~me.etl", "etwkit info '~me.etl' --json"),
+            ("", "etwkit info '' --json"),
         ] {
-            assert_eq!(word(path), expected);
-        }
-    }
-
-    #[test]
-    fn paths_that_a_shell_would_read_stand_in_quotes() {
-        for (path, expected) in [
-            ("traces/a-1.etl", "traces/a-1.etl"),
-            ("C:\\traces\\a.etl", "C:\\traces\\a.etl"),
-            ("my trace.etl", "'my trace.etl'"),
-            ("it's.etl", "'it'\\''s.etl'"),
-            ("a;reboot.etl", "'a;reboot.etl'"),
-            ("$(reboot).etl", "'$(reboot).etl'"),
-        ] {
-            assert_eq!(word(path), expected);
+            assert_eq!(command_line("info PATH --json", path), expected);
         }
     }
 }

@@ -11,6 +11,7 @@ use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
 };
+use etwkit_base::intervals::Intervals;
 
 /// Returns the aggregate.
 pub(crate) fn udaf() -> AggregateUDF {
@@ -66,73 +67,6 @@ impl AggregateUDFImpl for UnionDuration {
         _args: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn GroupsAccumulator>> {
         Ok(Box::new(Groups::default()))
-    }
-}
-
-/// Intervals whose union is computed. Overlapping ones are merged when the list has doubled, so
-/// that memory grows with the gaps and not with the rows.
-#[derive(Debug, Default)]
-struct Intervals {
-    /// The first `merged` are sorted and disjoint.
-    all: Vec<(i64, i64)>,
-    merged: usize,
-}
-
-impl Intervals {
-    /// Minimum number of new intervals for merging: fewer are not worth sorting.
-    const FEW: usize = 64;
-
-    fn add(&mut self, start: i64, end: i64) {
-        if end < start {
-            return;
-        }
-        // Rows mostly come in order of time.
-        if self.merged == self.all.len() {
-            // An interval that touches the last one only makes it longer; a later one keeps the
-            // list sorted and disjoint without any work.
-            match self.all.last_mut() {
-                Some(last) if last.0 <= start && start <= last.1 => {
-                    last.1 = last.1.max(end);
-                    return;
-                }
-                Some(last) if start < last.0 => {}
-                _ => self.merged += 1,
-            }
-        }
-        self.all.push((start, end));
-        // At least as many new ones as merged ones: so each interval is sorted a number of times
-        // that grows with the logarithm of their number.
-        if self.all.len() - self.merged >= self.merged.max(Self::FEW) {
-            self.merge();
-        }
-    }
-
-    fn merge(&mut self) {
-        if self.merged < self.all.len() {
-            self.all.sort_unstable();
-            self.all.dedup_by(|next, kept| {
-                let touches = next.0 <= kept.1;
-                if touches {
-                    kept.1 = kept.1.max(next.1);
-                }
-                touches
-            });
-            self.merged = self.all.len();
-        }
-    }
-
-    /// Returns the length of the union; `None` without an interval. Lengths beyond 2⁶³ ns are cut
-    /// there.
-    fn length(&mut self) -> Option<i64> {
-        self.merge();
-        // In 128 bits, since the ends are arbitrary and their difference can overflow 64 bits.
-        let length = |&(start, end): &(i64, i64)| i128::from(end) - i128::from(start);
-        let sum: i128 = self.all.iter().map(length).sum();
-        (!self.all.is_empty()).then(|| i64::try_from(sum).unwrap_or(i64::MAX))
-    }
-
-    fn bytes(&self) -> usize {
-        self.all.capacity() * size_of::<(i64, i64)>()
     }
 }
 
@@ -208,10 +142,8 @@ impl Accumulator for One {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        self.0.merge();
-        Ok(vec![ScalarValue::List(Arc::new(lists(std::iter::once(
-            self.0.all.as_slice(),
-        ))))])
+        let union = std::iter::once(self.0.union());
+        Ok(vec![ScalarValue::List(Arc::new(lists(union)))])
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
@@ -244,10 +176,9 @@ impl Groups {
     }
 
     fn take(&mut self, emit_to: EmitTo) -> Vec<Intervals> {
-        let mut taken = emit_to.take_needed(&mut self.groups);
+        let taken = emit_to.take_needed(&mut self.groups);
         let bytes: usize = taken.iter().map(Intervals::bytes).sum();
         self.bytes = self.bytes.saturating_sub(bytes);
-        taken.iter_mut().for_each(Intervals::merge);
         taken
     }
 }
@@ -292,9 +223,9 @@ impl GroupsAccumulator for Groups {
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
-        let taken = self.take(emit_to);
+        let mut taken = self.take(emit_to);
         Ok(vec![Arc::new(lists(
-            taken.iter().map(|group| group.all.as_slice()),
+            taken.iter_mut().map(|group| group.union()),
         ))])
     }
 

@@ -35,6 +35,8 @@ pub use view::{Cells, Merge, Ranked, Source, SumsLine, View, largest};
 use std::path::Path;
 use std::time::SystemTime;
 
+use etwkit_base::path::name_of;
+
 use crate::Session;
 use crate::dump::rows::Field;
 use crate::dump::trace::TraceInfo;
@@ -56,10 +58,7 @@ impl Tagging<'_> {
     /// Returns the name of the set of a file: its file name without folders.
     #[must_use]
     pub fn name(file: &Path) -> String {
-        file.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
+        name_of(file)
     }
 
     /// Returns the names of the sets of files.

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
+use etwkit_base::intervals::SortedUnion;
+use etwkit_base::ordered::{Workers, both};
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
+use super::interval::Interval;
 use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess};
-use super::ordered::in_order;
-use super::parallel::both;
 use super::percentiles::ReadyKind;
 use super::process::{Sum, row};
 use super::tag::Tags;
 use super::tag_interval;
-use super::union::{Interval, Union};
 use crate::out::{Out, write_all};
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
@@ -25,6 +25,12 @@ use crate::tags::TagSet;
 /// Maximum number of intervals in memory. The intervals of all processes of a long trace do not
 /// fit, and each further chunk of processes costs another scan of the switches.
 const HELD_ROWS: usize = 2_000_000;
+
+/// Threads that compute the tables of processes. What is ahead is bounded by the results that wait.
+const WORKERS: Workers = Workers {
+    threads: 2,
+    jobs_ahead: usize::MAX,
+};
 
 type Sums = BTreeMap<Option<i32>, Sum>;
 pub(super) type Groups = FxHashMap<GroupKey, Group>;
@@ -113,7 +119,7 @@ pub(super) fn derive(
                 .and_then(|()| methods.process(of, &mut sink));
             done.err().into_iter().for_each(|error| _ = put(Err(error)));
         };
-        in_order(
+        WORKERS.stream(
             all.len(),
             || Methods::new(&stacks),
             work,
@@ -411,9 +417,9 @@ fn of_process(intervals: &[Interval], process: Option<i32>) -> &[Interval] {
 }
 
 fn union(intervals: &[Interval]) -> i64 {
-    let mut union = Union::default();
+    let mut union = SortedUnion::default();
     intervals.iter().for_each(|i| union.add(i.start, i.end));
-    union.total()
+    union.length()
 }
 
 fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {

@@ -1,10 +1,11 @@
 //! CPU, waiting and ready time by process and method.
 
+use etwkit_base::intervals::SortedUnion;
 use rustc_hash::FxHashMap;
 
 use super::frames::{Expander, MethodId, Stacks};
+use super::interval::Interval;
 use super::percentiles::{Counts, Ranked, row as ready_row};
-use super::union::{Interval, Union};
 use crate::mix::Mixer;
 use crate::out::Out;
 use crate::sink::{Sink, SinkError};
@@ -109,8 +110,8 @@ struct Sum {
     threads: i64,
     last_thread: Option<i32>,
     depths: f64,
-    wait: Union,
-    ready: Union,
+    wait: SortedUnion,
+    ready: SortedUnion,
     readies: Counts,
     /// A hash of the stacks that have ready times: methods of the same stacks have the same
     /// percentiles.
@@ -452,8 +453,8 @@ fn row(
         cpu_ns: group.cpu_ns,
         exclusive_ns: Some(sum.exclusive_ns),
         run_ns: switched(group.run_ns),
-        wait_ns: switched(sum.wait.total()),
-        ready_ns: switched(sum.ready.total()),
+        wait_ns: switched(sum.wait.length()),
+        ready_ns: switched(sum.ready.length()),
         wait_sum_ns: switched(group.wait_ns),
         ready_sum_ns: switched(group.ready_ns),
         switches: switched(group.switches),

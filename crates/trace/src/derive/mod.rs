@@ -21,11 +21,10 @@ mod filters;
 mod frames;
 mod heap;
 mod idle;
+mod interval;
 mod io;
 mod method;
 mod objects;
-mod ordered;
-mod parallel;
 mod percentiles;
 mod pool;
 mod process;
@@ -36,15 +35,13 @@ mod states;
 mod summary;
 mod tag;
 mod tag_interval;
-mod union;
 mod win32k;
 
 use arrow_array::RecordBatch;
+use etwkit_base::ordered::both;
 
 pub use stack_hash::{is_stack, stack_hashes};
 pub use summary::{SummarySink, SummaryStacks, names_stacks};
-
-use parallel::both;
 
 use crate::sink::{Sink, SinkError};
 use crate::table::Table;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use etwkit_base::intervals::SortedUnion;
 use rustc_hash::FxHashMap;
 
 use super::frames::Stacks;
 use super::method::{Group, OfProcess};
-use super::union::Union;
 use crate::out::Out;
 use crate::sink::{Sink, SinkError};
 use crate::table::CpuTag;
@@ -19,8 +19,8 @@ struct Sum {
     inclusive_ns: i64,
     threads: i64,
     last_thread: Option<i32>,
-    wait: Union,
-    ready: Union,
+    wait: SortedUnion,
+    ready: SortedUnion,
 }
 
 /// The tags of all stacks, by every set.
@@ -82,7 +82,7 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
     }
     let tag = |stack: Option<i32>| tagged.tag(stack.unwrap_or(-1));
     for (intervals, union) in [
-        (of.waits, wait as fn(&mut Sum) -> &mut Union),
+        (of.waits, wait as fn(&mut Sum) -> &mut SortedUnion),
         (of.readies, ready),
     ] {
         for interval in intervals {
@@ -94,11 +94,11 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
     sums
 }
 
-const fn wait(sum: &mut Sum) -> &mut Union {
+const fn wait(sum: &mut Sum) -> &mut SortedUnion {
     &mut sum.wait
 }
 
-const fn ready(sum: &mut Sum) -> &mut Union {
+const fn ready(sum: &mut Sum) -> &mut SortedUnion {
     &mut sum.ready
 }
 
@@ -112,8 +112,8 @@ fn row(of: OfProcess<'_>, tag_set: &str, tag: &str, sum: &Sum) -> CpuTag {
         samples: group.samples,
         cpu_ns: group.cpu_ns,
         inclusive_ns: Some(sum.inclusive_ns),
-        wait_ns: switched(sum.wait.total()),
-        ready_ns: switched(sum.ready.total()),
+        wait_ns: switched(sum.wait.length()),
+        ready_ns: switched(sum.ready.length()),
         wait_sum_ns: switched(group.wait_ns),
         ready_sum_ns: switched(group.ready_ns),
         switches: switched(group.switches),

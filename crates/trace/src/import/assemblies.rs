@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use etwkit_base::path::file_name;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
@@ -118,7 +119,7 @@ fn added(row: u32, process_key: Option<i32>, module: &RuntimeModule) -> Module {
     Module {
         module_id: row as i32,
         process_key,
-        name: path.rsplit(['\\', '/']).next().unwrap_or(path).to_owned(),
+        name: file_name(path).to_owned(),
         path: path.to_string(),
         pdb_guid: pdb.map(|pdb| pdb.guid.to_string()),
         pdb_age: pdb.map(|pdb| pdb.age as i32),

@@ -1,5 +1,6 @@
 //! Keys of processes and threads, and the tables that describe them.
 
+use etwkit_base::path::file_name;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
@@ -448,9 +449,4 @@ pub(super) fn full_name(namespace: &str, name: &str) -> String {
     } else {
         format!("{namespace}.{name}")
     }
-}
-
-/// The last part of a path of Windows.
-pub(super) fn file_name(path: &str) -> &str {
-    path.rsplit(['\\', '/']).next().unwrap_or(path)
 }

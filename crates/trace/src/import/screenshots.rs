@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use etwkit_base::path::{file_name, without_ending};
 use etwkit_decode::hook_events::{HOOK_EVENTS, HookEvent, HookReader};
 use etwkit_decode::kernel::Hook;
 use etwkit_etl::RawEvent;
@@ -84,7 +85,7 @@ impl HookEvents {
                 },
             ),
             HookEvent::Picture { path } => {
-                let name = cut(path.rsplit(['\\', '/']).next().unwrap_or_default());
+                let name = cut(file_name(&path));
                 if self.inputs.pictures.len() < MAX_KEPT && !name.is_empty() {
                     // The path is the recorded machine's, so only the file name can match a file
                     // next to the trace.
@@ -146,9 +147,7 @@ enum Name {
 impl Name {
     fn parse(name: &str) -> Self {
         let lower = name.to_ascii_lowercase();
-        let stem = lower
-            .rsplit_once('.')
-            .map_or(lower.as_str(), |(stem, _)| stem);
+        let stem = without_ending(&lower);
         let Some(rest) = stem.strip_prefix("screenshot_") else {
             return Self::Other;
         };

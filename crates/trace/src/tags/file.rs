@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 
+use etwkit_base::index::IndexVec;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
@@ -30,7 +31,7 @@ const MAX_PATTERN: usize = 1024;
 pub(super) fn read(
     file: &str,
     bytes: &[u8],
-    rules: &mut Vec<Rule>,
+    rules: &mut IndexVec<Rule>,
     entries: &mut Vec<Entry>,
 ) -> Result<(), TagFileError> {
     let text = decoded(bytes).map_err(|(at, expected, found)| TagFileError {
@@ -104,7 +105,7 @@ struct Parser<'p> {
     in_entry: bool,
     elements: usize,
     has_root: bool,
-    rules: &'p mut Vec<Rule>,
+    rules: &'p mut IndexVec<Rule>,
     entries: &'p mut Vec<Entry>,
 }
 
@@ -272,7 +273,7 @@ impl Parser<'_> {
         let Some(open) = self.open.pop().filter(|open| !open.entries.is_empty()) else {
             return;
         };
-        let rule = self.rules.len() as u32;
+        let rule = self.rules.next();
         self.entries
             .extend(open.entries.into_iter().map(|(module, method)| Entry {
                 module,

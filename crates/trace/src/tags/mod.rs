@@ -18,6 +18,7 @@ pub use error::TagFileError;
 pub use frames::Frames;
 pub use tree::Tagged;
 
+use etwkit_base::index::{Idx, IndexVec};
 use pattern::MethodText;
 use rule::{Entry, Rule};
 
@@ -33,8 +34,8 @@ const DEFAULT_FILE: &str = include_str!("default.stacktags");
 #[derive(Debug, Clone)]
 pub struct TagSet {
     name: String,
-    rules: Vec<Rule>,
-    /// The entry that wins comes first.
+    rules: IndexVec<Rule>,
+    /// The one that wins comes first.
     entries: Vec<Entry>,
     names_others: bool,
     fingerprint: u64,
@@ -67,19 +68,18 @@ impl TagSet {
             set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
         }
         let Self { rules, entries, .. } = &mut set;
-        let priority = |rule: u32| rules.get(rule as usize).map_or(0, |rule| rule.priority);
-        // The entry that wins comes first, so a search stops at its first match. A child has a
-        // smaller number than its parents and wins among equal priorities.
+        let priority = |rule: Idx<Rule>| rules[rule].priority;
+        // The entry that wins comes first, so that a search stops at its first match. A child has a smaller
+        // number than its parents and wins among equal priorities.
         entries.sort_by_key(|entry| (std::cmp::Reverse(priority(entry.rule)), entry.rule));
         Ok(set)
     }
 
     fn empty(name: &str) -> Self {
-        let (rules, entries) = (Vec::new(), Vec::new());
         Self {
             name: name.to_owned(),
-            rules,
-            entries,
+            rules: IndexVec::new(),
+            entries: Vec::new(),
             names_others: false,
             fingerprint: 0xcbf2_9ce4_8422_2325,
         }
@@ -132,9 +132,9 @@ impl TagSet {
     }
 }
 
-/// The rule that wins for a frame, among entry points of its module; only `*` matches an unknown
-/// method.
-fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<u32> {
+/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that is not
+/// known.
+fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<Idx<Rule>> {
     let text = method.map(MethodText::new);
     let matches = |entry: &&&Entry| match &text {
         Some(text) => entry.method.matches(text),

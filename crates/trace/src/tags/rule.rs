@@ -1,5 +1,7 @@
 //! Tags as a stack tag file declares them.
 
+use etwkit_base::index::Idx;
+
 use super::pattern::{MethodPattern, Pattern};
 
 /// A tag with entry points of its own. Of rules with equal priority the earlier one wins.
@@ -34,5 +36,5 @@ pub(super) struct Entry {
     /// Pattern of the module name, in lower case.
     pub(super) module: Pattern,
     pub(super) method: MethodPattern,
-    pub(super) rule: u32,
+    pub(super) rule: Idx<Rule>,
 }

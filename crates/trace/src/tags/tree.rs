@@ -4,6 +4,7 @@
 //! the higher priority wins, and of equal ones its own frame, which is nearer to the innermost one.
 //! So a node costs a few instructions at any depth.
 
+use etwkit_base::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
 use super::frames::Frames;
@@ -13,59 +14,74 @@ use super::{OTHER, TagSet, rule_of};
 /// The tag of each node of a tree of stacks, by one set of rules.
 #[derive(Debug, Default)]
 pub struct Tagged {
-    /// The match of each node, as a position in `found`.
-    of_node: Vec<u32>,
-    /// Position of the name of each match, in `names`.
-    found: Vec<u32>,
-    names: Vec<Box<str>>,
+    /// What was found for each node.
+    of_node: IndexVec<Node, Idx<TagMatch>>,
+    /// The name of each thing found.
+    found: IndexVec<TagMatch, Idx<Name>>,
+    names: IndexVec<Name, Box<str>>,
     names_others: bool,
-    /// For each node the tags that its callers would have as innermost frames, as a position in
-    /// `callers`.
-    of_callers: Vec<u32>,
+    /// For each node the tags that its callers would have as innermost frames.
+    of_callers: IndexVec<Node, Chain>,
     callers: Chains,
 }
 
-/// Lists of distinct tags, each one tag longer than another list.
+/// A node of the tree.
+#[derive(Debug)]
+struct Node;
+
+/// The name of a tag.
+#[derive(Debug)]
+struct Name;
+
+/// Lists of distinct tags, each with one tag more than another.
 #[derive(Debug, Default)]
 struct Chains {
-    /// The list that is continued, the tag, and the resulting number of tags.
-    links: Vec<(u32, u32, u32)>,
-    known: FxHashMap<(u32, u32), u32>,
+    links: IndexVec<Link>,
+    known: FxHashMap<(Chain, Idx<Name>), Idx<Link>>,
 }
 
-/// The list of no tags.
-const EMPTY: u32 = u32::MAX;
+/// A list, by its last link; `None` is the list of no tags.
+type Chain = Option<Idx<Link>>;
+
+/// A list with one tag more than another.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    continued: Chain,
+    tag: Idx<Name>,
+    /// How many tags that makes.
+    count: u32,
+}
 
 /// Maximum number of distinct tags of a stack's callers. Real stacks have a handful; a malicious
 /// file can give each of thousands of frames a tag of its own.
 const MAX_TAGS: u32 = 64;
 
 impl Chains {
-    /// The list with one more tag, unless it already contains that tag.
-    fn with(&mut self, list: u32, tag: u32) -> u32 {
-        if tag == NOTHING || self.tags(list).any(|known| known == tag) {
+    /// The list with a tag more, unless it has that.
+    fn with(&mut self, list: Chain, tag: Idx<Name>) -> Chain {
+        if tag == NO_NAME || self.tags(list).any(|known| known == tag) {
             return list;
         }
-        let count = self
-            .links
-            .get(list as usize)
-            .map_or(0, |(.., count)| *count);
+        let count = list.map_or(0, |list| self.links[list].count);
         if count >= MAX_TAGS {
             return list;
         }
-        let next = self.links.len() as u32;
-        // Equal lists are shared, so memory grows with distinct lists and not with stacks.
+        let next = self.links.next();
         let id = *self.known.entry((list, tag)).or_insert(next);
         if id == next {
-            self.links.push((list, tag, count + 1));
+            self.links.push(Link {
+                continued: list,
+                tag,
+                count: count + 1,
+            });
         }
-        id
+        Some(id)
     }
 
     /// The tags of a list.
-    fn tags(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
-        let link = move |list: u32| self.links.get(list as usize).copied();
-        std::iter::successors(link(list), move |(before, ..)| link(*before)).map(|(_, tag, _)| tag)
+    fn tags(&self, list: Chain) -> impl Iterator<Item = Idx<Name>> + '_ {
+        let link = |list: Chain| list.map(|list| self.links[list]);
+        std::iter::successors(link(list), move |last| link(last.continued)).map(|link| link.tag)
     }
 }
 
@@ -73,16 +89,16 @@ impl Chains {
 #[derive(Debug, Clone, Copy)]
 struct TagMatch {
     priority: i32,
-    /// Position of the name.
-    name: u32,
+    name: Idx<Name>,
     /// The rule that adds the callee, which the innermost frame does not have.
-    wants_callee: Option<u32>,
+    wants_callee: Option<Idx<Rule>>,
 }
 
-/// The match, and the name, of stacks without a matching rule.
-const NOTHING: u32 = 0;
-/// Marks a missing rule.
-const NO_RULE: u32 = u32::MAX;
+/// What stacks have that no rule matches.
+const NOTHING: Idx<TagMatch> = Idx::FIRST;
+
+/// The name of [`NOTHING`].
+const NO_NAME: Idx<Name> = Idx::FIRST;
 
 impl Tagged {
     /// Finds the tags of the nodes of a tree. `node` returns parent and frame of each; parents must
@@ -96,28 +112,21 @@ impl Tagged {
     ) -> Self {
         let rules = rules_of_frames(set, frames);
         let mut finder = Finder::new(set, frames);
-        let mut of_node: Vec<u32> = Vec::with_capacity(nodes);
-        let (mut callers, mut of_callers) = (Chains::default(), Vec::with_capacity(nodes));
+        let mut of_node: IndexVec<Node, Idx<TagMatch>> = IndexVec::with_capacity(nodes);
+        let mut of_callers: IndexVec<Node, Chain> = IndexVec::with_capacity(nodes);
+        let mut callers = Chains::default();
         for index in 0..nodes as u32 {
             let (parent, frame) = node(index);
             // A damaged extract can claim a parent that comes later, which has no tag yet.
-            let parent = parent.filter(|parent| *parent < index);
-            let above = parent
-                .and_then(|parent| of_node.get(parent as usize))
-                .copied()
-                .unwrap_or(NOTHING);
+            let parent = parent.and_then(|parent| of_node.position(parent as usize));
+            let above = parent.map_or(NOTHING, |parent| of_node[parent]);
             let above = finder.with_callee(above, frame);
-            let list = parent
-                .and_then(|parent| of_callers.get(parent as usize))
-                .copied()
-                .unwrap_or(EMPTY);
-            of_callers.push(callers.with(list, finder.name(above)));
-            of_node.push(
-                match rules.get(frame as usize).copied().unwrap_or(NO_RULE) {
-                    NO_RULE => above,
-                    rule => finder.stronger(above, rule, || parent.map(|parent| node(parent).1)),
-                },
-            );
+            let list = parent.and_then(|parent| of_callers[parent]);
+            of_callers.push(callers.with(list, finder.found[above].name));
+            // It can claim a frame that there is not, too.
+            let rule = rules.get(frame as usize).copied().flatten();
+            let caller = || parent.map(|parent| node(parent.as_u32()).1);
+            of_node.push(rule.map_or(above, |rule| finder.stronger(above, rule, caller)));
         }
         let found = finder.found.iter().map(|found| found.name).collect();
         // This map is needed only while lists are built, and is as large as they are.
@@ -136,15 +145,10 @@ impl Tagged {
     /// their own. Callers without a tag have none.
     pub fn inclusive(&self, stack: i32) -> impl Iterator<Item = u32> + '_ {
         let own = self.tag(stack);
-        let list = usize::try_from(stack)
-            .ok()
-            .and_then(|node| self.of_callers.get(node))
-            .copied();
-        let others = self
-            .callers
-            .tags(list.unwrap_or(EMPTY))
-            .filter(move |tag| Some(*tag) != own);
-        own.into_iter().chain(others)
+        let list = self.node(stack).and_then(|node| self.of_callers[node]);
+        let others = self.callers.tags(list).map(Idx::as_u32);
+        own.into_iter()
+            .chain(others.filter(move |tag| Some(*tag) != own))
     }
 
     /// Number of the tag of a stack, given by its innermost node; `None` if it has none and
@@ -152,37 +156,39 @@ impl Tagged {
     #[inline]
     #[must_use]
     pub fn tag(&self, stack: i32) -> Option<u32> {
-        let node = usize::try_from(stack).ok();
-        let found = node
-            .and_then(|node| self.of_node.get(node))
-            .copied()
-            .unwrap_or(NOTHING);
-        (found != NOTHING || self.names_others)
-            .then(|| self.found.get(found as usize).copied().unwrap_or(NOTHING))
+        let node = self.node(stack);
+        let found = node.map_or(NOTHING, |node| self.of_node[node]);
+        (found != NOTHING || self.names_others).then(|| self.found[found].as_u32())
+    }
+
+    /// The innermost node of a stack, if an extract has that stack.
+    #[inline]
+    fn node(&self, stack: i32) -> Option<Idx<Node>> {
+        self.of_node.position(usize::try_from(stack).ok()?)
     }
 
     /// Name of a tag.
     #[must_use]
     pub fn name(&self, tag: u32) -> Option<&str> {
-        self.names.get(tag as usize).map(|name| &**name)
+        let name = self.names.position(tag as usize)?;
+        Some(&self.names[name])
     }
 }
 
-/// The rule that wins for each frame.
-fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
-    let mut entries: FxHashMap<Option<&str>, (Vec<&Entry>, u32)> = FxHashMap::default();
+/// The rule that wins for each frame, if any matches.
+fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<Option<Idx<Rule>>> {
+    let mut entries: FxHashMap<Option<&str>, (Vec<&Entry>, Option<Idx<Rule>>)> =
+        FxHashMap::default();
     let rule = |frame| {
         let module = frames.module(frame);
         // Many frames share few modules, so the entry points are filtered once for each module.
         let (entries, without_name) = entries.entry(module).or_insert_with(|| {
             let entries = set.entries_of(module);
-            let without_name = rule_of(&entries, None).unwrap_or(NO_RULE);
+            let without_name = rule_of(&entries, None);
             (entries, without_name)
         });
         match frames.method(frame) {
-            Some(method) if !entries.is_empty() => {
-                rule_of(entries, Some(method)).unwrap_or(NO_RULE)
-            }
+            Some(method) if !entries.is_empty() => rule_of(entries, Some(method)),
             _ => *without_name,
         }
     };
@@ -191,68 +197,50 @@ fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
 
 /// Creates matches from rules and neighbors.
 struct Finder<'s, F: ?Sized> {
-    rules: &'s [Rule],
+    rules: &'s IndexVec<Rule>,
     frames: &'s F,
-    found: Vec<TagMatch>,
-    names: Vec<Box<str>>,
-    positions: FxHashMap<Box<str>, u32>,
-    /// Positions in `found` by rule and the neighbor that it adds.
-    known: FxHashMap<(u32, Option<u32>), u32>,
+    found: IndexVec<TagMatch>,
+    names: IndexVec<Name, Box<str>>,
+    positions: FxHashMap<Box<str>, Idx<Name>>,
+    /// What is found by rule and the neighbour that it adds.
+    known: FxHashMap<(Idx<Rule>, Option<u32>), Idx<TagMatch>>,
 }
 
 impl<'s, F: Frames + ?Sized> Finder<'s, F> {
     fn new(set: &'s TagSet, frames: &'s F) -> Self {
         let nothing = TagMatch {
             priority: i32::MIN,
-            name: NOTHING,
+            name: NO_NAME,
             wants_callee: None,
         };
-        let (names, positions) = (
-            // Number 0 is the name of untagged stacks, see `NOTHING`.
-            vec![OTHER.into()],
-            FxHashMap::from_iter([(OTHER.into(), NOTHING)]),
-        );
         Self {
             rules: &set.rules,
             frames,
-            found: vec![nothing],
-            names,
-            positions,
+            found: vec![nothing].into(),
+            names: vec![OTHER.into()].into(),
+            positions: FxHashMap::from_iter([(OTHER.into(), NO_NAME)]),
             known: FxHashMap::default(),
         }
     }
 
-    /// Position of the name of a match.
-    fn name(&self, found: u32) -> u32 {
-        self.found
-            .get(found as usize)
-            .map_or(NOTHING, |found| found.name)
-    }
-
-    /// The match above a frame, with that frame as its callee.
-    fn with_callee(&mut self, above: u32, frame: u32) -> u32 {
-        match self
-            .found
-            .get(above as usize)
-            .and_then(|found| found.wants_callee)
-        {
+    /// What is found above a frame, with that frame as its callee.
+    fn with_callee(&mut self, above: Idx<TagMatch>, frame: u32) -> Idx<TagMatch> {
+        match self.found[above].wants_callee {
             Some(rule) => self.of(rule, Some(frame)),
             None => above,
         }
     }
 
-    /// The stronger of the match above a frame and the rule of the frame itself.
-    fn stronger(&mut self, above: u32, rule: u32, caller: impl Fn() -> Option<u32>) -> u32 {
-        let Some(own) = self.rules.get(rule as usize) else {
-            return above;
-        };
-        let strongest = self
-            .found
-            .get(above as usize)
-            .map_or(i32::MIN, |found| found.priority);
-        // Greater, not greater or equal: among equals the frame that is nearer to the innermost one
-        // wins.
-        if strongest > own.priority {
+    /// The stronger one of what is found above a frame, and the rule of the frame itself.
+    fn stronger(
+        &mut self,
+        above: Idx<TagMatch>,
+        rule: Idx<Rule>,
+        caller: impl Fn() -> Option<u32>,
+    ) -> Idx<TagMatch> {
+        let own = &self.rules[rule];
+        // Greater, not greater or equal: among equals the frame that is nearer to the innermost one wins.
+        if self.found[above].priority > own.priority {
             return above;
         }
         let is_caller = own
@@ -261,19 +249,16 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         self.of(rule, if is_caller { caller() } else { None })
     }
 
-    /// The match of a rule with a neighbor.
-    fn of(&mut self, rule: u32, neighbour: Option<u32>) -> u32 {
+    /// What a rule finds beside a neighbour.
+    fn of(&mut self, rule: Idx<Rule>, neighbour: Option<u32>) -> Idx<TagMatch> {
         if let Some(known) = self.known.get(&(rule, neighbour)) {
             return *known;
         }
-        let Some(Rule {
+        let Rule {
             path,
             priority,
             hint,
-        }) = self.rules.get(rule as usize)
-        else {
-            return NOTHING;
-        };
+        } = &self.rules[rule];
         let name: Box<str> = match (hint, neighbour) {
             (Some(hint), Some(frame)) => format!(
                 "{path}\\{}",
@@ -284,13 +269,11 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         };
         let wants_callee =
             hint.is_some_and(|hint| hint.neighbour == Neighbour::Callee) && neighbour.is_none();
-        let next = self.names.len() as u32;
-        let name = *self.positions.entry(name).or_insert_with_key(|name| {
-            self.names.push(name.clone());
-            next
-        });
-        let found = self.found.len() as u32;
-        self.found.push(TagMatch {
+        let name = *self
+            .positions
+            .entry(name)
+            .or_insert_with_key(|name| self.names.push(name.clone()));
+        let found = self.found.push(TagMatch {
             priority: *priority,
             name,
             wants_callee: wants_callee.then_some(rule),

@@ -4,7 +4,8 @@ use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use etwkit_analysis::diagnose::{FindingRow, Printed, html_of_one, words};
+use etwkit_analysis::diagnose::{FindingRow, Printed, html_of_one};
+use etwkit_base::shell;
 use etwkit_files::out_file::{self, OutFile, Replace};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
@@ -131,7 +132,7 @@ fn answer(line: &str, extract: &Path, more: &[&str]) -> anyhow::Result<String> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut args = vec!["etwkit".into(), "--quiet".into()];
     args.extend(
-        words(line)
+        shell::split(line)
             .into_iter()
             .chain(more.iter().map(|&word| word.to_owned()))
             .map(Into::into),

@@ -6,12 +6,10 @@ pub(crate) mod label;
 mod plan;
 pub(super) mod progress;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
 use std::time::{Duration, Instant};
 
+use etwkit_base::ordered::{Workers, processors};
 use etwkit_engine::{Wanted, described};
 use etwkit_extract::left_out::listed_in_manifest;
 use etwkit_extract::manifest::Detail as Kept;
@@ -122,55 +120,25 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         labels: Some(&labels),
         left_out: left_out.as_ref(),
     };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let workers = args
-        .jobs
-        .map_or(cores, |jobs| jobs as usize)
-        .min(jobs.len())
-        .max(1);
+    let threads = args.jobs.map_or_else(processors, |jobs| jobs as usize);
+    let workers = Workers {
+        threads,
+        jobs_ahead: usize::MAX,
+    };
     let bars = Bars::new(jobs.len());
-    let (queue, (send, receive)) = (
-        Mutex::new(VecDeque::from_iter(jobs.into_iter().enumerate())),
-        mpsc::channel(),
-    );
     let mut exit = Exit::Answered;
-    thread::scope(|scope| -> anyhow::Result<()> {
-        for _ in 0..workers {
-            let (send, queue, bars, sets) = (send.clone(), &queue, &bars, &sets);
-            scope.spawn(move || {
-                // A block of its own: in the condition of the loop itself, the lock would be held
-                // until the job is finished, and the jobs would run one after the other.
-                while let Some((at, job)) = {
-                    queue
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .pop_front()
-                } {
-                    let outcome = one(&job, args, options, sets, bars);
-                    // The receiver is gone after an error of `on_done`, so no further job is
-                    // started.
-                    if send.send((at, (job, outcome))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        // The loop below ends when the last sender is gone, so this one must not stay.
-        drop(send);
-        // Traces are reported in the order in which they were named, regardless of their durations.
-        let (mut done, mut next) = (BTreeMap::new(), 0);
-        for (at, job) in receive {
-            done.insert(at, job);
-            while let Some((job, outcome)) = done.remove(&next) {
-                next += 1;
-                match outcome {
-                    Ok(Outcome::Interrupted) => exit = Exit::Interrupted,
-                    outcome => on_done(&job, outcome, &bars)?,
-                }
+    // Traces are reported in the order in which they were named, however long each takes.
+    workers.map(
+        &jobs,
+        |job| one(job, args, options, &sets, &bars),
+        |job, outcome| {
+            match outcome {
+                Ok(Outcome::Interrupted) => exit = Exit::Interrupted,
+                outcome => on_done(job, outcome, &bars)?,
             }
-        }
-        Ok(())
-    })?;
+            anyhow::Ok(())
+        },
+    )?;
     Ok(exit)
 }
 

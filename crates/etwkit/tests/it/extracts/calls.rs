@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use etwkit_base::path::file_name;
 use serde_json::{Map, Value, json};
 
-use super::support::{
-    Extract, assert_near, dump_rows, file_name, has_all, made_with, print_as, us,
-};
+use super::support::{Extract, assert_near, dump_rows, has_all, made_with, print_as, us};
 use crate::support::{run, trace};
 
 /// What is summed up for a function of a thread or process.

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use etwkit_base::path::file_name;
 use serde_json::Value;
 
-use super::support::{
-    Extract, assert_near, dump_rows, file_name, has_all, made_with, print_as, us,
-};
+use super::support::{Extract, assert_near, dump_rows, has_all, made_with, print_as, us};
 use crate::support::{Exit, run, trace};
 
 #[test]

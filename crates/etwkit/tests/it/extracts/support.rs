@@ -264,8 +264,3 @@ pub(super) fn print_as(name: &str, args: &[&str], extract: &Extract) {
         name,
     );
 }
-
-/// The last part of a path of Windows.
-pub(super) fn file_name(path: &str) -> &str {
-    path.rsplit('\\').next().unwrap()
-}

@@ -1,0 +1,61 @@
+//! Digits of numbers in groups, for people.
+
+/// Writes a number in groups of three digits with blanks between them: `1 234 567`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    grouped_by(number, ' ', (3, 3))
+}
+
+/// Writes a number in groups: the last one and those before it have so many digits, 0 for no further groups.
+#[must_use]
+pub fn grouped_by(number: u64, separator: char, (last, others): (u8, u8)) -> String {
+    let begins_group = |digits: usize| {
+        let (last, others) = (usize::from(last), usize::from(others));
+        match digits.checked_sub(last) {
+            Some(0) => last > 0,
+            Some(before) => last > 0 && others > 0 && before.is_multiple_of(others),
+            None => false,
+        }
+    };
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 2);
+    for (digit, left) in digits.chars().zip((0..digits.len()).rev()) {
+        text.push(digit);
+        if left > 0 && begins_group(left) {
+            text.push(separator);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        for (number, text) in [
+            (0, "0"),
+            (7, "7"),
+            (999, "999"),
+            (1000, "1 000"),
+            (1_234_567, "1 234 567"),
+            (u64::MAX, "18 446 744 073 709 551 615"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn groups_have_the_sizes_of_a_locale() {
+        for (sizes, text) in [
+            ((3, 3), "12,345,678"),
+            ((3, 2), "1,23,45,678"),
+            ((4, 4), "1234,5678"),
+            ((3, 0), "12345,678"),
+            ((0, 0), "12345678"),
+        ] {
+            assert_eq!(grouped_by(12_345_678, ',', sizes), text);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Ground floor: what several crates need and the standard library lacks. Nothing here knows traces, and
+//! nothing here depends on another crate.
+
+#![forbid(unsafe_code)]
+
+pub mod digits;
+pub mod escape;
+pub mod index;
+pub mod intervals;
+pub mod ordered;
+pub mod path;
+pub mod shell;

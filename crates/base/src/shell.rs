@@ -1,0 +1,220 @@
+//! Words of command lines: quoting them, and splitting lines into them.
+
+/// Characters, beside letters and digits, that no shell gives a meaning inside a word.
+const PLAIN: &str = "-_=./:,+@%";
+
+/// Whether a backslash stays bare. Shells of Windows read it as a part of a path; `sh` drops it and takes the
+/// next character as it is.
+const IS_BACKSLASH_PLAIN: bool = cfg!(windows);
+
+/// Quotes a word so that a shell reads it as one word and gives no part of it a meaning. A word without
+/// special characters stays bare; an empty one becomes `''`, since it would otherwise be lost.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    // Between single quotes a shell takes everything as it is, but for a single quote itself.
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Quotes words and joins them with blanks.
+#[must_use]
+pub fn joined<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
+    let quoted: Vec<String> = words
+        .into_iter()
+        .map(|word| quoted(word.as_ref()))
+        .collect();
+    quoted.join(" ")
+}
+
+fn is_plain(letter: char) -> bool {
+    letter.is_alphanumeric() || PLAIN.contains(letter) || (letter == '\\' && IS_BACKSLASH_PLAIN)
+}
+
+/// Splits a line into its words. It reads what [`quoted`] writes, and what people type on any system:
+///
+/// - Between quotes, single or double, everything is taken as it is.
+/// - A single quote after a letter or a digit is an apostrophe (`it's`).
+/// - A backslash is a part of a path, unless a single quote follows outside quotes (`'it'\''s'`).
+///
+/// A quote that is not closed ends with the line.
+#[must_use]
+pub fn split(line: &str) -> Vec<String> {
+    let Partial {
+        before: mut words,
+        word,
+        start,
+    } = partial(line);
+    if start < line.len() {
+        words.push(word);
+    }
+    words
+}
+
+/// A line whose last word is still being typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Partial {
+    /// The complete words.
+    pub before: Vec<String>,
+    /// The last word as far as it is there, without quotes; empty after a blank.
+    pub word: String,
+    /// Position of the last word in the line, its quote included.
+    pub start: usize,
+}
+
+/// Splits a line as [`split`] does, and keeps its last word apart.
+#[must_use]
+pub fn partial(line: &str) -> Partial {
+    let mut partial = Partial {
+        start: line.len(),
+        ..Partial::default()
+    };
+    let mut quote = None;
+    // Whether a letter or a digit without quotes comes just before.
+    let mut is_after_letter = false;
+    let mut letters = line.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        if quote.is_none() && letter.is_whitespace() {
+            if partial.start < line.len() {
+                partial.before.push(std::mem::take(&mut partial.word));
+            }
+            partial.start = line.len();
+            is_after_letter = false;
+            continue;
+        }
+        partial.start = partial.start.min(at);
+        let opens = letter == '"' || (letter == '\'' && !is_after_letter);
+        let escapes = letter == '\\' && letters.peek().is_some_and(|(_, next)| *next == '\'');
+        is_after_letter = false;
+        match quote {
+            Some(open) if letter == open => quote = None,
+            Some(_) => partial.word.push(letter),
+            None if opens => quote = Some(letter),
+            None if escapes => {
+                letters.next();
+                partial.word.push('\'');
+            }
+            None => {
+                partial.word.push(letter);
+                is_after_letter = letter.is_alphanumeric();
+            }
+        }
+    }
+    partial
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words that shells, names out of traces and people make difficult.
+    const DIFFICULT: [&str; 16] = [
+        "",
+        " ",
+        "a b",
+        "it's",
+        "'",
+        "''",
+        "\"",
+        "a\"b c",
+        "$(reboot)",
+        "`reboot`",
+        "a;b|c&d<e>f",
+        "*?[x]{a,b}",
+        "~",
+        "#no-comment",
+        "C:\\a b\\it's\\",
+        "line\nbreak\tand \\' end\\",
+    ];
+
+    #[test]
+    fn plain_words_stay_bare_and_others_are_quoted() {
+        for (word, expected) in [
+            ("", "''"),
+            ("traces/a-1.etl", "traces/a-1.etl"),
+            ("größe.etl", "größe.etl"),
+            ("--top=5", "--top=5"),
+            ("my trace.etl", "'my trace.etl'"),
+            ("~a.etl", "'~a.etl'"),
+            ("a;reboot.etl", "'a;reboot.etl'"),
+            ("SELECT 'x'", r"'SELECT '\''x'\'''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+        let path = quoted(r"C:\traces\a.etl");
+        if cfg!(windows) {
+            assert_eq!(path, r"C:\traces\a.etl");
+        } else {
+            assert_eq!(path, r"'C:\traces\a.etl'");
+        }
+        assert_eq!(joined(["a", "", "b c"]), "a '' 'b c'");
+    }
+
+    #[test]
+    fn what_is_quoted_is_split_into_the_same_words() {
+        let line = joined(DIFFICULT);
+        assert_eq!(split(&line), DIFFICULT);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_reads_the_same_words() {
+        // No word contains the character that separates them here.
+        let script = format!("printf '%s\\001' {}", joined(DIFFICULT));
+        let shell = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(shell.stdout).unwrap();
+        let words: Vec<&str> = printed.split_terminator('\u{1}').collect();
+        assert_eq!(words, DIFFICULT);
+    }
+
+    #[test]
+    fn lines_are_split_as_people_type_them() {
+        for (line, expected) in [
+            ("", &[][..]),
+            ("  .list  ", &[".list"]),
+            (
+                "dump wait --method 'a b;c*' --path \"it's\" --name '' --details",
+                &[
+                    "dump",
+                    "wait",
+                    "--method",
+                    "a b;c*",
+                    "--path",
+                    "it's",
+                    "--name",
+                    "",
+                    "--details",
+                ],
+            ),
+            (
+                r#".load "c:\my traces\a.etl" b"#,
+                &[".load", r"c:\my traces\a.etl", "b"],
+            ),
+            (r#"-fd "c:\my traces\" b"#, &["-fd", r"c:\my traces\", "b"]),
+            (r#"-cmdline "*a b*";*c"#, &["-cmdline", "*a b*;*c"]),
+            ("--method='a b'", &["--method=a b"]),
+            ("x it's y", &["x", "it's", "y"]),
+            (r#"a "" b"#, &["a", "", "b"]),
+            ("  a\t'b", &["a", "b"]),
+            ("a \"b c", &["a", "b c"]),
+        ] {
+            assert_eq!(split(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_last_word_of_a_line_begins_somewhere() {
+        let of = |line: &str| {
+            let partial = partial(line);
+            (partial.before.join(" "), partial.word, partial.start)
+        };
+        assert_eq!(of(""), (String::new(), String::new(), 0));
+        assert_eq!(of(".du"), (String::new(), ".du".into(), 0));
+        assert_eq!(of(".dump cpu "), (".dump cpu".into(), String::new(), 10));
+        assert_eq!(of(".load \"my tr"), (".load".into(), "my tr".into(), 6));
+    }
+}
