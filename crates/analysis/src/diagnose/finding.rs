@@ -38,6 +38,7 @@ etwkit_query::declare! {
         stack: Option<String> = "Its frames, innermost first.",
         chain: Option<String> = "Who waited for whom in the longest piece, the victim first, a line for each wait; null \
             where that piece is not a wait.",
+        explained_by: Option<i64> = "Number of the finding that explains most of this time; null where none does.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
         evidence: String = "Command lines that show the rows behind it, a line for each, without the program and the extract.",
         why: String = "Why this happens.",
@@ -217,6 +218,7 @@ impl<'s> Findings<'s> {
             stack_id,
             stack,
             chain: None,
+            explained_by: None,
             confidence: self.confidence(rule, first),
             evidence: evidence.join("\n"),
             why: rule.why.clone(),

@@ -4,6 +4,8 @@
 //! - `recorded`: whether a trace has what a rule needs
 //! - `finding`: rows of a rule → findings
 //! - `chain`: whom a victim waited for
+//! - `costs`: the largest costs, where nothing is found
+//! - `explained`: findings behind which another one is
 //! - `sentence`: templates
 //! - `fail_on`: what scripts ask a diagnosis to fail on
 //! - `question`, `view`: what front ends ask and show
@@ -11,7 +13,9 @@
 
 mod builtin;
 mod chain;
+mod costs;
 mod evidence;
+mod explained;
 mod fail_on;
 mod finding;
 mod question;
@@ -21,7 +25,7 @@ mod rule;
 mod sentence;
 mod view;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -35,6 +39,7 @@ use etwkit_query::range::{Range, Unit};
 use crate::Result;
 use crate::chain::ChainContext;
 pub use builtin::rules;
+pub use costs::CostRow;
 pub use evidence::{Printed, words};
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
@@ -75,6 +80,7 @@ etwkit_query::declare! {
     pub words DiagnoseTable {
         "findings" => Findings = "What was found.",
         "rules" => Rules = "The rules that were evaluated, and the outcome of each.",
+        "costs" => Costs = "The three largest costs by kind, whether or not they are too large: where to look if nothing is found.",
     }
 }
 
@@ -88,6 +94,8 @@ pub struct Diagnosis {
     /// Whether one of the findings is one to fail on; `None` if nothing to fail on was given. Findings that
     /// filters leave out count, too.
     pub fails: Option<bool>,
+    /// The largest costs by kind where no finding costs time: where to look. They are no findings.
+    pub costs: Vec<CostRow>,
 }
 
 impl DiagnoseRequest {
@@ -146,6 +154,12 @@ impl DiagnoseRequest {
         self.asked(session).map(|(diagnosis, _)| diagnosis)
     }
 
+    /// The largest costs by kind, whatever the rules find.
+    fn largest_costs(session: &Session) -> Result<Vec<CostRow>> {
+        let known = ChainContext::load(session)?;
+        costs::largest(session, &Recorded::of(session)?, &known)
+    }
+
     fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
         let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
         let recorded = Recorded::of(session)?;
@@ -164,13 +178,31 @@ impl DiagnoseRequest {
             rules.push(match missing {
                 Some(missing) => RuleRow::not_checked(rule, missing),
                 None => match answers.pop_front() {
-                    Some(answer) => found(rule, answer, &mut findings)?,
+                    Some(answer) => {
+                        let row = found(rule, answer, &mut findings)?;
+                        // What it can find without names it has found; that it finds nothing proves nothing.
+                        let nameless = (row.state == "nothing")
+                            .then(|| recorded.nameless(session, rule))
+                            .flatten();
+                        nameless.map_or(row, |nameless| RuleRow::not_checked(rule, &nameless))
+                    }
                     None => continue,
                 },
             });
         }
         let (mut findings, known) = findings.sorted();
+        number(&mut findings);
+        let all: Vec<&Rule> = chosen.iter().map(|(rule, _)| *rule).collect();
+        explained::point_to_causes(session, &all, &mut findings)?;
+        // What another finding explains ranks behind all that explain themselves; the sort is stable.
+        findings.sort_by_key(|finding| (finding.cost_ns.is_none(), finding.explained_by.is_some()));
         // Before filters and `--top` drop findings: these are for readers, the exit code is for scripts.
+        let has_cost = findings.iter().any(|finding| finding.cost_ns.is_some());
+        let costs = if has_cost || self.rule.is_some() {
+            Vec::new()
+        } else {
+            Self::largest_costs(session)?
+        };
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         findings.retain(|finding| match finding.cost_ns {
             Some(cost) => self.cost.contains(Some(cost)),
@@ -180,17 +212,32 @@ impl DiagnoseRequest {
         if let Some(top) = self.top.filter(|top| *top > 0) {
             findings.truncate(top);
         }
-        for (finding, number) in findings.iter_mut().zip(1..) {
-            finding.number = number;
-        }
+        number(&mut findings);
         Ok((
             Diagnosis {
                 findings,
                 rules,
                 fails,
+                costs,
             },
             known,
         ))
+    }
+}
+
+/// Numbers findings in their order, and changes the numbers by which they name each other; one that is not
+/// among them any more is not named.
+fn number(findings: &mut [FindingRow]) {
+    let numbers: HashMap<i64, i64> = findings
+        .iter()
+        .zip(1..)
+        .map(|(finding, number)| (finding.number, number))
+        .collect();
+    for (finding, number) in findings.iter_mut().zip(1..) {
+        finding.number = number;
+        finding.explained_by = finding
+            .explained_by
+            .and_then(|cause| numbers.get(&cause).copied());
     }
 }
 
