@@ -1,7 +1,7 @@
 -- The disk that was busiest
 -- sentence: disk {disk} was busy for {cost}, {file_ns} of it with {file}
--- needs: disk_io
--- evidence: dump disk --disk {disk}
+-- needs: disk I/O
+-- evidence: dump disk --per-process
 WITH files AS (
   SELECT disk, coalesce(path, 'files without a name') AS file,
     sum(read_service_ns + write_service_ns + flush_service_ns) AS file_ns

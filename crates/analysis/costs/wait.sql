@@ -3,12 +3,12 @@
 -- needs: context_switch
 -- evidence: dump wait --process {pid} --chain
 WITH focused AS (
-  SELECT process_key, sum(end_ns - start_ns) AS focus_ns FROM focus_change WHERE process_key IS NOT NULL GROUP BY process_key
+  SELECT process_key, sum(duration_ns) AS focus_ns FROM focus_change WHERE level = 'process' AND process_key IS NOT NULL GROUP BY process_key
 ), ran AS (
   SELECT process_key, thread_key, sum(run_ns) AS run_ns FROM context_switch WHERE process_key IS NOT NULL GROUP BY process_key, thread_key
 ), program AS ( -- what had the focus longest; else what computed most, of programs that do not belong to Windows if there is one
   SELECT p.process_key, max(f.focus_ns) AS focus_ns, sum(r.run_ns) AS run_ns,
-    bool_or(lower(m.path) NOT LIKE '%\windows\%') AS is_own
+    bool_or(lower(m.path) NOT LIKE '%\\windows\\%') AS is_own
   FROM process p JOIN ran r ON r.process_key = p.process_key LEFT JOIN focused f ON f.process_key = p.process_key
   LEFT JOIN module m ON m.process_key = p.process_key AND lower(m.name) = lower(p.name)
   WHERE p.pid NOT IN (0, 4)

@@ -12,7 +12,6 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --details
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --chain
--- evidence: dump wait --process {pid} --module cryptnet.dll --details
 -- evidence: dump dns --process {pid}
 -- param min_single_ms: float = 500 – a server that answers does so within half a second
 WITH waits AS (

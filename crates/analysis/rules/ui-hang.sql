@@ -96,7 +96,7 @@ WITH pumps AS (
   SELECT s.thread_key, s.from_ns, s.to_ns, s.count, s.all_count, f.depth,
     coalesce(m.name || coalesce('!' || n.name, '+' || hex(r.rva)), n.name) AS place,
     -- Code that was compiled at run time may have no module; the libraries of .NET are known by their names then.
-    CASE WHEN m.company LIKE 'Microsoft%' OR lower(m.path) LIKE '%\windows\system32\%'
+    CASE WHEN m.company LIKE 'Microsoft%' OR lower(m.path) LIKE '%\\windows\\system32\\%'
       OR m.module_id IS NULL AND (n.name LIKE 'System.%' OR n.name LIKE 'Microsoft.%' OR n.name LIKE 'MS.%') THEN 1 ELSE 0 END AS is_windows
   FROM stacks s
   JOIN stack_frame f ON f.stack_id = s.stack_id AND f.first

@@ -64,9 +64,15 @@ pub(super) fn largest(
         .iter()
         .filter(|cost| recorded.missing(session, cost).is_none())
     {
-        let (rows, _) = ask_any(session, cost.query(), &[], 1)?;
-        if let Some(row) = rows.first() {
-            all.extend(shown(session, cost, row, known)?);
+        match ask_any(session, cost.query(), &[], 1) {
+            Ok((rows, _)) => {
+                if let Some(row) = rows.first() {
+                    all.extend(shown(session, cost, row, known)?);
+                }
+            }
+            Err(error @ etwkit_query::Error::Cancelled) => return Err(error.into()),
+            // A cost that cannot be computed must not hide what rules find.
+            Err(_) => {}
         }
     }
     all.sort_by_key(|cost| std::cmp::Reverse(cost.cost_ns));

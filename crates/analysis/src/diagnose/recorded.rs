@@ -28,7 +28,8 @@ const SAMPLES_WITH_STACKS: &str = "samples with stacks";
 
 /// Modules in stacks. Where symbols were read, a few addresses lie between functions all the same; of several
 /// builds of a module one may have symbols and the other none, which is as good as none.
-const STACK_MODULES: &str = "SELECT lower(m.name) AS module, 2 * count(r.method_id) >= count(*) AS has_names
+const STACK_MODULES: &str =
+    "SELECT lower(m.name) AS module, 2 * count(r.method_id) >= count(*) AS has_names
     FROM frame r JOIN module m ON m.module_id = r.module_id
     GROUP BY lower(m.name)";
 /// What gets the names of functions.
@@ -139,9 +140,14 @@ impl Recorded {
         if topics.is_empty() && !is_table() {
             return Some(format!("topic or table that is called {need}"));
         }
-        // A summary keeps sums and leaves out the rows.
-        session
-            .leaves_out(need)
-            .then(|| format!("rows of {need}: this extract is a summary"))
+        // A summary keeps sums and leaves out the rows; other extracts may be without single tables.
+        session.leaves_out(need).then(|| {
+            let why = if session.is_summary() {
+                "this extract is a summary"
+            } else {
+                "this extract was made without them"
+            };
+            format!("rows of {need}: {why}")
+        })
     }
 }

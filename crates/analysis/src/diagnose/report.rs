@@ -33,6 +33,9 @@ const COLUMNS: [(&str, bool); 8] = [
     ("Confidence", false),
 ];
 
+/// A title above costs that no rule finds fault with.
+const LARGEST: &str = "Largest costs, which are not findings";
+
 /// The cells of a finding.
 fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
     let percent = finding
@@ -113,7 +116,10 @@ pub fn html(all: &[Reported]) -> String {
 
 fn html_of(page: &mut String, reported: &Reported) -> Result {
     let Diagnosis {
-        findings, rules, ..
+        findings,
+        rules,
+        costs,
+        ..
     } = &reported.diagnosis;
     writeln!(page, "<h1>{}</h1>", Text(&headline(findings, rules)))?;
     writeln!(page, "<p class=names>{}</p>", Text(&reported.trace))?;
@@ -147,6 +153,13 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
             .try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
         blocks(finding).try_for_each(|(title, text)| block(page, title, &text))?;
         writeln!(page, "</dl>")?;
+    }
+    if !costs.is_empty() {
+        writeln!(page, "<h2>{LARGEST}</h2><ul>")?;
+        costs
+            .iter()
+            .try_for_each(|cost| writeln!(page, "<li>{}", Text(&cost.sentence)))?;
+        writeln!(page, "</ul>")?;
     }
     let missing = unchecked(rules);
     if !missing.is_empty() {
@@ -249,7 +262,10 @@ pub fn markdown(all: &[Reported]) -> String {
 
 fn markdown_of(to: &mut String, reported: &Reported) -> Result {
     let Diagnosis {
-        findings, rules, ..
+        findings,
+        rules,
+        costs,
+        ..
     } = &reported.diagnosis;
     writeln!(
         to,
@@ -289,6 +305,12 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
                 .try_for_each(|line| writeln!(to, "{}", Code(line)))?;
             writeln!(to, "{fence}")?;
         }
+    }
+    if !costs.is_empty() {
+        writeln!(to, "\n## {LARGEST}\n")?;
+        costs
+            .iter()
+            .try_for_each(|cost| writeln!(to, "- {}", Plain(&cost.sentence)))?;
     }
     let missing = unchecked(rules);
     if !missing.is_empty() {

@@ -132,7 +132,9 @@ pub(super) const COSTS: View<Shown, CostRow> = View::new(
     &[
         Cost::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
         Cost::new("Cost", "Cost", Word, |_, row| duration(row.cost_ns).into()),
-        Cost::new("What", "What took it", Word, |_, row| row.sentence.clone().into()),
+        Cost::new("What", "What took it", Word, |_, row| {
+            row.sentence.clone().into()
+        }),
     ],
     |row| row.cost_ns as f64,
 )
@@ -150,9 +152,8 @@ fn details_of_cost(row: &CostRow) -> Vec<Line> {
 
 /// The largest costs below a diagnosis without a cause, marked as no findings.
 pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
-    let title = (!costs.is_empty()).then(|| {
-        Line::new("Largest costs (not findings: nothing says that they are too large):")
-    });
+    let title = (!costs.is_empty())
+        .then(|| Line::new("Largest costs (not findings: nothing says that they are too large):"));
     let each = costs.iter().flat_map(|cost| {
         let head = Line::new(format!("  {}", cost.sentence));
         [head].into_iter().chain(details_of_cost(cost))
