@@ -22,10 +22,10 @@ etwkit_query::declare! {
         kind: String = "Kind of cost: `processor`, `wait`, `disk`, `dpc`, `gc` or `hard-fault`.",
         sentence: String = "What took the time.",
         cost_ns: i64 = "How long.",
-        cost_percent: Option<f64> = "Share of the length of the recording; of several processors it can be more than 100.",
+        cost_percent: Option<f64> = "Share of the recording; of several processors it can be more than 100.",
         process_key: Option<i64> = "Process that it is a cost of; null where it is none.",
         chain: Option<String> = "Of a wait: who waited for whom, a line for each wait.",
-        evidence: String = "Command lines that show it, a line for each, without the program and the extract.",
+        evidence: String = "Command lines that show it, a line for each, without program and extract.",
     }
 
     row Of {
@@ -50,7 +50,7 @@ static COSTS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         .collect()
 });
 
-/// How many are shown.
+/// Costs that are shown, at most.
 const SHOWN: usize = 3;
 
 /// The largest costs, each of another kind, the largest first.

@@ -2,6 +2,7 @@
 //!
 //! - `rule`, `builtin`: rules and their files
 //! - `recorded`: whether a trace has what a rule needs
+//! - `evaluated`: rules are asked, two at a time
 //! - `finding`: rows of a rule → findings
 //! - `chain`: whom a victim waited for
 //! - `costs`: the largest costs, where nothing is found
@@ -14,6 +15,7 @@
 mod builtin;
 mod chain;
 mod costs;
+mod evaluated;
 mod evidence;
 mod explained;
 mod fail_on;
@@ -25,13 +27,7 @@ mod rule;
 mod sentence;
 mod view;
 
-use std::collections::{HashMap, VecDeque};
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use etwkit_query::Session;
-use etwkit_query::dump::any_rows::{AnyRow, ask_any};
 use etwkit_query::filter::TextFilter;
 use etwkit_query::question::{NamedFile, OptionError, option};
 use etwkit_query::range::{Range, Unit};
@@ -45,12 +41,10 @@ pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};
 
+use evaluated::{found, two_at_a_time};
 use fail_on::FailOn;
 use finding::Findings;
 use recorded::Recorded;
-
-/// Most rows of a rule that are looked at. Rules sort the costliest first, so that only cheap ones are lost.
-const MOST_ROWS: usize = 10_000;
 
 etwkit_query::declare! {
     /// Which rules are evaluated, and what is reported.
@@ -80,7 +74,7 @@ etwkit_query::declare! {
     pub words DiagnoseTable {
         "findings" => Findings = "What was found.",
         "rules" => Rules = "The rules that were evaluated, and the outcome of each.",
-        "costs" => Costs = "The three largest costs by kind, whether or not they are too large: where to look if nothing is found.",
+        "costs" => Costs = "The three largest costs, each of another kind: where to look first.",
     }
 }
 
@@ -191,7 +185,7 @@ impl DiagnoseRequest {
             });
         }
         let (mut findings, known) = findings.sorted();
-        number(&mut findings);
+        finding::number(&mut findings);
         let all: Vec<&Rule> = chosen.iter().map(|(rule, _)| *rule).collect();
         explained::point_to_causes(session, &all, &mut findings)?;
         // What another finding explains ranks behind all that explain themselves; the sort is stable.
@@ -212,7 +206,7 @@ impl DiagnoseRequest {
         if let Some(top) = self.top.filter(|top| *top > 0) {
             findings.truncate(top);
         }
-        number(&mut findings);
+        finding::number(&mut findings);
         Ok((
             Diagnosis {
                 findings,
@@ -222,64 +216,5 @@ impl DiagnoseRequest {
             },
             known,
         ))
-    }
-}
-
-/// Numbers findings in their order, and changes the numbers by which they name each other; one that is not
-/// among them any more is not named.
-fn number(findings: &mut [FindingRow]) {
-    let numbers: HashMap<i64, i64> = findings
-        .iter()
-        .zip(1..)
-        .map(|(finding, number)| (finding.number, number))
-        .collect();
-    for (finding, number) in findings.iter_mut().zip(1..) {
-        finding.number = number;
-        finding.explained_by = finding
-            .explained_by
-            .and_then(|cause| numbers.get(&cause).copied());
-    }
-}
-
-/// The rows of a rule, and whether there are more.
-type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
-
-/// Evaluates rules, two at a time: much of a rule is work for one processor, such as planning it and putting
-/// its few rows together. More at a time would need more memory for each. Answers come in the order of the
-/// rules.
-fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
-    // A thread that is done takes the next rule: two halves of the list would take very different times.
-    let next = AtomicUsize::new(0);
-    let ask = || -> Vec<(usize, Rows)> {
-        let mut answers = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(rule) = rules.get(at) else {
-                return answers;
-            };
-            answers.push((at, ask_any(session, rule.query(), &[], MOST_ROWS)));
-        }
-    };
-    let mut answers = thread::scope(|scope| {
-        let other = scope.spawn(ask);
-        let mut answers = ask();
-        answers.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        answers
-    });
-    answers.sort_by_key(|(at, _)| *at);
-    answers.into_iter().map(|(_, answer)| answer).collect()
-}
-
-fn found(rule: &Rule, answer: Rows, findings: &mut Findings<'_>) -> Result<RuleRow> {
-    match answer {
-        Ok((rows, is_cut)) => {
-            let found = findings.add(rule, rows)?;
-            Ok(RuleRow::asked(rule, found, is_cut))
-        }
-        // A rule that fails, usually one of the user's, must not hide what the others find.
-        Err(error) if !matches!(error, etwkit_query::Error::Cancelled) => {
-            Ok(RuleRow::failed(rule, &error.to_string()))
-        }
-        Err(error) => Err(error.into()),
     }
 }
