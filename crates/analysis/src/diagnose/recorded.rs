@@ -82,7 +82,7 @@ impl Recorded {
         for way in needed.split(" or ") {
             // File names have a dot, tables have none.
             if !way.contains('.') {
-                if self.lacks(session, way).is_none() {
+                if session.has_rows(way) == Some(true) {
                     return Vec::new();
                 }
                 continue;
@@ -119,9 +119,10 @@ impl Recorded {
         }
         // The first alternative is the one that is named as missing, since rules list the better one first.
         if let Some((one, other)) = need.split_once(" or ") {
-            return self
-                .lacks(session, one)
-                .filter(|_| self.lacks(session, other).is_some());
+            // Of a table that no topic mentions only its rows show that it was recorded.
+            let has_other = self.lacks(session, other).is_none()
+                && (self.topics.contains_key(other) || session.has_rows(other) == Some(true));
+            return self.lacks(session, one).filter(|_| !has_other);
         }
         // One recorded topic of several that fill a table is enough. What no topic mentions passes here, and
         // is looked up among the tables below.

@@ -15,6 +15,7 @@ const TOLERANCE: f64 = 0.05;
 struct Card {
     name: String,
     archive: PathBuf,
+    symbols: PathBuf,
     truth: Value,
 }
 
@@ -34,6 +35,7 @@ fn cards() -> Vec<Card> {
         let name = name.strip_suffix(".truth.json").unwrap().to_owned();
         Card {
             archive: folder.join(format!("{name}.etl.zip")),
+            symbols: folder.join(format!("{name}.symbols")),
             truth: read_json(path),
             name,
         }
@@ -41,11 +43,15 @@ fn cards() -> Vec<Card> {
     truth_files(&folder).iter().map(card).collect()
 }
 
-/// Extracts a trace into a folder; gives back the extract.
-fn extracted(archive: &Path, folder: &Path) -> String {
+/// Extracts a trace into a folder, with the symbols of another folder or none; gives back the extract.
+fn extracted(archive: &Path, folder: &Path, symbols: Option<&Path>) -> String {
     let extract = folder.join("card.etwx").to_str().unwrap().to_owned();
-    let archive = archive.to_str().unwrap();
-    let Answer { err, exit, .. } = run(&["extract", "--force", "--out", &extract, archive]);
+    let mut line = vec!["extract", "--force", "--out", &extract];
+    if let Some(symbols) = symbols {
+        line.extend(["--symbols", symbols.to_str().unwrap()]);
+    }
+    line.push(archive.to_str().unwrap());
+    let Answer { err, exit, .. } = run(&line);
     assert_eq!(exit, Exit::Answered, "{err}");
     extract
 }
@@ -111,8 +117,9 @@ fn judge(card: &Card) -> Vec<String> {
     // Symbols that lie beside a trace are read; away from them there are none.
     let away = folder.path().join("card.etl.zip");
     std::fs::copy(&card.archive, &away).unwrap();
-    let with_symbols = diagnosed(&extracted(&card.archive, folder.path()), "findings");
-    let nameless = extracted(&away, folder.path());
+    let named_extract = extracted(&away, folder.path(), Some(&card.symbols));
+    let with_symbols = diagnosed(&named_extract, "findings");
+    let nameless = extracted(&away, folder.path(), None);
     let without = diagnosed(&nameless, "findings");
     let truth = &card.truth;
     let mut wrong = Vec::new();
@@ -164,7 +171,7 @@ fn check_part(part: usize) {
         .flat_map(|(_, card)| {
             judge(card)
                 .into_iter()
-                .map(|wrong| format!("{}: {wrong}", card.name))
+                .map(move |wrong| format!("{}: {wrong}", card.name))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
