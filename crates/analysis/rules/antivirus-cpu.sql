@@ -7,6 +7,7 @@
 --   program, or replace the product.
 -- not proved: That the service computed because of these files; its CPU is that of the same time.
 -- needs: cpu_sample, samples with stacks
+-- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods '{culprit}*' --include-dll
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_share_percent: float = 5 – of the CPU of a program; less is what every filter costs

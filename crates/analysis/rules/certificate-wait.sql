@@ -9,6 +9,7 @@
 -- not proved: That a server was waited for, and which one: names that were looked up at that time show it (dump dns), if
 --   they were recorded.
 -- needs: context_switch, stacks
+-- pieces: culprit, process_key, from_ns, to_ns FROM waits
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --details
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --chain
 -- evidence: dump dns --process {pid}
@@ -18,7 +19,9 @@ WITH waits AS (
     coalesce(in_ns, readied_ns) AS to_ns, wait_ns
   FROM context_switch
   WHERE wait_ns >= $min_single_ms * 1000000
-    AND stack_contains(stack_id, '*!CertGetCertificateChain*;*!CryptRetrieveObjectByUrl*;*!CertVerifyRevocation*')
+    AND (stack_contains(stack_id, '*!CertGetCertificateChain*;*!CryptRetrieveObjectByUrl*;*!CertVerifyRevocation*')
+      -- Without names the library that fetches from servers is enough, since nothing else uses it.
+      OR stack_contains(stack_id, 'cryptnet.dll+*'))
 ), total AS (
   SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns FROM waits
 )

@@ -8,6 +8,8 @@
 --   which is prepared once only, and update Windows.
 -- not proved: That the time grows with the square of the number of functions: that takes executables of several sizes.
 -- needs: cpu_sample, samples with stacks, process
+-- names: nt*krnl*.exe
+-- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods 'Mi*Cfg*;NtCreateUserProcess'
 -- param min_single_ms: float = 20 – for one start; a small executable takes less than 1 ms
 -- param min_total_ms: float = 100 – below that nobody waits for it

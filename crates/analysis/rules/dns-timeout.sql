@@ -8,6 +8,7 @@
 -- not proved: Whether the server or the way to it is dead. Of several servers that did not answer the same query, each is
 --   charged with an equal part of its time: the trace does not say when each of them was given up.
 -- needs: dns_query
+-- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump dns --process {pid}
 -- param min_single_ms: float = 300 – a server that answers does so within that time
 -- param min_total_ms: float = 500 – below that nobody waits for it

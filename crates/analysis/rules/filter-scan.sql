@@ -7,10 +7,13 @@
 -- not proved: That the program would have been faster by all of this time: what it did next may have had to wait for
 --   something else.
 -- needs: context_switch, stacks
+-- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --details
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --chain
 -- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
 -- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_mean_ms: float = 1 – of many short waits: looks at files that were scanned before take less
+-- param min_share_percent: float = 10 – of the time from the first to the last of a program's waits, where no single one is long
 -- param min_wait_us: float = 200 – shorter waits are the price of every filter and are not counted
 WITH waits AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
@@ -34,6 +37,11 @@ WITH waits AS (
 ), delays AS (
   SELECT m.name AS culprit, m.company, m.product_name, w.*
   FROM waits w JOIN filters f ON f.stack_id = w.stack_id JOIN module m ON m.module_id = f.module_id
+), often AS ( -- programs that many short waits hold up
+  SELECT culprit, process_key
+  FROM delays GROUP BY culprit, process_key
+  HAVING avg(wait_ns) >= $min_mean_ms * 1000000 AND union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
+    AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns
   FROM delays GROUP BY culprit
@@ -45,6 +53,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
   first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
   first_value(d.from_ns ORDER BY d.wait_ns DESC) AS at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit
-WHERE c.total_ns >= $min_total_ms * 1000000 AND c.longest_ns >= $min_single_ms * 1000000
+WHERE c.total_ns >= $min_total_ms * 1000000
+  AND (c.longest_ns >= $min_single_ms * 1000000 OR d.culprit IN (SELECT culprit FROM often))
 GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -7,6 +7,8 @@
 --   program touch less at its start.
 -- not proved: That the program is always that slow: a second run finds these pages in memory.
 -- needs: hard_fault
+-- pieces: t.culprit, f.process_key, f.start_ns AS from_ns, f.end_ns AS to_ns FROM hard_fault f
+--   JOIN top_file t ON t.process_key = f.process_key
 -- evidence: dump hard-fault --process {pid} --details
 -- param min_total_ms: float = 200 – a person notices that; starts of programs with a warm cache take less than 50 ms
 -- param min_share_percent: float = 2 – of the time the process lived in the trace; a trickle over hours is normal

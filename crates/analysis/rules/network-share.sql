@@ -8,6 +8,7 @@
 -- not proved: Whether the network or the server is slow. Without operations on files, waits in the driver of shares show that a
 --   share was waited for, but not which.
 -- needs: file_io or context_switch
+-- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump file --process {pid} --per-process --dir-level 4
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
 -- param min_total_ms: float = 200 – below that nobody waits for it
@@ -23,7 +24,7 @@ WITH remote AS (
   SELECT '(its name was not recorded)' AS culprit, process_key, thread_key, stack_id, last_out_ns AS start_ns,
     coalesce(in_ns, readied_ns) AS end_ns, wait_ns AS duration_ns
   FROM context_switch
-  WHERE wait_ns >= $min_single_ms * 1000000 AND stack_contains(stack_id, 'mup.sys!Mup*')
+  WHERE wait_ns >= $min_single_ms * 1000000 AND stack_contains(stack_id, 'mup.sys!Mup*;mup.sys+*')
     AND (SELECT count(*) FROM file_io) = 0
 ), culprits AS (
   SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns

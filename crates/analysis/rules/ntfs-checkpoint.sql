@@ -8,6 +8,8 @@
 --   seconds, or delete and write on different volumes.
 -- not proved: Which deletions made the lists long; they can be older than the trace.
 -- needs: context_switch, stacks
+-- names: ntfs.sys
+-- pieces: 'NtfsCheckpointVolume' AS culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method 'Ntfs*' --details
 -- param min_single_ms: float = 10 – a checkpoint that has little to do holds the volume for less than that
 -- param min_total_ms: float = 50 – below that nobody waits for it

@@ -6,7 +6,7 @@
 --   limit after hours, and then windows stay empty or the program ends. Handles fill the memory of the kernel meanwhile.
 -- fix: Destroy or close what the stack makes when it is no longer needed.
 -- not proved: That the program would not have destroyed them later: caches grow, too, but come to an end.
--- needs: handle
+-- needs: handle or gdi_user_object
 -- evidence: dump gdi-user --process {pid} --leak --by stack --show-stack
 -- evidence: dump objectref --process {pid} --leak --show-stack
 -- param limit: int = 10000 – objects of GDI, and of USER, that Windows lets a process have
@@ -38,13 +38,13 @@ WITH made AS (
   HAVING sum(remained) >= $min_leaked AND sum(remained) >= sum(made) * $min_share_percent / 100
     AND count(*) >= 4 AND sum(CASE WHEN remained > 0 THEN 1 ELSE 0 END) >= count(*) * $min_windows_percent / 100
 ), callers AS ( -- the innermost frame that is not in a library that everything goes through
-  SELECT s.stack_id, first_value(m.name || '!' || n.name ORDER BY f.depth) AS caller
+  SELECT s.stack_id, first_value(coalesce(m.name || '!', '') || n.name ORDER BY f.depth) AS caller
   FROM (SELECT DISTINCT stack_id FROM leaks WHERE stack_id IS NOT NULL) s
   JOIN stack_frame f ON f.stack_id = s.stack_id
   JOIN frame r ON r.frame_id = f.frame_id
-  JOIN module m ON m.module_id = r.module_id
+  LEFT JOIN module m ON m.module_id = r.module_id
   JOIN method n ON n.method_id = r.method_id
-  WHERE lower(m.name) NOT IN ('ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'user32.dll', 'gdi32.dll',
+  WHERE coalesce(lower(m.name), '') NOT IN ('ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'user32.dll', 'gdi32.dll',
     'gdi32full.dll', 'win32u.dll', 'win32k.sys', 'win32kbase.sys', 'win32kfull.sys')
   GROUP BY s.stack_id
 )

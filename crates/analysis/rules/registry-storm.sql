@@ -47,13 +47,13 @@ WITH frequent AS ( -- keys that one stack of a process reads often enough
     first_value(process_key ORDER BY read_ns DESC) AS reader_key, first_value(stack_id ORDER BY read_ns DESC) AS stack_id
   FROM delays GROUP BY key
 ), callers AS ( -- the innermost frame that is not in a library that everything goes through
-  SELECT s.stack_id, first_value(m.name || '!' || n.name ORDER BY f.depth) AS caller
+  SELECT s.stack_id, first_value(coalesce(m.name || '!', '') || n.name ORDER BY f.depth) AS caller
   FROM (SELECT DISTINCT stack_id FROM reads) s
   JOIN stack_frame f ON f.stack_id = s.stack_id
   JOIN frame r ON r.frame_id = f.frame_id
-  JOIN module m ON m.module_id = r.module_id
+  LEFT JOIN module m ON m.module_id = r.module_id
   JOIN method n ON n.method_id = r.method_id
-  WHERE lower(m.name) NOT IN ('ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'advapi32.dll', 'rpcrt4.dll')
+  WHERE coalesce(lower(m.name), '') NOT IN ('ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'advapi32.dll', 'rpcrt4.dll')
   GROUP BY s.stack_id
 )
 SELECT d.key AS culprit, d.victim_key AS process_key, r.total_ns, r.count, r.longest_ns, r.rate,

@@ -8,6 +8,7 @@
 --   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
 -- not proved: That the loop could have been left sooner: a thread in it may have waited for something that was near.
 -- needs: context_switch, cpu_sample, samples with stacks
+-- names: ntdll.dll or kernelbase.dll or nt*krnl*.exe
 -- evidence: dump cpu --process {culprit_pid} --methods '*' --include-dll --top-methods 20
 -- param min_share_percent: float = 20 – of the CPU of its process; a little waiting in loops is usual and cheap
 -- param min_total_ms: float = 100 – below that nobody waits for it

@@ -8,6 +8,8 @@
 --   (logman query -ets lists the sessions).
 -- not proved: Which session switched the logging on that the driver listens to.
 -- needs: cpu_sample, samples with stacks
+-- names: nt*krnl*.exe
+-- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods '{culprit}*;*!PerfInfoLog*' --include-dll
 -- param min_share_percent: float = 5 – of the CPU of a program; logging alone costs less than that
 -- param min_total_ms: float = 100 – below that nobody waits for it

@@ -7,15 +7,22 @@
 -- not proved: That the thread had a visible window, and that somebody clicked meanwhile; where Windows reported the delay itself
 --   (evidence dump ui-delay), it had one.
 -- needs: context_switch or ui_delay, stacks or ui_delay
+-- symptom: yes
+-- names: user32.dll or win32k*.sys or ui_delay
+-- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {wait_pid} --details
 -- evidence: dump ui-delay --process {reported_pid} --details
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
 -- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
+-- param max_fetch_ms: float = 20 – after a long message the next ones are fetched in less time than this
+-- param max_callers: int = 4 – calls between functions that are blamed for several hangs: farther apart they are different work
 WITH pumps AS (
   SELECT thread_key, process_key, in_ns, last_out_ns FROM context_switch
   WHERE in_ns IS NOT NULL AND wait_ns > 0
     AND stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
+    -- While COM waits it serves its own windows and no input: that is no look for messages, and proves no window.
+    AND NOT stack_contains(stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*')
 ), ends AS ( -- after its last wait for messages a thread goes on until it is switched out for good
   SELECT thread_key, max(out_ns) AS out_ns FROM context_switch GROUP BY thread_key
 ), between AS (
@@ -31,19 +38,33 @@ WITH pumps AS (
   GROUP BY thread_key, process_key, delay
 ), long AS (
   SELECT *, false AS is_reported FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
-), gaps AS ( -- where both exist stacks win, since they show the exact length; what Windows reports is a few clock ticks longer or shorter
+), uncut AS ( -- where both exist stacks win, since they show the exact length; what Windows reports is a few clock ticks longer or shorter
   SELECT * FROM long
   UNION ALL
   SELECT d.*, true AS is_reported FROM delayed d
   WHERE d.to_ns - d.from_ns >= $min_single_ms * 1000000 AND NOT EXISTS (
     SELECT 1 FROM long l WHERE l.thread_key = d.thread_key AND l.from_ns < d.to_ns AND l.to_ns > d.from_ns)
+), fetches AS ( -- samples in which the thread fetched messages without having to wait for one
+  SELECT g.*, s.ts_ns AS fetch_ns
+  FROM uncut g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns
+  WHERE NOT g.is_reported AND stack_contains(s.stack_id, 'user32.dll!*PeekMessage*;user32.dll!*GetMessage*')
+    AND NOT stack_contains(s.stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*')
+), pieces AS ( -- from one fetch to the next one
+  SELECT thread_key, process_key, from_ns AS gap_ns, to_ns AS gap_end_ns, is_reported, fetch_ns AS from_ns,
+    coalesce(lead(fetch_ns) OVER (PARTITION BY thread_key, from_ns ORDER BY fetch_ns), to_ns) AS to_ns
+  FROM (SELECT *, from_ns AS fetch_ns FROM uncut UNION ALL SELECT * FROM fetches)
+), gaps AS (
+  SELECT process_key, thread_key, from_ns, to_ns, is_reported,
+    from_ns - gap_ns > $max_fetch_ms * 1000000 OR gap_end_ns - to_ns > $max_fetch_ms * 1000000 AS is_inner
+  FROM pieces WHERE to_ns - from_ns >= $min_single_ms * 1000000
 ), samples AS (
-  SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count,
-    bool_or(stack_contains(s.stack_id, 'user32.dll!*PeekMessage*;user32.dll!*GetMessage*')) AS is_pump
+  SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count
   FROM gaps g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns
   GROUP BY g.thread_key, g.from_ns, s.stack_id
-), polls AS (
-  SELECT DISTINCT thread_key, from_ns FROM samples WHERE is_pump
+), sampled AS (
+  SELECT thread_key, from_ns, sum(count) AS count,
+    sum(CASE WHEN stack_contains(stack_id, 'user32.dll!*DispatchMessage*') THEN count ELSE 0 END) AS messages
+  FROM samples GROUP BY thread_key, from_ns
 ), waits AS (
   SELECT thread_key, from_ns, sum(wait_ns) AS wait_ns, first_value(stack_id ORDER BY wait_ns DESC) AS stack_id,
     first_value(last_out_ns ORDER BY wait_ns DESC) AS at_ns, first_value(by_thread ORDER BY wait_ns DESC) AS by_thread
@@ -62,34 +83,45 @@ WITH pumps AS (
   LEFT JOIN waits w ON w.thread_key = g.thread_key AND w.from_ns = g.from_ns
   LEFT JOIN thread t ON t.thread_key = w.by_thread
   LEFT JOIN process o ON o.process_key = t.process_key AND o.process_key <> g.process_key AND o.pid > 4
-  LEFT JOIN polls p ON p.thread_key = g.thread_key AND p.from_ns = g.from_ns
-  LEFT JOIN (SELECT DISTINCT thread_key, from_ns FROM samples) a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
-  WHERE p.thread_key IS NULL OR g.is_reported
+  LEFT JOIN sampled a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
+  -- Between fetches a thread that asks again and again does no work for a message.
+  WHERE g.is_reported OR NOT g.is_inner OR a.messages IS NULL OR a.messages >= 0.5 * a.count
 ), stacks AS ( -- for a hang that waits the stack of its longest wait, for one that computes those of all samples
-  SELECT thread_key, from_ns, stack_id, 1 AS count FROM hangs WHERE is_blocked AND stack_id IS NOT NULL
-  UNION ALL
-  SELECT s.thread_key, s.from_ns, s.stack_id, s.count
-  FROM samples s JOIN hangs h ON h.thread_key = s.thread_key AND h.from_ns = s.from_ns WHERE NOT h.is_blocked
+  SELECT *, sum(count) OVER (PARTITION BY thread_key, from_ns) AS all_count FROM (
+    SELECT h.thread_key, h.from_ns, h.to_ns, CASE WHEN h.is_blocked THEN h.stack_id ELSE s.stack_id END AS stack_id,
+      CASE WHEN h.is_blocked THEN 1 ELSE s.count END AS count
+    FROM hangs h LEFT JOIN samples s ON s.thread_key = h.thread_key AND s.from_ns = h.from_ns AND NOT h.is_blocked)
+  WHERE stack_id IS NOT NULL
 ), frames AS (
-  SELECT f.stack_id, f.depth, m.name || coalesce('!' || n.name, '+' || hex(r.rva)) AS place,
-    CASE WHEN m.company LIKE 'Microsoft%' OR lower(m.path) LIKE '%\windows\system32\%' THEN 1 ELSE 0 END AS is_windows
-  FROM (SELECT DISTINCT stack_id FROM stacks) s
+  SELECT s.thread_key, s.from_ns, s.to_ns, s.count, s.all_count, f.depth,
+    coalesce(m.name || coalesce('!' || n.name, '+' || hex(r.rva)), n.name) AS place,
+    -- Code that was compiled at run time may have no module; the libraries of .NET are known by their names then.
+    CASE WHEN m.company LIKE 'Microsoft%' OR lower(m.path) LIKE '%\\windows\\system32\\%'
+      OR m.module_id IS NULL AND (n.name LIKE 'System.%' OR n.name LIKE 'Microsoft.%' OR n.name LIKE 'MS.%') THEN 1 ELSE 0 END AS is_windows
+  FROM stacks s
   JOIN stack_frame f ON f.stack_id = s.stack_id AND f.first
   JOIN frame r ON r.frame_id = f.frame_id
-  JOIN module m ON m.module_id = r.module_id
+  LEFT JOIN module m ON m.module_id = r.module_id
   LEFT JOIN method n ON n.method_id = r.method_id
-  WHERE lower(m.name) NOT IN ('ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'user32.dll', 'win32u.dll',
+  WHERE (m.module_id IS NOT NULL OR n.method_id IS NOT NULL) AND coalesce(lower(m.name), '') NOT IN (
+    'ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'user32.dll', 'win32u.dll',
     'win32k.sys', 'win32kbase.sys', 'win32kfull.sys', 'rpcrt4.dll', 'combase.dll')
-), shares AS (
-  SELECT s.thread_key, s.from_ns, f.place, f.is_windows, sum(s.count) AS count, avg(f.depth) AS depth
-  FROM stacks s JOIN frames f ON f.stack_id = s.stack_id GROUP BY s.thread_key, s.from_ns, f.place, f.is_windows
-), blamed AS ( -- the innermost function of the program that is in the stacks nearly all the time
-  SELECT s.thread_key, s.from_ns, first_value(s.place ORDER BY s.is_windows, s.depth) AS place
-  FROM shares s
-  JOIN (SELECT thread_key, from_ns, sum(count) AS count FROM stacks GROUP BY thread_key, from_ns) a
-    ON a.thread_key = s.thread_key AND a.from_ns = s.from_ns
-  WHERE s.count >= a.count * $min_share_percent / 100
-  GROUP BY s.thread_key, s.from_ns
+), often AS ( -- functions that are in the stacks of a hang nearly all the time
+  SELECT thread_key, from_ns, to_ns, place, is_windows, avg(depth) AS depth
+  FROM frames GROUP BY thread_key, from_ns, to_ns, all_count, place, is_windows
+  HAVING sum(count) >= all_count * $min_share_percent / 100
+), ranked AS ( -- those of the program first, of these the innermost one
+  SELECT *, row_number() OVER (PARTITION BY thread_key, from_ns ORDER BY is_windows, depth) AS rank,
+    min(is_windows) OVER (PARTITION BY thread_key, from_ns) AS first_is_windows
+  FROM often
+), shared AS ( -- hangs within the same work, one of which was deeper in it, have one culprit
+  SELECT *, sum(to_ns - from_ns) OVER (PARTITION BY thread_key, place) AS sum_ns,
+    min(rank) OVER (PARTITION BY thread_key, place) AS least_rank
+  FROM ranked
+), blamed AS (
+  SELECT thread_key, from_ns, first_value(place ORDER BY sum_ns DESC, rank) AS place
+  FROM shared WHERE least_rank = 1 AND is_windows = first_is_windows AND rank <= $max_callers + 1
+  GROUP BY thread_key, from_ns
 ), delays AS (
   SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns, h.is_reported,
     CASE WHEN h.is_unknown AND NOT h.is_blocked THEN 'was busy with' WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,

@@ -7,6 +7,7 @@
 -- fix: Register the library only where it is used, or let it initialise itself at its first use (Lazy<T>, delay-load).
 -- not proved: That the library is never needed: in these runs it was not seen at work in a sample.
 -- needs: cpu_sample, samples with stacks, process
+-- names: ntdll.dll
 -- evidence: dump cpu --process {pid} --methods '*{culprit}*' --include-dll
 -- param min_single_ms: float = 40 – of a process: with tens of samples the work of a library would have been seen
 -- param max_used_percent: float = 2 – of the samples with the library may be outside its initialisers

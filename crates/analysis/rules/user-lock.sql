@@ -8,6 +8,8 @@
 --   fewer of them at once; of other holders, do long work before the call into the window manager.
 -- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times.
 -- needs: context_switch or user_lock, stacks or user_lock
+-- names: win32k*.sys or user_lock
+-- pieces: process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --chain
 -- evidence: dump user-lock --process {reported_pid} --details

@@ -7,6 +7,7 @@
 --   restored; else write fewer and larger pieces.
 -- not proved: How fast the disk is with its cache, and that each of these writes held up somebody.
 -- needs: disk_io, disk
+-- pieces: culprit, process_key, init_ns AS from_ns, complete_ns AS to_ns FROM writes
 -- evidence: dump disk --process {pid} --details
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_mean_us: float = 1000 – disks that need no cache, as those with flash and a battery, write in less time

@@ -18,7 +18,8 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_extract::StoreError;
-use etwkit_extract::manifest::Manifest;
+use etwkit_extract::left_out::is_row_table;
+use etwkit_extract::manifest::{Detail, Manifest};
 use etwkit_trace::table::Table;
 use etwkit_trace::tags::TagSet;
 
@@ -228,10 +229,18 @@ impl Session {
         )
     }
 
-    /// Returns `true` if a summary was made without the rows of this table.
+    /// Whether an extract is without the rows of this table: a summary keeps no rows of single events, and
+    /// others may have been made without the table.
     #[must_use]
     pub fn leaves_out(&self, table: &str) -> bool {
-        self.engine.tables().left_out().contains(table)
+        self.engine.tables().left_out().contains(table) || self.is_summary() && is_row_table(table)
+    }
+
+    /// Whether an extract is a summary.
+    #[must_use]
+    pub fn is_summary(&self) -> bool {
+        self.manifests()
+            .any(|(_, manifest)| manifest.detail == Detail::Summary)
     }
 
     fn note_left_out(&self, is_named: impl Fn(&str) -> bool) {

@@ -39,6 +39,10 @@ const TEXTS: &[(&str, &str)] = rules![
     "network-share",
     "zombies",
     "timer-resolution",
+    "dpc-storm",
+    "jit-start",
+    "lock-convoy",
+    "priority-inversion",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

@@ -38,6 +38,7 @@ etwkit_query::declare! {
         stack: Option<String> = "Its frames, innermost first.",
         chain: Option<String> = "Who waited for whom in the longest piece, the victim first, a line for each wait; null \
             where that piece is not a wait.",
+        explained_by: Option<i64> = "Number of the finding that explains most of its time; null without one.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
         evidence: String = "Command lines that show the rows behind it, a line for each, without the program and the extract.",
         why: String = "Why this happens.",
@@ -217,6 +218,7 @@ impl<'s> Findings<'s> {
             stack_id,
             stack,
             chain: None,
+            explained_by: None,
             confidence: self.confidence(rule, first),
             evidence: evidence.join("\n"),
             why: rule.why.clone(),
@@ -316,6 +318,22 @@ impl<'s> Findings<'s> {
         let Self { mut all, known, .. } = self;
         all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));
         (all, known)
+    }
+}
+
+/// Numbers findings in their order, and changes the numbers by which they name each other; one that is not
+/// among them any more is not named.
+pub(super) fn number(findings: &mut [FindingRow]) {
+    let numbers: HashMap<i64, i64> = findings
+        .iter()
+        .zip(1..)
+        .map(|(finding, number)| (finding.number, number))
+        .collect();
+    for (finding, number) in findings.iter_mut().zip(1..) {
+        finding.number = number;
+        finding.explained_by = finding
+            .explained_by
+            .and_then(|cause| numbers.get(&cause).copied());
     }
 }
 

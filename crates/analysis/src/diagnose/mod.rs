@@ -2,8 +2,11 @@
 //!
 //! - `rule`, `builtin`: rules and their files
 //! - `recorded`: whether a trace has what a rule needs
+//! - `evaluated`: rules are asked, two at a time
 //! - `finding`: rows of a rule → findings
 //! - `chain`: whom a victim waited for
+//! - `costs`: the largest costs, where nothing is found
+//! - `explained`: findings behind which another one is
 //! - `sentence`: templates
 //! - `fail_on`: what scripts ask a diagnosis to fail on
 //! - `question`, `view`: what front ends ask and show
@@ -11,7 +14,10 @@
 
 mod builtin;
 mod chain;
+mod costs;
+mod evaluated;
 mod evidence;
+mod explained;
 mod fail_on;
 mod finding;
 mod question;
@@ -21,12 +27,7 @@ mod rule;
 mod sentence;
 mod view;
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
-
-use etwkit_base::ordered::Workers;
 use etwkit_query::Session;
-use etwkit_query::dump::any_rows::{AnyRow, ask_any};
 use etwkit_query::filter::TextFilter;
 use etwkit_query::question::{NamedFile, OptionError, option};
 use etwkit_query::range::{Range, Unit};
@@ -34,17 +35,16 @@ use etwkit_query::range::{Range, Unit};
 use crate::Result;
 use crate::chain::ChainContext;
 pub use builtin::rules;
-pub use evidence::Printed;
+pub use costs::CostRow;
+pub use evidence::{Printed, words};
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};
 
+use evaluated::{found, two_at_a_time};
 use fail_on::FailOn;
 use finding::Findings;
 use recorded::Recorded;
-
-/// Most rows of a rule that are looked at. Rules sort the costliest first, so that only cheap ones are lost.
-const MOST_ROWS: usize = 10_000;
 
 etwkit_query::declare! {
     /// Which rules are evaluated, and what is reported.
@@ -74,6 +74,7 @@ etwkit_query::declare! {
     pub words DiagnoseTable {
         "findings" => Findings = "What was found.",
         "rules" => Rules = "The rules that were evaluated, and the outcome of each.",
+        "costs" => Costs = "The three largest costs, each of another kind: where to look first.",
     }
 }
 
@@ -87,6 +88,8 @@ pub struct Diagnosis {
     /// Whether one of the findings is one to fail on; `None` if nothing to fail on was given. Findings that
     /// filters leave out count, too.
     pub fails: Option<bool>,
+    /// The largest costs by kind where no finding costs time: where to look. They are no findings.
+    pub costs: Vec<CostRow>,
 }
 
 impl DiagnoseRequest {
@@ -145,6 +148,12 @@ impl DiagnoseRequest {
         self.asked(session).map(|(diagnosis, _)| diagnosis)
     }
 
+    /// The largest costs by kind, whatever the rules find.
+    fn largest_costs(session: &Session) -> Result<Vec<CostRow>> {
+        let known = ChainContext::load(session)?;
+        costs::largest(session, &Recorded::of(session)?, &known)
+    }
+
     fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
         let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
         let recorded = Recorded::of(session)?;
@@ -163,13 +172,31 @@ impl DiagnoseRequest {
             rules.push(match missing {
                 Some(missing) => RuleRow::not_checked(rule, missing),
                 None => match answers.pop_front() {
-                    Some(answer) => found(rule, answer, &mut findings)?,
+                    Some(answer) => {
+                        let row = found(rule, answer, &mut findings)?;
+                        // What it can find without names it has found; that it finds nothing proves nothing.
+                        let nameless = (row.state == "nothing")
+                            .then(|| recorded.nameless(session, rule))
+                            .flatten();
+                        nameless.map_or(row, |nameless| RuleRow::not_checked(rule, &nameless))
+                    }
                     None => continue,
                 },
             });
         }
         let (mut findings, known) = findings.sorted();
+        finding::number(&mut findings);
+        let all: Vec<&Rule> = chosen.iter().map(|(rule, _)| *rule).collect();
+        explained::point_to_causes(session, &all, &mut findings)?;
+        // What another finding explains ranks behind all that explain themselves; the sort is stable.
+        findings.sort_by_key(|finding| (finding.cost_ns.is_none(), finding.explained_by.is_some()));
         // Before filters and `--top` drop findings: these are for readers, the exit code is for scripts.
+        let has_cost = findings.iter().any(|finding| finding.cost_ns.is_some());
+        let costs = if has_cost || self.rule.is_some() {
+            Vec::new()
+        } else {
+            Self::largest_costs(session)?
+        };
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         findings.retain(|finding| match finding.cost_ns {
             Some(cost) => self.cost.contains(Some(cost)),
@@ -179,50 +206,15 @@ impl DiagnoseRequest {
         if let Some(top) = self.top.filter(|top| *top > 0) {
             findings.truncate(top);
         }
-        for (finding, number) in findings.iter_mut().zip(1..) {
-            finding.number = number;
-        }
+        finding::number(&mut findings);
         Ok((
             Diagnosis {
                 findings,
                 rules,
                 fails,
+                costs,
             },
             known,
         ))
-    }
-}
-
-/// The rows of a rule, and whether there are more.
-type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
-
-/// Evaluates rules, two at a time: much of a rule is work for one processor, such as planning it and putting
-/// its few rows together. More at a time would need more memory for each. Answers come in the order of the
-/// rules.
-fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
-    let two = Workers {
-        threads: 2,
-        jobs_ahead: usize::MAX,
-    };
-    let mut answers = VecDeque::new();
-    let ask = |rule: &&Rule| ask_any(session, rule.query(), &[], MOST_ROWS);
-    let Ok(()) = two.map(rules, ask, |_, answer| {
-        answers.push_back(answer);
-        Ok::<_, Infallible>(())
-    });
-    answers
-}
-
-fn found(rule: &Rule, answer: Rows, findings: &mut Findings<'_>) -> Result<RuleRow> {
-    match answer {
-        Ok((rows, is_cut)) => {
-            let found = findings.add(rule, rows)?;
-            Ok(RuleRow::asked(rule, found, is_cut))
-        }
-        // A rule that fails, usually one of the user's, must not hide what the others find.
-        Err(error) if !matches!(error, etwkit_query::Error::Cancelled) => {
-            Ok(RuleRow::failed(rule, &error.to_string()))
-        }
-        Err(error) => Err(error.into()),
     }
 }

@@ -3,9 +3,10 @@
 use etwkit_query::Session;
 use etwkit_query::question::{Answer, Files, FilesError, Form, Line, OptionError, Question, Shows};
 
+use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow};
 use super::rule::Rules;
-use super::view::{FINDINGS, RULES, Shown, not_checked};
+use super::view::{COSTS, FINDINGS, RULES, Shown, costs_instead, not_checked};
 use super::{DiagnoseRequest, DiagnoseTable, Diagnosis};
 use crate::Result;
 
@@ -22,6 +23,7 @@ impl Question for DiagnoseRequest {
         match self.table {
             DiagnoseTable::Findings => Form::made::<FindingRow>(sql, Self::findings),
             DiagnoseTable::Rules => Form::made::<RuleRow>(sql, Self::rules_asked),
+            DiagnoseTable::Costs => Form::made::<CostRow>(sql, Self::costs_asked),
         }
     }
 
@@ -54,6 +56,7 @@ impl DiagnoseRequest {
             findings,
             rules,
             fails,
+            costs,
         } = diagnosis;
         let shown = Shown {
             details: self.details,
@@ -67,7 +70,16 @@ impl DiagnoseRequest {
         } else {
             answer
         };
-        answer.with_foot(not_checked(&rules)).with_verdict(fails)
+        let foot = costs_instead(&costs).into_iter().chain(not_checked(&rules));
+        answer.with_foot(foot).with_verdict(fails)
+    }
+
+    fn costs_asked(&self, session: &Session) -> Result<Answer> {
+        let shown = Shown {
+            details: self.details,
+        };
+        let costs = Self::largest_costs(session)?;
+        Ok(Answer::rows(&shown, &COSTS, costs))
     }
 
     fn rules_asked(&self, session: &Session) -> Result<Answer> {
@@ -88,7 +100,8 @@ pub(super) fn headline(findings: &[FindingRow], rules: &[RuleRow]) -> String {
     match findings.iter().find(|finding| finding.cost_ns.is_some()) {
         Some(finding) => finding.sentence.clone(),
         None => {
-            format!("None of the {checked} rules that could be asked found a cause of slowness")
+            let all = rules.len();
+            format!("No known cause was found: {checked} of {all} rules could be checked")
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Whether a trace has what a rule needs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use etwkit_query::dump::ask;
+use etwkit_query::filter::TextFilter;
 use etwkit_query::{Session, tables};
 
 use super::rule::Rule;
@@ -15,15 +16,31 @@ etwkit_query::declare! {
         tables: String = "Its tables, with `;` between them.",
         recorded_by: Option<String> = "What records it.",
     }
+
+    row StackModule {
+        module: String = "File name of a module that is in stacks, in small letters.",
+        has_names: bool = "Whether its functions have names.",
+    }
 }
 
 /// A word for two topics that rules need together.
 const SAMPLES_WITH_STACKS: &str = "samples with stacks";
 
+/// Modules in stacks. Where symbols were read, a few addresses lie between functions all the same; of several
+/// builds of a module one may have symbols and the other none, which is as good as none.
+const STACK_MODULES: &str =
+    "SELECT lower(m.name) AS module, 2 * count(r.method_id) >= count(*) AS has_names
+    FROM frame r JOIN module m ON m.module_id = r.module_id
+    GROUP BY lower(m.name)";
+/// What gets the names of functions.
+const NAMED_BY: &str = "etwkit symbols load --symbols MS";
+
 /// What a trace recorded.
 pub(super) struct Recorded {
     /// Topics by their names and by the names of their tables.
     topics: HashMap<String, Vec<TopicRow>>,
+    /// Modules in stacks.
+    modules: Vec<StackModule>,
 }
 
 impl Recorded {
@@ -41,7 +58,52 @@ impl Recorded {
                 topics.entry(name).or_default().push(row.clone());
             }
         }
-        Ok(Self { topics })
+        let modules = ask(session, STACK_MODULES)?;
+        Ok(Self { topics, modules })
+    }
+
+    /// Modules in stacks whose functions a rule has to know by name and that have no symbols, and what gets
+    /// the names; `None` if it knows all that it looks for.
+    pub(super) fn nameless(&self, session: &Session, rule: &Rule) -> Option<String> {
+        let nameless: BTreeSet<&str> = rule
+            .names
+            .iter()
+            .flat_map(|needed| self.nameless_of(session, needed))
+            .collect();
+        let modules: Vec<&str> = nameless.into_iter().collect();
+        (!modules.is_empty())
+            .then(|| format!("names of functions in {} ({NAMED_BY})", modules.join(", ")))
+    }
+
+    /// The modules that fit a need of a rule and have no names: none if another way of the same need, a
+    /// module or a table, has what it takes.
+    fn nameless_of(&self, session: &Session, needed: &str) -> Vec<&str> {
+        let mut nameless = Vec::new();
+        for way in needed.split(" or ") {
+            // File names have a dot, tables have none.
+            if !way.contains('.') {
+                if session.has_rows(way) == Some(true) {
+                    return Vec::new();
+                }
+                continue;
+            }
+            let pattern = TextFilter::parse(way);
+            let mut fitting = self
+                .modules
+                .iter()
+                .filter(|one| pattern.matches(Some(&one.module)))
+                .peekable();
+            let is_in_stacks = fitting.peek().is_some();
+            let lacking: Vec<&str> = fitting
+                .filter(|one| !one.has_names)
+                .map(|one| one.module.as_str())
+                .collect();
+            if is_in_stacks && lacking.is_empty() {
+                return Vec::new();
+            }
+            nameless.extend(lacking);
+        }
+        nameless
     }
 
     /// What a rule needs and the extract does not have, and how to record it; `None` if nothing is missing.
@@ -57,9 +119,10 @@ impl Recorded {
         }
         // The first alternative is the one that is named as missing, since rules list the better one first.
         if let Some((one, other)) = need.split_once(" or ") {
-            return self
-                .lacks(session, one)
-                .filter(|_| self.lacks(session, other).is_some());
+            // Of a table that no topic mentions only its rows show that it was recorded.
+            let has_other = self.lacks(session, other).is_none()
+                && (self.topics.contains_key(other) || session.has_rows(other) == Some(true));
+            return self.lacks(session, one).filter(|_| !has_other);
         }
         // One recorded topic of several that fill a table is enough. What no topic mentions passes here, and
         // is looked up among the tables below.
@@ -78,9 +141,14 @@ impl Recorded {
         if topics.is_empty() && !is_table() {
             return Some(format!("topic or table that is called {need}"));
         }
-        // A summary keeps sums and leaves out the rows.
-        session
-            .leaves_out(need)
-            .then(|| format!("single rows of {need}, which a summary does not keep"))
+        // A summary keeps sums and leaves out the rows; other extracts may be without single tables.
+        session.leaves_out(need).then(|| {
+            let why = if session.is_summary() {
+                "this extract is a summary"
+            } else {
+                "this extract was made without them"
+            };
+            format!("rows of {need}: {why}")
+        })
     }
 }

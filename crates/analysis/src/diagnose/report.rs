@@ -33,6 +33,9 @@ const COLUMNS: [(&str, bool); 8] = [
     ("Confidence", false),
 ];
 
+/// A title above costs that no rule finds fault with.
+const LARGEST: &str = "Largest costs, which are not findings";
+
 /// The cells of a finding.
 fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
     let percent = finding
@@ -72,6 +75,11 @@ fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
     all.into_iter().filter(|(_, text)| !text.is_empty())
 }
 
+/// A finding that explains another one.
+pub(super) fn of_cause(number: i64) -> String {
+    format!("finding {number}, which takes most of this time")
+}
+
 /// Commands that show the rows behind a finding, its waits and its stack.
 fn blocks(finding: &FindingRow) -> impl Iterator<Item = (&'static str, String)> {
     let commands: String = finding
@@ -108,7 +116,10 @@ pub fn html(all: &[Reported]) -> String {
 
 fn html_of(page: &mut String, reported: &Reported) -> Result {
     let Diagnosis {
-        findings, rules, ..
+        findings,
+        rules,
+        costs,
+        ..
     } = &reported.diagnosis;
     writeln!(page, "<h1>{}</h1>", Text(&headline(findings, rules)))?;
     writeln!(page, "<p class=names>{}</p>", Text(&reported.trace))?;
@@ -135,17 +146,24 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
             finding.number,
             Text(&finding.sentence)
         )?;
+        if let Some(cause) = finding.explained_by {
+            writeln!(page, "<dt>Cause<dd>{}", of_cause(cause))?;
+        }
         details(finding)
             .try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
         blocks(finding).try_for_each(|(title, text)| block(page, title, &text))?;
         writeln!(page, "</dl>")?;
     }
+    if !costs.is_empty() {
+        writeln!(page, "<h2>{LARGEST}</h2><ul>")?;
+        costs
+            .iter()
+            .try_for_each(|cost| writeln!(page, "<li>{}", Text(&cost.sentence)))?;
+        writeln!(page, "</ul>")?;
+    }
     let missing = unchecked(rules);
     if !missing.is_empty() {
-        writeln!(
-            page,
-            "<h2>Not checked, since it was not recorded or the rule failed</h2><ul>"
-        )?;
+        writeln!(page, "<h2>Not checked</h2><ul>")?;
         missing
             .iter()
             .try_for_each(|line| writeln!(page, "<li>{}", Text(line)))?;
@@ -244,7 +262,10 @@ pub fn markdown(all: &[Reported]) -> String {
 
 fn markdown_of(to: &mut String, reported: &Reported) -> Result {
     let Diagnosis {
-        findings, rules, ..
+        findings,
+        rules,
+        costs,
+        ..
     } = &reported.diagnosis;
     writeln!(
         to,
@@ -271,6 +292,9 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
     }
     for finding in findings {
         writeln!(to, "\n## {}. {}", finding.number, Plain(&finding.sentence))?;
+        if let Some(cause) = finding.explained_by {
+            writeln!(to, "\n**Cause**: {}", of_cause(cause))?;
+        }
         for (title, text) in details(finding) {
             writeln!(to, "\n**{title}**: {}", Plain(text))?;
         }
@@ -282,12 +306,15 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
             writeln!(to, "{fence}")?;
         }
     }
+    if !costs.is_empty() {
+        writeln!(to, "\n## {LARGEST}\n")?;
+        costs
+            .iter()
+            .try_for_each(|cost| writeln!(to, "- {}", Plain(&cost.sentence)))?;
+    }
     let missing = unchecked(rules);
     if !missing.is_empty() {
-        writeln!(
-            to,
-            "\n## Not checked, since it was not recorded or the rule failed\n"
-        )?;
+        writeln!(to, "\n## Not checked\n")?;
         missing
             .iter()
             .try_for_each(|line| writeln!(to, "- {}", Plain(line)))?;
@@ -323,6 +350,7 @@ impl Rule {
             ("fix", self.fix.clone()),
             ("not proved", self.not_proved.clone()),
             ("needs", self.needs.join(", ")),
+            ("names", self.names.join(", ")),
         ];
         let evidence = self
             .evidence
@@ -370,7 +398,7 @@ mod tests {
             diagnosis: Diagnosis {
                 findings: vec![finding],
                 rules: vec![rule],
-                fails: None,
+                ..Diagnosis::default()
             },
         }
     }
@@ -403,7 +431,7 @@ nt!Wait
 <b>.sys+0x1
 ```
 
-## Not checked, since it was not recorded or the rule failed
+## Not checked
 
 - dns-timeout: no DNS queries
 ";
@@ -447,7 +475,7 @@ nt!Wait
         }]);
         assert_eq!(
             text,
-            "# None of the 2 rules that could be asked found a cause of slowness\n\nx.etl\n"
+            "# No known cause was found: 2 of 2 rules could be checked\n\nx.etl\n"
         );
     }
 }

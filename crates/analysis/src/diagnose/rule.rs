@@ -28,6 +28,8 @@ pub struct Rule {
     pub cards: String,
     /// Whether its rows are only good to know; otherwise each costs a process time.
     pub is_note: bool,
+    /// Whether a cause that another rule finds may be behind it: then it points to that finding.
+    pub is_symptom: bool,
     /// What is said about a row, with `{column}` for its values.
     pub sentence: String,
     /// Why this happens.
@@ -40,8 +42,13 @@ pub struct Rule {
     pub confidence: String,
     /// Tables and topics that have to be recorded.
     pub needs: Vec<String>,
+    /// Modules whose functions have to have names; without them its silence proves nothing.
+    pub names: Vec<String>,
     /// Command lines that show the rows behind it, without the name of the program.
     pub evidence: Vec<String>,
+    /// The columns `culprit`, `process_key`, `from_ns` and `to_ns` of its pieces, and the part of its SQL that
+    /// has them.
+    pieces: String,
     query: Query,
     text: String,
 }
@@ -108,13 +115,16 @@ impl Rule {
             title,
             cards: header.one("card"),
             is_note: header.one("severity") == "note",
+            is_symptom: header.one("symptom") == "yes",
             sentence,
             why: header.one("why"),
             fix: header.one("fix"),
             not_proved: header.one("not proved"),
             confidence: header.one("confidence"),
             needs: list("needs"),
+            names: list("names"),
             evidence: header.all("evidence").map(str::to_owned).collect(),
+            pieces: header.one("pieces"),
             query: Query::own(Cow::<str>::Owned(name.to_owned()), text.to_owned()),
             text: text.to_owned(),
         })
@@ -122,7 +132,12 @@ impl Rule {
 
     /// This rule as one of the program: its question has a place in the library of SQL.
     pub(super) fn in_library(self, text: &'static str) -> Self {
-        let query = Query::of_program(format!("{AREA}/{}", self.name), text);
+        self.in_area(AREA, text)
+    }
+
+    /// This rule as one of the program, in an area of the library.
+    pub(super) fn in_area(self, area: &str, text: &'static str) -> Self {
+        let query = Query::of_program(format!("{area}/{}", self.name), text);
         Self { query, ..self }
     }
 
@@ -130,6 +145,17 @@ impl Rule {
     #[must_use]
     pub const fn query(&self) -> &Query {
         &self.query
+    }
+
+    /// The question for each piece of what it finds; `None` if its header does not say where they are.
+    pub(super) fn pieces(&self) -> Option<Query> {
+        if self.pieces.is_empty() {
+            return None;
+        }
+        // What a rule is asked for stands at the end, after the parts that it names.
+        let (parts, _) = self.text.rsplit_once("\nSELECT ")?;
+        let text = format!("{parts}\nSELECT {}", self.pieces);
+        Some(Query::own(Cow::<str>::Owned(self.name.clone()), text))
     }
 
     /// Its thresholds, each with its reason.
@@ -227,6 +253,7 @@ mod tests {
 -- sentence: {culprit} took {total}
 --   for {victim}
 -- needs: file_io, stacks
+-- names: mup.sys, user32.dll or win32k*.sys
 -- param min_ms: float = 5 – nobody sees less
 SELECT 1
 -- rule: other
@@ -247,6 +274,7 @@ SELECT 2
         );
         assert_eq!(share.sentence, "{culprit} took {total} for {victim}");
         assert_eq!(share.needs, ["file_io", "stacks"]);
+        assert_eq!(share.names, ["mup.sys", "user32.dll or win32k*.sys"]);
         assert!(share.is_note && !other.is_note);
         assert_eq!(
             share
@@ -274,7 +302,7 @@ SELECT 2
         );
         assert!(error("-- rule: a\nSELECT 1").contains("-- sentence"));
         let twice = format!("{TEXT}-- rule: other\n-- title: x\n-- sentence: y\n");
-        assert!(error(&twice).starts_with("t.sql:14:1: expected a name that no other"));
+        assert!(error(&twice).starts_with("t.sql:15:1: expected a name that no other"));
         assert!(Rules::parse("t.sql", &[0xFF]).is_err());
     }
 }

@@ -3,7 +3,9 @@
 use etwkit_query::question::Format::{Fixed, Moment, Process, Whole, Word};
 use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Value, View};
 
+use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow};
+use super::report::of_cause;
 use super::sentence::duration;
 
 /// How much of a finding is shown.
@@ -99,6 +101,9 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
         lines.extend(labelled("victims", &row.victims));
         lines.extend(labelled("confidence", &row.confidence));
     }
+    if let Some(cause) = row.explained_by {
+        lines.extend(labelled("cause", &of_cause(cause)));
+    }
     lines.extend(labelled("fix", &row.fix));
     for (evidence, label) in row
         .evidence
@@ -121,11 +126,45 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     lines
 }
 
+type Cost = Column<Shown, CostRow>;
+
+pub(super) const COSTS: View<Shown, CostRow> = View::new(
+    &[
+        Cost::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
+        Cost::new("Cost", "Cost", Word, |_, row| duration(row.cost_ns).into()),
+        Cost::new("What", "What took it", Word, |_, row| {
+            row.sentence.clone().into()
+        }),
+    ],
+    |row| row.cost_ns as f64,
+)
+.ranking(|_| Ranked::No)
+.with_below(|_, row| details_of_cost(row));
+
+fn details_of_cost(row: &CostRow) -> Vec<Line> {
+    let evidence = row.evidence.lines().map(|line| format!("etwkit {line}"));
+    let chain = row.chain.iter().flat_map(|chain| chain.lines());
+    evidence
+        .chain(chain.map(str::to_owned))
+        .map(|line| Line::new(format!("        {line}")))
+        .collect()
+}
+
+/// The largest costs below a diagnosis without a cause, marked as no findings.
+pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
+    let title = (!costs.is_empty())
+        .then(|| Line::new("Largest costs (not findings: nothing says that they are too large):"));
+    let each = costs.iter().flat_map(|cost| {
+        let head = Line::new(format!("  {}", cost.sentence));
+        [head].into_iter().chain(details_of_cost(cost))
+    });
+    title.into_iter().chain(each).collect()
+}
+
 /// What could not be checked, with a title.
 pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
     let lines = unchecked(rules);
-    let title = (!lines.is_empty())
-        .then(|| Line::new("Not checked, since it was not recorded or the rule failed:"));
+    let title = (!lines.is_empty()).then(|| Line::new("Not checked:"));
     title
         .into_iter()
         .chain(lines.into_iter().map(|line| Line::new(format!("  {line}"))))

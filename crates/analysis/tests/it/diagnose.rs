@@ -125,6 +125,38 @@ fn victims_of_a_culprit_are_one_finding() {
     assert_eq!(one.victims, "a.exe (4) 60.0 ms, b.exe (8) 10.0 ms");
 }
 
+/// A symptom and its cause, which costs less, over the same waits.
+const SYMPTOM: &str = "\
+-- rule: hang
+-- title: h
+-- sentence: {culprit}
+-- symptom: yes
+-- pieces: culprit, process_key, from_ns, to_ns FROM waits
+WITH waits AS (SELECT 'hang' AS culprit, process_key, last_out_ns AS from_ns, in_ns AS to_ns FROM context_switch)
+SELECT culprit, process_key, 90000000 AS cost_ns FROM waits
+-- rule: cause
+-- title: c
+-- sentence: {culprit}
+-- pieces: culprit, process_key, from_ns, to_ns FROM waits
+WITH waits AS (SELECT 'share' AS culprit, process_key, last_out_ns AS from_ns, in_ns AS to_ns FROM context_switch)
+SELECT culprit, process_key, 50000000 AS cost_ns FROM waits
+";
+
+#[test]
+fn a_symptom_names_its_cause_and_ranks_behind_it() {
+    let found = diagnose(&machine(), SYMPTOM, |_| ()).findings;
+    let ranks: Vec<_> = found
+        .iter()
+        .map(|finding| (finding.rule.as_str(), finding.number, finding.explained_by))
+        .collect();
+    assert_eq!(ranks, [("cause", 1, None), ("hang", 2, Some(1))]);
+    // A cause that is not shown is not named.
+    let found = diagnose(&machine(), SYMPTOM, |request| {
+        request.rule = Some("hang".into());
+    });
+    assert_eq!(found.findings[0].explained_by, None);
+}
+
 /// Two culprits, a note, a rule that fails, and one with a typing error.
 const SEVERAL: &str = "\
 -- rule: small

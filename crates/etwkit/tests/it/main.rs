@@ -43,6 +43,7 @@ mod mcp;
 mod named;
 mod names;
 mod not_recorded;
+mod other_cards;
 mod out_files;
 mod output;
 mod pe_cores;

@@ -13,7 +13,9 @@ pub(super) const CARD: Card = Card {
     name: "odd-status",
     rule: "odd-status",
     description: "a program cannot copy a file, since the kernel answers its open with an access violation",
-    named: Named::WithCost,
+    named: Named::WithoutCost(
+        "the call fails at once: what the program did without the file is not known",
+    ),
     seconds: 14,
     plant,
 };

@@ -36,7 +36,7 @@ export function RulesAsked({ rules, isOpen }: Props) {
       )}
       {unchecked > 0 && (
         <details open={isOpen}>
-          <summary>Not checked, since it was not recorded: {counted(unchecked, "rule")}</summary>
+          <summary>Not checked: {counted(unchecked, "rule")}</summary>
           {groups.map(([what, some]) => (
             <div key={what}>
               <h3>No {shown(what)}</h3>

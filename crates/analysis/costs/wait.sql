@@ -1,0 +1,28 @@
+-- The longest wait of the program that matters most
+-- sentence: a thread of {culprit} ({why}) waited {cost} at a time
+-- needs: context_switch
+-- evidence: dump wait --process {pid} --chain
+WITH focused AS (
+  SELECT process_key, sum(duration_ns) AS focus_ns FROM focus_change WHERE level = 'process' AND process_key IS NOT NULL GROUP BY process_key
+), ran AS (
+  SELECT process_key, thread_key, sum(run_ns) AS run_ns FROM context_switch WHERE process_key IS NOT NULL GROUP BY process_key, thread_key
+), program AS ( -- what had the focus longest; else what computed most, of programs that do not belong to Windows if there is one
+  SELECT p.process_key, max(f.focus_ns) AS focus_ns, sum(r.run_ns) AS run_ns,
+    bool_or(lower(m.path) NOT LIKE '%\\windows\\%') AS is_own
+  FROM process p JOIN ran r ON r.process_key = p.process_key LEFT JOIN focused f ON f.process_key = p.process_key
+  LEFT JOIN module m ON m.process_key = p.process_key AND lower(m.name) = lower(p.name)
+  WHERE p.pid NOT IN (0, 4)
+  GROUP BY p.process_key
+  ORDER BY focus_ns DESC NULLS LAST, is_own DESC NULLS LAST, run_ns DESC NULLS LAST, p.process_key
+  LIMIT 1
+), working AS ( -- its thread that computed most: others may wait for work all the time
+  SELECT r.thread_key, g.focus_ns FROM ran r JOIN program g ON g.process_key = r.process_key
+  ORDER BY r.run_ns DESC NULLS LAST, r.thread_key
+  LIMIT 1
+)
+SELECT p.name || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'it had the focus' ELSE 'it computed most' END AS why,
+  w.process_key, w.wait_ns AS cost_ns, w.wait_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
+FROM context_switch w JOIN working k ON k.thread_key = w.thread_key JOIN process p ON p.process_key = w.process_key
+WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL
+ORDER BY w.wait_ns DESC, w.last_out_ns
+LIMIT 1

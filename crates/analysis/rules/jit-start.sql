@@ -1,0 +1,27 @@
+-- A program compiles large methods while it runs
+-- card: 30
+-- sentence: {victim} spent {total} compiling {count|one method|# methods} at run time, longest {longest} for {culprit}
+-- why: .NET compiles a method when it is called first. Long ones, such as static constructors that fill large tables and code that
+--   serializers generate, take much longer than they run, and the program stands still meanwhile, most often at its start.
+-- fix: Read large tables from data in place of code, split the method, let it run only where it is needed (Lazy<T>), or compile the
+--   library beforehand (ReadyToRun, NGen).
+-- not proved: That a user waited for it: other threads of the program go on while one compiles.
+-- needs: jit
+-- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM jit j JOIN large u ON u.process_key = j.process_key
+-- evidence: dump jit --process {pid} --details
+-- param min_single_ms: float = 50 – of one method; a usual one takes less than 5 ms
+-- param min_total_ms: float = 200 – of all methods of a program that has such a one
+-- param min_many_ms: float = 1000 – of all methods, where none is that large
+WITH compiled AS (
+  SELECT process_key, union_duration(start_ns, ts_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
+    min(start_ns) AS from_ns, max(ts_ns) AS to_ns, first_value(method ORDER BY duration_ns DESC) AS culprit,
+    first_value(start_ns ORDER BY duration_ns DESC) AS at_ns, first_value(thread_key ORDER BY duration_ns DESC) AS thread_key
+  FROM jit WHERE duration_ns IS NOT NULL AND process_key IS NOT NULL
+  GROUP BY process_key
+), large AS (
+  SELECT * FROM compiled
+  WHERE total_ns >= $min_total_ms * 1000000 AND longest_ns >= $min_single_ms * 1000000 OR total_ns >= $min_many_ms * 1000000
+)
+SELECT culprit, process_key, total_ns, total_ns AS cost_ns, count, longest_ns, from_ns, to_ns, CAST(NULL AS INT) AS stack_id, thread_key, at_ns
+FROM large
+ORDER BY total_ns DESC, culprit, process_key

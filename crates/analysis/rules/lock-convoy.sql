@@ -1,0 +1,46 @@
+-- Threads of a program queue for a lock
+-- card: 31
+-- sentence: Threads of {victim} waited {total} for a lock in {culprit}: {count} waits of {threads|one thread|# threads}, longest {longest}
+-- why: A lock lets one thread at a time into a part of the program. If many threads come there often, or the one inside waits for a disk or
+--   a server, all others queue, and more processors make nothing faster.
+-- fix: Hold the lock for less: no I/O and no calls to others inside; give each thread or each part of the data its own lock, or collect work
+--   and do it at once.
+-- not proved: What the thread inside did meanwhile: its stacks at that time show it.
+-- needs: context_switch, stacks
+-- symptom: yes
+-- names: ntdll.dll
+-- pieces: culprit, process_key, from_ns, to_ns FROM waits
+-- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --details
+-- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --chain
+-- param min_total_ms: float = 200 – below that nobody waits for it
+-- param min_count: int = 20 – fewer waits are no queue
+-- param min_share_percent: float = 5 – of the time from the first wait to the last one, in which somebody waits
+WITH blocked AS (
+  SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
+  FROM context_switch
+  WHERE wait_ns > 0 AND NOT is_readied_by_dpc AND process_key IS NOT NULL
+    AND stack_contains(stack_id, 'ntdll.dll!RtlEnterCriticalSection*;ntdll.dll!RtlpEnterCriticalSection*;ntdll.dll!RtlpWaitOnCriticalSection*;ntdll.dll!RtlAcquireSRWLock*;*clr.dll!AwareLock*')
+), places AS ( -- the innermost function of the program around the lock
+  SELECT s.stack_id, first_value(m.name || coalesce('!' || n.name, '') ORDER BY f.depth) AS culprit
+  FROM (SELECT DISTINCT stack_id FROM blocked) s
+  JOIN stack_frame f ON f.stack_id = s.stack_id
+  JOIN frame r ON r.frame_id = f.frame_id
+  JOIN module m ON m.module_id = r.module_id
+  LEFT JOIN method n ON n.method_id = r.method_id
+  WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN ('ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'clr.dll', 'coreclr.dll',
+    'ucrtbase.dll', 'msvcrt.dll', 'msvcp140.dll', 'vcruntime140.dll')
+  GROUP BY s.stack_id
+), waits AS (
+  SELECT p.culprit, b.* FROM blocked b JOIN places p ON p.stack_id = b.stack_id
+), locks AS (
+  SELECT culprit, process_key, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
+    count(DISTINCT thread_key) AS threads, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
+    first_value(stack_id ORDER BY wait_ns DESC) AS stack_id, first_value(thread_key ORDER BY wait_ns DESC) AS thread_key,
+    first_value(from_ns ORDER BY wait_ns DESC) AS at_ns
+  FROM waits GROUP BY culprit, process_key
+  HAVING count(*) >= $min_count AND union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
+    AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
+)
+SELECT culprit, process_key, total_ns, total_ns AS cost_ns, count, longest_ns, threads, from_ns, to_ns, stack_id, thread_key, at_ns
+FROM locks
+ORDER BY total_ns DESC, culprit, process_key

@@ -1,0 +1,150 @@
+//! The largest costs of a trace by kind, for traces in which no rule finds a cause: where to look. They are
+//! no findings, since nothing says that they are too large.
+
+use std::sync::LazyLock;
+
+use etwkit_query::Session;
+use etwkit_query::dump::any_rows::{AnyRow, AnyValue, ask_any};
+use etwkit_query::dump::ask;
+
+use super::chain;
+use super::evidence::line;
+use super::finding::FindingRow;
+use super::recorded::Recorded;
+use super::rule::Rule;
+use super::sentence::fill;
+use crate::Result;
+use crate::chain::ChainContext;
+
+etwkit_query::declare! {
+    /// One of the largest costs of a trace.
+    pub row CostRow {
+        kind: String = "Kind of cost: `processor`, `wait`, `disk`, `dpc`, `gc` or `hard-fault`.",
+        sentence: String = "What took the time.",
+        cost_ns: i64 = "How long.",
+        cost_percent: Option<f64> = "Share of the recording; of several processors it can be more than 100.",
+        process_key: Option<i64> = "Process that it is a cost of; null where it is none.",
+        chain: Option<String> = "Of a wait: who waited for whom, a line for each wait.",
+        evidence: String = "Command lines that show it, a line for each, without program and extract.",
+    }
+
+    row Of {
+        pid: i64 = "Process id.",
+    }
+}
+
+macro_rules! costs {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../costs/", $name, ".sql")))),+]
+    };
+}
+
+/// The questions, of the same form as rules.
+const TEXTS: &[(&str, &str)] = costs!["processor", "wait", "disk", "dpc", "gc", "hard-fault"];
+
+// One that cannot be read is skipped; a test below keeps that from happening.
+static COSTS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let costs = TEXTS.iter();
+    costs
+        .filter_map(|(name, text)| Some(Rule::read(name, text)?.in_area("costs", text)))
+        .collect()
+});
+
+/// Costs that are shown, at most.
+const SHOWN: usize = 3;
+
+/// The largest costs, each of another kind, the largest first.
+pub(super) fn largest(
+    session: &Session,
+    recorded: &Recorded,
+    known: &ChainContext,
+) -> Result<Vec<CostRow>> {
+    let mut all = Vec::new();
+    for cost in COSTS
+        .iter()
+        .filter(|cost| recorded.missing(session, cost).is_none())
+    {
+        match ask_any(session, cost.query(), &[], 1) {
+            Ok((rows, _)) => {
+                if let Some(row) = rows.first() {
+                    all.extend(shown(session, cost, row, known)?);
+                }
+            }
+            Err(error @ etwkit_query::Error::Cancelled) => return Err(error.into()),
+            // A cost that cannot be computed must not hide what rules find.
+            Err(_) => {}
+        }
+    }
+    all.sort_by_key(|cost| std::cmp::Reverse(cost.cost_ns));
+    all.truncate(SHOWN);
+    Ok(all)
+}
+
+fn shown(
+    session: &Session,
+    cost: &Rule,
+    row: &AnyRow,
+    known: &ChainContext,
+) -> Result<Option<CostRow>> {
+    let whole = |name: &str| row.get(name).and_then(AnyValue::whole);
+    let Some(cost_ns) = whole("cost_ns").filter(|cost| *cost > 0) else {
+        return Ok(None);
+    };
+    let process_key = whole("process_key");
+    let mut values = row.clone();
+    if let Some(key) = process_key {
+        let sql = format!("SELECT pid FROM process WHERE process_key = {key}");
+        let pid = ask::<Of>(session, &sql)?.first().map(|of| of.pid);
+        values.insert("pid".to_owned(), pid.into());
+    }
+    let length = ask::<Length>(session, "SELECT duration_ns FROM trace")?;
+    let length = length.first().map_or(0, |length| length.duration_ns);
+    let value = |name: &str| values.get(name);
+    let evidence: Vec<String> = cost
+        .evidence
+        .iter()
+        .filter_map(|template| line(template, value))
+        .collect();
+    let thread_key = whole("thread_key");
+    let thread = thread_key.and_then(|key| known.threads.get(i32::try_from(key).ok()?));
+    let wait = FindingRow {
+        tid: thread.map(|thread| thread.tid),
+        thread_key,
+        at_ns: whole("at_ns"),
+        longest_ns: whole("longest_ns"),
+        ..FindingRow::default()
+    };
+    let chain = chain::of(session, &wait, known)?;
+    Ok(Some(CostRow {
+        kind: cost.name.clone(),
+        sentence: fill(&cost.sentence, value),
+        cost_ns,
+        cost_percent: (length > 0).then(|| cost_ns as f64 * 100.0 / length as f64),
+        process_key,
+        chain,
+        evidence: evidence.join("\n"),
+    }))
+}
+
+etwkit_query::declare! {
+    row Length {
+        duration_ns: i64 = "Length of the recording.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cost_can_be_read_and_says_how_it_is_shown() {
+        assert_eq!(COSTS.len(), TEXTS.len());
+        for cost in COSTS.iter() {
+            assert!(
+                !cost.needs.is_empty() && !cost.evidence.is_empty(),
+                "{}",
+                cost.name
+            );
+        }
+    }
+}

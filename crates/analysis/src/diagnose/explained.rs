@@ -1,0 +1,154 @@
+//! Findings that another finding explains: a window hangs since its thread waits for a share, and both rules
+//! find the same waits.
+
+use std::collections::{BTreeMap, HashMap};
+
+use etwkit_query::Session;
+use etwkit_query::dump::any_rows::{AnyRow, ask_any};
+
+use super::finding::FindingRow;
+use super::rule::Rule;
+use crate::Result;
+
+/// Pieces of a rule that are compared, at most.
+const MOST_PIECES: usize = 200_000;
+
+/// Parts of time of each process, in order and apart from each other.
+type Pieces = HashMap<i64, Vec<(i64, i64)>>;
+
+/// Says of each symptom which other finding explains at least half of its time, by the number of that
+/// finding.
+pub(super) fn point_to_causes(
+    session: &Session,
+    rules: &[&Rule],
+    findings: &mut [FindingRow],
+) -> Result<()> {
+    let rule_of = |finding: &FindingRow| {
+        rules
+            .iter()
+            .find(|rule| rule.name == finding.rule)
+            .copied()
+            .filter(|_| finding.cost_ns.is_some())
+    };
+    let is_symptom = |finding: &FindingRow| rule_of(finding).is_some_and(|rule| rule.is_symptom);
+    if !findings.iter().any(is_symptom) {
+        return Ok(());
+    }
+    let mut pieces: Vec<(i64, bool, Pieces)> = Vec::new();
+    let mut rows: BTreeMap<&str, Vec<AnyRow>> = BTreeMap::new();
+    for finding in &*findings {
+        let Some((rule, query)) = rule_of(finding).and_then(|rule| Some((rule, rule.pieces()?)))
+        else {
+            continue;
+        };
+        if !rows.contains_key(rule.name.as_str()) {
+            let (of_rule, _) = ask_any(session, &query, &[], MOST_PIECES)?;
+            rows.insert(&rule.name, of_rule);
+        }
+        let of_rule = rows.get(rule.name.as_str()).map_or(&[][..], Vec::as_slice);
+        let pieces_of = pieces_of(of_rule, &finding.culprit);
+        pieces.push((finding.number, rule.is_symptom, pieces_of));
+    }
+    for finding in findings.iter_mut() {
+        let number = finding.number;
+        let Some((_, true, own)) = pieces.iter().find(|(of, ..)| *of == number) else {
+            continue;
+        };
+        let half = length(own) / 2;
+        finding.explained_by = pieces
+            .iter()
+            .filter(|(_, is_symptom, _)| !is_symptom)
+            .map(|(of, _, other)| (common(own, other), *of))
+            .filter(|(common, _)| *common > 0 && *common >= half)
+            // Of equal ones the first, which costs most.
+            .max_by_key(|(common, of)| (*common, std::cmp::Reverse(*of)))
+            .map(|(_, of)| of);
+    }
+    Ok(())
+}
+
+/// The pieces of the findings with a culprit; rows without a culprit are pieces of all findings of the rule.
+fn pieces_of(rows: &[AnyRow], culprit: &str) -> Pieces {
+    let mut pieces = Pieces::new();
+    for row in rows {
+        let whole = |name: &str| row.get(name).and_then(|value| value.whole());
+        let is_of_it = match row.get("culprit").and_then(|value| value.text()) {
+            Some(of) => of == culprit,
+            None => true,
+        };
+        if let (true, Some(process), Some(from), Some(to)) = (
+            is_of_it,
+            whole("process_key"),
+            whole("from_ns"),
+            whole("to_ns"),
+        ) {
+            pieces.entry(process).or_default().push((from, to));
+        }
+    }
+    pieces.values_mut().for_each(|pieces| {
+        pieces.sort_unstable();
+        merge(pieces);
+    });
+    pieces
+}
+
+/// Joins pieces that overlap; they are sorted.
+fn merge(pieces: &mut Vec<(i64, i64)>) {
+    pieces.dedup_by(|next, last| {
+        let overlaps = next.0 <= last.1;
+        if overlaps {
+            last.1 = last.1.max(next.1);
+        }
+        overlaps
+    });
+}
+
+fn length(pieces: &Pieces) -> i64 {
+    pieces
+        .values()
+        .flatten()
+        .map(|(from, to)| to.saturating_sub(*from))
+        .sum()
+}
+
+/// The time that is in both, of the same processes.
+fn common(one: &Pieces, other: &Pieces) -> i64 {
+    one.iter()
+        .filter_map(|(process, pieces)| Some((pieces, other.get(process)?)))
+        .map(|(one, other)| common_of(one, other))
+        .sum()
+}
+
+fn common_of(one: &[(i64, i64)], other: &[(i64, i64)]) -> i64 {
+    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
+    let mut sum = 0_i64;
+    while let (Some(&&(from, to)), Some(&&(other_from, other_to))) = (one.peek(), other.peek()) {
+        sum = sum.saturating_add((to.min(other_to) - from.max(other_from)).max(0));
+        // The one that ends first has nothing in common with what follows.
+        if to <= other_to {
+            one.next();
+        } else {
+            other.next();
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_of_the_same_process_counts_once() {
+        let of = |process, mut pieces: Vec<(i64, i64)>| {
+            merge(&mut pieces);
+            Pieces::from([(process, pieces)])
+        };
+        let hang = of(1, vec![(0, 100), (200, 300)]);
+        let waits = of(1, vec![(10, 60), (50, 110), (250, 260), (290, 400)]);
+        assert_eq!((length(&hang), length(&waits)), (200, 220));
+        assert_eq!(common(&hang, &waits), 90 + 10 + 10);
+        assert_eq!(common(&waits, &hang), 110);
+        assert_eq!(common(&hang, &of(2, vec![(0, 400)])), 0);
+    }
+}

@@ -1,0 +1,188 @@
+//! Diagnosis of traces with planted causes by another writer, with the public symbols of Windows and without
+//! any, as in everybody's first run. `benches` and `diagnosis.rs` have those of our own writer.
+
+use std::path::{Path, PathBuf};
+
+use etwkit_testkit::{read_json, skip, traces, truth_files};
+use serde_json::Value;
+
+use crate::support::{Answer, Exit, json_lines, run};
+
+/// How far a cost may be off the definition of the truth, or one of its alternatives.
+const TOLERANCE: f64 = 0.05;
+
+/// A trace with what is true of it.
+struct Card {
+    name: String,
+    archive: PathBuf,
+    symbols: PathBuf,
+    truth: Value,
+}
+
+fn cards() -> Vec<Card> {
+    let Some(folder) = traces().map(|root| root.join("cards")) else {
+        return Vec::new();
+    };
+    if !folder.is_dir() {
+        skip(&format!(
+            "cards of another writer: there is no {}",
+            folder.display()
+        ));
+        return Vec::new();
+    }
+    let card = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let name = name.strip_suffix(".truth.json").unwrap().to_owned();
+        Card {
+            archive: folder.join(format!("{name}.etl.zip")),
+            symbols: folder.join(format!("{name}.symbols")),
+            truth: read_json(path),
+            name,
+        }
+    };
+    truth_files(&folder).iter().map(card).collect()
+}
+
+/// Extracts a trace into a folder, with the symbols of another folder or none; gives back the extract.
+fn extracted(archive: &Path, folder: &Path, symbols: Option<&Path>) -> String {
+    let extract = folder.join("card.etwx").to_str().unwrap().to_owned();
+    let mut line = vec!["extract", "--force", "--out", &extract];
+    if let Some(symbols) = symbols {
+        line.extend(["--symbols", symbols.to_str().unwrap()]);
+    }
+    line.push(archive.to_str().unwrap());
+    let Answer { err, exit, .. } = run(&line);
+    assert_eq!(exit, Exit::Answered, "{err}");
+    extract
+}
+
+/// Rows of a diagnosis; where there is none, a line says so, which is left out.
+fn diagnosed(extract: &str, table: &str) -> Vec<Value> {
+    let answer = run(&["diagnose", "--json", "--table", table, extract]);
+    let rows = json_lines(&answer.out).into_iter();
+    rows.filter(|row| row["nothing"].is_null()).collect()
+}
+
+fn texts(value: &Value) -> impl Iterator<Item = &str> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+}
+
+fn has(text: &Value, part: &str) -> bool {
+    let text = text.as_str().unwrap_or_default().to_lowercase();
+    text.contains(&part.to_lowercase())
+}
+
+fn costs_time(finding: &&Value) -> bool {
+    finding["severity"] == "cost"
+}
+
+/// The finding that names the planted cause: of those that cost time the first or second, of a cause without
+/// a cost any.
+fn named<'f>(truth: &Value, findings: &'f [Value]) -> Option<&'f Value> {
+    let is_it = |finding: &&Value| {
+        let culprits = &mut texts(&truth["culprits"]);
+        let victims = &mut texts(&truth["victims"]);
+        culprits.any(|name| has(&finding["culprit"], name))
+            && (truth["victim_optional"] == true
+                || victims.any(|name| has(&finding["victims"], name)))
+    };
+    if truth["no_cost"] == true {
+        findings.iter().find(is_it)
+    } else {
+        findings.iter().filter(costs_time).take(2).find(is_it)
+    }
+}
+
+/// Whether the cost is that of the truth, by its definition or by an alternative one.
+fn is_right(truth: &Value, finding: &Value) -> bool {
+    let Some(cost) = finding["cost_ns"].as_f64() else {
+        return truth["no_cost"] == true;
+    };
+    let alternatives = truth["alternatives"].as_object().into_iter().flatten();
+    let expected = [&truth["cost_ms"]]
+        .into_iter()
+        .chain(alternatives.map(|(_, ms)| ms));
+    expected
+        .filter_map(Value::as_f64)
+        .any(|ms| (cost / (ms * 1e6) - 1.0).abs() <= TOLERANCE)
+}
+
+/// What is wrong with the diagnoses of a card.
+fn judge(card: &Card) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    // Symbols that lie beside a trace are read; away from them there are none.
+    let away = folder.path().join("card.etl.zip");
+    std::fs::copy(&card.archive, &away).unwrap();
+    let named_extract = extracted(&away, folder.path(), Some(&card.symbols));
+    let with_symbols = diagnosed(&named_extract, "findings");
+    let nameless = extracted(&away, folder.path(), None);
+    let without = diagnosed(&nameless, "findings");
+    let truth = &card.truth;
+    let mut wrong = Vec::new();
+    if truth["fault"] != true {
+        let alarms = with_symbols.iter().chain(&without);
+        wrong.extend(
+            alarms
+                .filter(costs_time)
+                .map(|alarm| format!("false alarm: {}", alarm["sentence"])),
+        );
+        return wrong;
+    }
+    let Some(found) = named(truth, &with_symbols) else {
+        let sentences: Vec<&Value> = with_symbols.iter().map(|f| &f["sentence"]).collect();
+        return vec![format!("not named: {sentences:?}")];
+    };
+    if !is_right(truth, found) {
+        wrong.push(format!("cost {} ns", found["cost_ns"]));
+    }
+    let is_unchecked = |rule: &&Value| {
+        rule["rule"] == found["rule"] && has(&rule["missing"], "names of functions in")
+    };
+    match named(truth, &without) {
+        Some(found) if !is_right(truth, found) => {
+            wrong.push(format!("cost without symbols {} ns", found["cost_ns"]));
+        }
+        Some(_) => {}
+        None if diagnosed(&nameless, "rules")
+            .iter()
+            .any(|rule| is_unchecked(&rule)) => {}
+        None => wrong.push(format!(
+            "without symbols {} says nothing and is not called unchecked",
+            found["rule"]
+        )),
+    }
+    wrong
+}
+
+/// Parts of the cards, so that they are tried on several processors.
+const PARTS: usize = 2;
+
+fn check_part(part: usize) {
+    let cards = cards();
+    let of_part = cards
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| at % PARTS == part);
+    let wrong: Vec<String> = of_part
+        .flat_map(|(_, card)| {
+            judge(card)
+                .into_iter()
+                .map(move |wrong| format!("{}: {wrong}", card.name))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn causes_of_another_writer_are_named_or_called_unchecked_1() {
+    check_part(0);
+}
+
+#[test]
+fn causes_of_another_writer_are_named_or_called_unchecked_2() {
+    check_part(1);
+}
