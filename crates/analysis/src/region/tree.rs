@@ -41,11 +41,14 @@ pub(super) fn parents(
     parents
 }
 
-/// Possible parents of one region, by the values that a child must share with them.
+/// Instances by the values that they share with others, in the order of their starts: start, latest end of this
+/// and all earlier ones, the instance.
+type ByKey = HashMap<Vec<String>, Vec<(i64, i64, Idx<Instance>)>>;
+
+/// Instances of the region around another one, by what a child must have in common with them.
 struct Around<'a> {
     same: &'a Same,
-    /// By start: start, latest end of this and all earlier ones, the instance.
-    by_key: HashMap<Vec<String>, Vec<(i64, i64, Idx<Instance>)>>,
+    by_key: ByKey,
 }
 
 impl<'a> Around<'a> {
@@ -55,7 +58,7 @@ impl<'a> Around<'a> {
         instances: &IndexVec<Instance>,
         events: &Events,
     ) -> Self {
-        let mut by_key: HashMap<Vec<String>, Vec<(i64, i64, Idx<Instance>)>> = HashMap::new();
+        let mut by_key = ByKey::new();
         for place in places {
             let instance = &instances[*place];
             let Some(stop_ns) = instance.stop_ns else {

@@ -225,7 +225,7 @@ impl GroupsAccumulator for Groups {
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
         let mut taken = self.take(emit_to);
         Ok(vec![Arc::new(lists(
-            taken.iter_mut().map(|group| group.union()),
+            taken.iter_mut().map(Intervals::union),
         ))])
     }
 

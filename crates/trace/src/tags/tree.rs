@@ -177,8 +177,9 @@ impl Tagged {
 
 /// The rule that wins for each frame, if any matches.
 fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<Option<Idx<Rule>>> {
-    let mut entries: FxHashMap<Option<&str>, (Vec<&Entry>, Option<Idx<Rule>>)> =
-        FxHashMap::default();
+    /// Entry points of a module, and the rule of its frames without a name.
+    type OfModule<'s> = (Vec<&'s Entry>, Option<Idx<Rule>>);
+    let mut entries: FxHashMap<Option<&str>, OfModule<'_>> = FxHashMap::default();
     let rule = |frame| {
         let module = frames.module(frame);
         // Many frames share few modules, so the entry points are filtered once for each module.
