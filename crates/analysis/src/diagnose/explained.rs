@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use etwkit_query::Session;
-use etwkit_query::dump::any_rows::{AnyRow, ask_any};
+use etwkit_query::dump::any_rows::{AnyRow, AnyValue, ask_any};
 
 use super::finding::FindingRow;
 use super::rule::Rule;
@@ -71,8 +71,8 @@ pub(super) fn point_to_causes(
 fn pieces_of(rows: &[AnyRow], culprit: &str) -> Pieces {
     let mut pieces = Pieces::new();
     for row in rows {
-        let whole = |name: &str| row.get(name).and_then(|value| value.whole());
-        let is_of_it = match row.get("culprit").and_then(|value| value.text()) {
+        let whole = |name: &str| row.get(name).and_then(AnyValue::whole);
+        let is_of_it = match row.get("culprit").and_then(AnyValue::text) {
             Some(of) => of == culprit,
             None => true,
         };

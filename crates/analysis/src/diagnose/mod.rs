@@ -36,7 +36,7 @@ use crate::Result;
 use crate::chain::ChainContext;
 pub use builtin::rules;
 pub use costs::CostRow;
-pub use evidence::{Printed, words};
+pub use evidence::Printed;
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};

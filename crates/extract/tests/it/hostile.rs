@@ -98,14 +98,14 @@ fn every_flipped_bit_of_a_table_is_an_error() {
     fs::write(&zip, bytes).unwrap();
     assert!(read_all(&zip).unwrap_err().contains("cpu_sample.parquet"));
     edit(&target, |json| {
-        json["tables"]["mark"]["crc32"] = json!("0011")
+        json["tables"]["mark"]["crc32"] = json!("0011");
     });
     assert_refused(
         Extract::open(&target),
         &["expected a manifest (expected checksums of eight hexadecimal digits"],
     );
     edit(&target, |json| {
-        json["tables"]["mark"]["crc32"] = json!("0011223344556677")
+        json["tables"]["mark"]["crc32"] = json!("0011223344556677");
     });
     assert_refused(
         Extract::open(&target),
@@ -183,7 +183,7 @@ fn versions_are_judged_before_the_rest() {
     let folder = Folder::new();
     let target = target(&folder);
     edit(&target, |json| {
-        json["from_the_future"] = json!({ "a": [1, 2] })
+        json["from_the_future"] = json!({ "a": [1, 2] });
     });
     edit(&target, |json| json["format_version"] = json!("2.99"));
     assert_eq!(read_all(&target), Ok(31), "additions are no hindrance");
@@ -414,7 +414,7 @@ fn endless_rows_are_not_begun() {
     ] {
         fs::write(&file, &bytes).unwrap();
         edit(&target, |json| {
-            json["tables"]["mark"] = json!({"rows": rows, "bytes": bytes.len()})
+            json["tables"]["mark"] = json!({"rows": rows, "bytes": bytes.len()});
         });
         match part {
             None => assert_eq!(read_all(&target), Ok(31)),
@@ -504,7 +504,7 @@ fn pages_that_claim_gigabytes_take_no_memory() {
     bytes.splice(7..7 + length, varint(i64::from(i32::MAX)));
     fs::write(&file, &bytes).unwrap();
     edit(&target, |json| {
-        json["tables"]["mark"]["bytes"] = json!(bytes.len())
+        json["tables"]["mark"]["bytes"] = json!(bytes.len());
     });
     let extract = Extract::open(&target).unwrap();
     let read = extract.table("mark").unwrap().batches(None).map(|_| ());

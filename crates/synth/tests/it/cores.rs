@@ -63,7 +63,7 @@ fn processors_are_described_by_the_events_on_power() {
                         .parked
                         .last_mut()
                         .unwrap()
-                        .to_ns = Some(ns)
+                        .to_ns = Some(ns);
                 }
                 _ => assert_eq!(id, 120),
             }

@@ -211,7 +211,7 @@ fn handles_and_objects_follow_from_their_events() {
                     let handle = (target, u32_at(p, 12).unwrap());
                     assert!(open.insert(handle, (object(), kind, Some(time))).is_none());
                     count(&mut ours, target, &kinds[&kind], |sums| {
-                        sums.duplicated += 1
+                        sums.duplicated += 1;
                     });
                 }
                 _ => {

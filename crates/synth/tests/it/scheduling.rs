@@ -241,16 +241,16 @@ fn check_interrupts((trace, truth): (Vec<u8>, Truth)) {
             }
             Some(0x0F43) => interrupt(&mut isrs),
             Some(0x0440) => {
-                drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "create")))
+                _ = open_operations.insert(u64_at(payload, 0).unwrap(), (time, "create"));
             }
             Some(0x0442) => {
-                drop(open_operations.insert(u64_at(payload, 0).unwrap(), (time, "close")))
+                _ = open_operations.insert(u64_at(payload, 0).unwrap(), (time, "close"));
             }
             Some(0x0443) => {
-                drop(open_operations.insert(u64_at(payload, 8).unwrap(), (time, "read")))
+                _ = open_operations.insert(u64_at(payload, 8).unwrap(), (time, "read"));
             }
             Some(0x0444) => {
-                drop(open_operations.insert(u64_at(payload, 8).unwrap(), (time, "write")))
+                _ = open_operations.insert(u64_at(payload, 8).unwrap(), (time, "write"));
             }
             Some(0x044C) => {
                 let (start, name) = open_operations

@@ -237,7 +237,7 @@ fn runtimes_come_in_the_order_of_the_trace() {
         [9, 7, 9]
             .into_iter()
             .zip(1..)
-            .for_each(|(instance, t)| runtime(w, t, instance))
+            .for_each(|(instance, t)| runtime(w, t, instance));
     });
     let runtimes = s["dotnet"]["runtimes"]["8"].as_array().unwrap();
     assert_eq!(
