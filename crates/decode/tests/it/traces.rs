@@ -54,9 +54,9 @@ fn described_events_fill_their_payload() {
         }
         let complete = plan.locate(event.payload(), &mut spans);
         if complete && spans.end() == event.payload().len() {
-            exact += 1
+            exact += 1;
         } else {
-            other += 1
+            other += 1;
         }
     });
     assert_eq!((exact, other), (51_411, 0));
