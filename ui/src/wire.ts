@@ -2,11 +2,11 @@
 
 export type Range = { 
 /**
- * Where it begins.
+ * Its start.
  */
 from_ns: number, 
 /**
- * Where it ends.
+ * Its end.
  */
 to_ns: number, };
 
@@ -14,7 +14,7 @@ export type Field = "process" | "process_name" | "thread" | "core" | "tag" | "fi
 
 export type Chip = { 
 /**
- * What is compared.
+ * The compared field.
  */
 field: Field, 
 /**
@@ -58,22 +58,22 @@ took_ms: number,
  */
 not_applied: Array<Field>, 
 /**
- * What the reader has to know: what is missing in the trace, what was cut.
+ * Notes for the reader: missing parts of the trace, cut answers.
  */
 notes: Array<string>, };
 
 export type Failure = { 
 /**
- * A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`, `limit`,
- * `internal`.
+ * A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
+ * `limit`, `internal`.
  */
 code: string, 
 /**
- * What is wrong.
+ * The error.
  */
 message: string, 
 /**
- * What can be done about it.
+ * Advice for correcting it.
  */
 hint: string | null, };
 
@@ -83,7 +83,7 @@ export type Info = {
  */
 version: string, 
 /**
- * What is open, in the order in which it was opened; `id` is the place in this list.
+ * Open traces, in the order in which they were opened; `id` is the place in this list.
  */
 traces: Array<TraceInfo>, 
 /**
@@ -93,7 +93,7 @@ recent: Array<Recent>, };
 
 export type TraceInfo = { 
 /**
- * What requests call it.
+ * Its number in requests.
  */
 id: number, 
 /**
@@ -101,11 +101,11 @@ id: number,
  */
 name: string, 
 /**
- * Where it lies, as it was named.
+ * Its path, as it was named.
  */
 path: string, 
 /**
- * How far it is.
+ * Progress of opening it.
  */
 state: State, 
 /**
@@ -147,11 +147,11 @@ is_summary: boolean,
  */
 tables: Array<TableCount>, 
 /**
- * What was recorded and what was not.
+ * Topics, and for each whether it was recorded.
  */
 topics: Array<TopicInfo>, 
 /**
- * What the trace lacks, in sentences; empty where nothing is known to be missing.
+ * Parts that are missing from the trace, in sentences; empty if none is known.
  */
 missing: Array<string>, 
 /**
@@ -181,7 +181,7 @@ is_recorded: boolean, };
 
 export type State = { "is": "opening", 
 /**
- * What is being done, in words.
+ * The current step, in words.
  */
 step: string, 
 /**
@@ -189,11 +189,11 @@ step: string,
  */
 done: number | null, } | { "is": "ready" } | { "is": "failed", 
 /**
- * Why.
+ * The error.
  */
 message: string, 
 /**
- * What can be done about it.
+ * Advice for correcting it.
  */
 hint: string | null, };
 
@@ -203,7 +203,7 @@ export type Recent = {
  */
 name: string, 
 /**
- * Where it lies.
+ * Its path.
  */
 path: string, };
 
@@ -221,19 +221,19 @@ export type LanesRequest = {
  */
 trace: number, 
 /**
- * What lanes stand for.
+ * Kind of lanes.
  */
 kind: LaneKind, 
 /**
- * Which of them; the range says by what time they are ordered.
+ * Selects the lanes; they are ordered by their time in its range.
  */
 selection: Selection, 
 /**
- * How many, at most.
+ * Largest number of lanes.
  */
 limit: number, 
 /**
- * How many are left out in front of those.
+ * Number of lanes to skip before these.
  */
 offset: number, };
 
@@ -243,11 +243,11 @@ export type LanesAnswer = {
  */
 lanes: Array<Lane>, 
 /**
- * How many there are in all.
+ * Number of all lanes.
  */
 total: number, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -257,7 +257,7 @@ export type Lane = {
  */
 key: number, 
 /**
- * What it is called: `CPU 3`, `cmd.exe (4711)`, `4712 (cmd.exe 4711)`.
+ * Its label: `CPU 3`, `cmd.exe (4711)`, `4712 (cmd.exe 4711)`.
  */
 label: string, 
 /**
@@ -281,11 +281,11 @@ ready_ns: number | null,
  */
 waiting_ns: number | null, 
 /**
- * When it began, if the trace saw it.
+ * Its start, if it is in the trace.
  */
 start_ns: number | null, 
 /**
- * When it ended, if the trace saw it.
+ * Its end, if it is in the trace.
  */
 stop_ns: number | null, };
 
@@ -295,7 +295,7 @@ export type TimelineRequest = {
  */
 trace: number, 
 /**
- * What lanes stand for.
+ * Kind of lanes.
  */
 kind: LaneKind, 
 /**
@@ -307,7 +307,7 @@ keys: Array<number>,
  */
 range: Range, 
 /**
- * How many buckets it is divided into.
+ * Number of buckets that it is divided into.
  */
 buckets: number, 
 /**
@@ -317,7 +317,8 @@ selection: Selection, };
 
 export type TimelineHeader = { 
 /**
- * The range as the buckets divide it: it begins and ends at most one bucket outside of what was asked.
+ * The range as the buckets divide it: it begins and ends at most one bucket outside of what
+ * was asked.
  */
 range: Range, 
 /**
@@ -333,7 +334,7 @@ palette: Array<number>,
  */
 switches: number, 
 /**
- * How the answer came about. `sql` gives nanoseconds of states and switch-ins by lane and bucket.
+ * Origin of the answer. `sql` gives nanoseconds of states and switch-ins by lane and bucket.
  */
 source: Source, };
 
@@ -345,7 +346,7 @@ export type SeriesRequest = {
  */
 trace: number, 
 /**
- * What is measured.
+ * Quantity to measure.
  */
 kind: SeriesKind, 
 /**
@@ -353,11 +354,11 @@ kind: SeriesKind,
  */
 range: Range, 
 /**
- * How many buckets it is divided into, 2,000 at most.
+ * Number of buckets that it is divided into, at most 2,000.
  */
 buckets: number, 
 /**
- * How many series have a name of their own, 16 at most; the others are one.
+ * Number of series with a name of their own, at most 16; the others are one.
  */
 top: number, 
 /**
@@ -371,7 +372,7 @@ export type Series = {
  */
 key: number | null, 
 /**
- * What it is called.
+ * Its label.
  */
 label: string, 
 /**
@@ -385,11 +386,12 @@ values: Array<number>, };
 
 export type SeriesAnswer = { 
 /**
- * Where the buckets begin and end.
+ * Range of the buckets.
  */
 range: Range, 
 /**
- * What fills a bucket: processors times its width for CPU time; nothing where there is no bound.
+ * Capacity of a bucket: for CPU time, the number of processors times its width; nothing if
+ * there is no bound.
  */
 capacity: number | null, 
 /**
@@ -401,7 +403,7 @@ unit: string,
  */
 series: Array<Series>, 
 /**
- * How the answer came about. `sql` gives the totals.
+ * Origin of the answer. `sql` gives the totals.
  */
 source: Source, };
 
@@ -411,7 +413,7 @@ export type MomentRequest = {
  */
 trace: number, 
 /**
- * What the lane stands for: a core or a thread.
+ * Kind of the lane: a core or a thread.
  */
 kind: LaneKind, 
 /**
@@ -429,11 +431,11 @@ within_ns: number, };
 
 export type Moment = { 
 /**
- * What it was doing; nothing if the trace does not say.
+ * The state at that moment; nothing if the trace does not contain it.
  */
 slice: Slice | null, 
 /**
- * How the answer came about. `sql` gives the row that says it.
+ * Origin of the answer. `sql` gives the row.
  */
 source: Source, };
 
@@ -451,7 +453,7 @@ range: Range,
  */
 thread_key: number, 
 /**
- * What it is called.
+ * Its label.
  */
 thread: string, 
 /**
@@ -459,7 +461,7 @@ thread: string,
  */
 process_key: number, 
 /**
- * What that is called.
+ * Label of the process.
  */
 process: string, 
 /**
@@ -467,11 +469,11 @@ process: string,
  */
 core: number | null, 
 /**
- * What it waited for.
+ * Wait reason.
  */
 wait_reason: string | null, 
 /**
- * Where it gave the processor up, leaf first.
+ * Stack at the switch-out, leaf first.
  */
 stack: Array<Frame>, 
 /**
@@ -479,15 +481,15 @@ stack: Array<Frame>,
  */
 readying_thread_key: number | null, 
 /**
- * What that is called.
+ * Label of that thread.
  */
 readying_thread: string | null, 
 /**
- * Where that one was then, leaf first.
+ * Stack of that thread at that time, leaf first.
  */
 readying_stack: Array<Frame>, 
 /**
- * How long the thread was ready before it ran again.
+ * Time that the thread was ready before it ran again.
  */
 ready_ns: number | null, };
 
@@ -501,15 +503,15 @@ export type FlameRequest = {
  */
 trace: number, 
 /**
- * Which rows.
+ * Selects rows.
  */
 selection: Selection, 
 /**
- * What is added.
+ * Quantity to add up.
  */
 weight: Weight, 
 /**
- * Which end is the root.
+ * End of the stacks that becomes the root.
  */
 direction: Direction, 
 /**
@@ -521,8 +523,8 @@ by_process: boolean,
  */
 by_tag: boolean, 
 /**
- * Only stacks with this method, which becomes the root: callees top down, callers bottom up. Both
- * together are the butterfly.
+ * Only stacks with this method, which becomes the root: callees top down, callers bottom up.
+ * Both together are the butterfly.
  */
 focus: string | null, 
 /**
@@ -530,7 +532,7 @@ focus: string | null,
  */
 least_share: number, 
 /**
- * How many nodes, at most; 20,000 at most.
+ * Largest number of nodes, at most 20,000.
  */
 max_nodes: number, };
 
@@ -556,7 +558,7 @@ left_out: number,
  */
 unit: string, 
 /**
- * How the answer came about. `sql` gives processes, tags and the first level of frames.
+ * Origin of the answer. `sql` gives processes, tags and the first level of frames.
  */
 source: Source, };
 
@@ -578,11 +580,12 @@ total: number,
  */
 own: number, 
 /**
- * How many rows go through it.
+ * Number of rows that go through it.
  */
 count: number, 
 /**
- * What it is: 0 root, 1 process, 2 tag, 3 method, 4 place in a module without symbols, 5 unknown place.
+ * Its kind: 0 root, 1 process, 2 tag, 3 method, 4 place in a module without symbols, 5 unknown
+ * place.
  */
 kind: number, };
 
@@ -628,7 +631,7 @@ export type TableInfo = {
  */
 name: string, 
 /**
- * What a row is.
+ * The meaning of a row.
  */
 sentence: string, 
 /**
@@ -646,16 +649,16 @@ export type ColumnInfo = {
  */
 name: string, 
 /**
- * What people read above it.
+ * Its title for people.
  */
 title: string, 
 /**
- * `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`, or `frames`
- * (a stack that unfolds frame by frame from the root).
+ * `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`,
+ * or `frames` (a stack that unfolds frame by frame from the root).
  */
 unit: string, 
 /**
- * What it means.
+ * Its meaning.
  */
 sentence: string, 
 /**
@@ -699,21 +702,21 @@ trace: number,
  */
 table: string, 
 /**
- * Columns from the outermost group to the one that is asked for, at most 16. One of the unit `frames`
- * stands twice where the next frame is asked for, and where stacks end: see `path`.
+ * Columns from the outermost group to the one that is asked for, at most 16. One of the unit
+ * `frames` stands twice where the next frame is asked for, and where stacks end: see `path`.
  */
 group_by: Array<string>, 
 /**
- * Values of the outer ones: one less than `group_by`. Of frames it is enough to name the innermost one;
- * named twice, it means the rows whose stacks end there.
+ * Values of the outer ones: one less than `group_by`. Of frames it is enough to name the
+ * innermost one; named twice, it means the rows whose stacks end there.
  */
 path: Array<Cell>, 
 /**
- * What is computed for each.
+ * Measures of each group.
  */
 measures: Array<Measure>, 
 /**
- * Which rows.
+ * Selects rows.
  */
 selection: Selection, 
 /**
@@ -721,7 +724,7 @@ selection: Selection,
  */
 sort: Sort, 
 /**
- * How many groups, 1,000 at most; the others are one.
+ * Largest number of groups, at most 1,000; the others are one.
  */
 limit: number, };
 
@@ -731,7 +734,7 @@ export type PivotAnswer = {
  */
 rows: Array<PivotRow>, 
 /**
- * What is left out, together; nothing if that is none.
+ * The omitted groups, as one; nothing if there are none.
  */
 others: PivotRow | null, 
 /**
@@ -739,11 +742,11 @@ others: PivotRow | null,
  */
 total: PivotRow, 
 /**
- * How many groups there are.
+ * Number of groups.
  */
 groups: number, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -753,7 +756,7 @@ export type PivotRow = {
  */
 value: Cell, 
 /**
- * What people read for it: names instead of keys.
+ * Its label for people: names instead of keys.
  */
 label: string, 
 /**
@@ -775,7 +778,7 @@ table: string,
  */
 group: string, 
 /**
- * What is computed for each group in each bucket.
+ * Measure of each group in each bucket.
  */
 measure: Measure, 
 /**
@@ -783,11 +786,11 @@ measure: Measure,
  */
 range: Range, 
 /**
- * How many buckets it is divided into, 600 at most.
+ * Number of buckets that it is divided into, at most 600.
  */
 buckets: number, 
 /**
- * How many groups have a series of their own, 12 at most; the others are one.
+ * Number of groups with a series of their own, at most 12; the others are one.
  */
 top: number, 
 /**
@@ -797,7 +800,7 @@ selection: Selection, };
 
 export type PivotSeriesAnswer = { 
 /**
- * Where the buckets begin and end: at most one bucket behind what was asked.
+ * Range of the buckets: it ends at most one bucket after the requested range.
  */
 range: Range, 
 /**
@@ -805,8 +808,8 @@ range: Range,
  */
 unit: string, 
 /**
- * Values add up over time and groups: counts and sums do; means, extremes and how many are different do
- * not.
+ * Values add up over time and groups: counts and sums do; means, extremes and how many are
+ * different do not.
  */
 adds_up: boolean, 
 /**
@@ -814,11 +817,11 @@ adds_up: boolean,
  */
 series: Array<PivotSeries>, 
 /**
- * How many groups there are.
+ * Number of groups.
  */
 groups: number, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -828,7 +831,7 @@ export type PivotSeries = {
  */
 value: Cell, 
 /**
- * What people read for it.
+ * Its label for people.
  */
 label: string, 
 /**
@@ -858,11 +861,12 @@ disk: number | null,
  */
 range: Range, 
 /**
- * How many buckets it is divided into.
+ * Number of buckets that it is divided into.
  */
 columns: number, 
 /**
- * How many parts the disk is divided into. Columns × rows are at most 10,000; more are refused.
+ * Number of parts that the disk is divided into. Columns × rows are at most 10,000; more are
+ * refused.
  */
 rows: number, 
 /**
@@ -880,11 +884,11 @@ disks: Array<DiskOnMap>,
  */
 disk: number, 
 /**
- * Where the columns begin and end: at most one column behind what was asked.
+ * Range of the columns: it ends at most one column after the requested range.
  */
 range: Range, 
 /**
- * How many columns there are.
+ * Number of columns.
  */
 columns: number, 
 /**
@@ -892,11 +896,11 @@ columns: number,
  */
 offset_from: number, 
 /**
- * Where the highest row ends.
+ * End of the highest row, in bytes.
  */
 offset_to: number, 
 /**
- * How many rows there are, from the lowest position.
+ * Number of rows, from the lowest position.
  */
 rows: number, 
 /**
@@ -904,11 +908,11 @@ rows: number,
  */
 cells: Array<number>, 
 /**
- * How many reads each of these cells has.
+ * Number of reads in each of these cells.
  */
 reads: Array<number>, 
 /**
- * How many writes.
+ * Number of writes in each of these cells.
  */
 writes: Array<number>, 
 /**
@@ -916,7 +920,7 @@ writes: Array<number>,
  */
 without_offset: number, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -940,7 +944,7 @@ trace: number,
  */
 disk: number, 
 /**
- * When they were complete.
+ * Range of their completion times.
  */
 range: Range, 
 /**
@@ -948,7 +952,7 @@ range: Range,
  */
 offset_from: number, 
 /**
- * Where the positions end.
+ * End of the positions.
  */
 offset_to: number, 
 /**
@@ -956,7 +960,7 @@ offset_to: number,
  */
 selection: Selection, 
 /**
- * How many files, 20 at most.
+ * Largest number of files, at most 20.
  */
 limit: number, };
 
@@ -994,11 +998,11 @@ seek_bytes: number | null,
  */
 files: Array<DiskCellFile>, 
 /**
- * How many of these there are in all.
+ * Number of all pairs of process and file.
  */
 total: number, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -1026,7 +1030,7 @@ export type ModulesRequest = {
  */
 trace: number, 
 /**
- * Whose modules; without it the processes are listed.
+ * Owner of the modules; without it the processes are listed.
  */
 of: ModuleOwner | null, 
 /**
@@ -1034,11 +1038,11 @@ of: ModuleOwner | null,
  */
 find: string, 
 /**
- * Which processes, and when their modules were there.
+ * Selects processes, and the time in which their modules were loaded.
  */
 selection: Selection, 
 /**
- * How many, 1,000 at most.
+ * Largest number of entries, at most 1,000.
  */
 limit: number, };
 
@@ -1058,11 +1062,11 @@ owners: Array<ModulesOf>,
  */
 modules: Array<ModuleOn>, 
 /**
- * How many there are in all.
+ * Number of all entries.
  */
 total: number, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -1072,11 +1076,11 @@ export type ModulesOf = {
  */
 process_key: number | null, 
 /**
- * What it is called.
+ * Its label.
  */
 label: string, 
 /**
- * How many.
+ * Number of modules.
  */
 modules: number, 
 /**
@@ -1084,7 +1088,7 @@ modules: number,
  */
 size_bytes: number, 
 /**
- * How many have names from a symbol file.
+ * Number of modules with names from a symbol file.
  */
 with_symbols: number, };
 
@@ -1144,7 +1148,7 @@ table: string,
  */
 columns: Array<string>, 
 /**
- * Which rows.
+ * Selects rows.
  */
 selection: Selection, 
 /**
@@ -1152,11 +1156,11 @@ selection: Selection,
  */
 sort: Sort | null, 
 /**
- * How many are left out in front.
+ * Number of rows to skip.
  */
 offset: number, 
 /**
- * How many, 1,000 at most.
+ * Largest number of rows, at most 1,000.
  */
 limit: number, };
 
@@ -1170,11 +1174,11 @@ columns: Array<ColumnInfo>,
  */
 rows: Array<Array<Cell>>, 
 /**
- * How many there are in all.
+ * Number of all rows.
  */
 total: number, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -1184,11 +1188,11 @@ export type SearchRequest = {
  */
 trace: number, 
 /**
- * What is looked for, anywhere in names and whatever the case.
+ * Search text, matched anywhere in names and regardless of case.
  */
 text: string, 
 /**
- * How many hits of each kind, at most 50.
+ * Largest number of hits of each kind, at most 50.
  */
 limit: number, };
 
@@ -1198,7 +1202,7 @@ export type SearchAnswer = {
  */
 hits: Array<Hit>, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -1208,7 +1212,7 @@ export type Hit = {
  */
 kind: string, 
 /**
- * What it is called.
+ * Its label.
  */
 label: string, 
 /**
@@ -1220,7 +1224,7 @@ detail: string,
  */
 chip: Chip | null, 
 /**
- * When it is or begins.
+ * Its time or its start.
  */
 at_ns: number | null, };
 
@@ -1230,7 +1234,7 @@ export type QuestionInfo = {
  */
 name: string, 
 /**
- * What it answers, in one sentence.
+ * Its answer, described in one sentence.
  */
 sentence: string, 
 /**
@@ -1248,7 +1252,7 @@ name: string,
  */
 kind: string, 
 /**
- * What it does.
+ * Its effect.
  */
 sentence: string, 
 /**
@@ -1284,7 +1288,7 @@ trace: number,
  */
 sql: string, 
 /**
- * How many rows, 10,000 at most.
+ * Largest number of rows, at most 10,000.
  */
 limit: number, };
 
@@ -1298,7 +1302,7 @@ tables: Array<AnswerTable>,
  */
 lines: Array<string>, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -1326,7 +1330,7 @@ export type AnswerColumn = {
  */
 name: string, 
 /**
- * What people read above it.
+ * Its title for people.
  */
 title: string, 
 /**
@@ -1334,7 +1338,7 @@ title: string,
  */
 unit: string, 
 /**
- * What it means.
+ * Its meaning.
  */
 sentence: string, };
 
@@ -1346,7 +1350,7 @@ trace: number, };
 
 export type FindingsAnswer = { 
 /**
- * What was found, the costliest first, notes behind.
+ * The findings, the costliest first and notes last.
  */
 findings: Array<Finding>, 
 /**
@@ -1354,7 +1358,7 @@ findings: Array<Finding>,
  */
 rules: Array<RuleState>, 
 /**
- * How the answer came about.
+ * Origin of the answer.
  */
 source: Source, };
 
@@ -1368,15 +1372,16 @@ number: number,
  */
 rule: string, 
 /**
- * What was found, as a sentence.
+ * The finding, as a sentence.
  */
 sentence: string, 
 /**
- * What is to blame: a driver, process, server, file or setting.
+ * The cause: a driver, process, server, file or setting.
  */
 culprit: string, 
 /**
- * Time in which at least one victim could not go on because of it; null for what is only to be known.
+ * Time in which at least one victim could not go on because of it; null for what is only to be
+ * known.
  */
 cost_ns: number | null, 
 /**
@@ -1396,7 +1401,7 @@ process_key: number | null,
  */
 victims: string, 
 /**
- * How often.
+ * Number of occurrences.
  */
 count: number | null, 
 /**
@@ -1408,7 +1413,7 @@ range: Range | null,
  */
 at_ns: number | null, 
 /**
- * How long it is.
+ * Length of the longest piece.
  */
 longest_ns: number | null, 
 /**
@@ -1420,7 +1425,7 @@ thread_key: number | null,
  */
 stack: Array<string>, 
 /**
- * Who waited for whom in it, the victim first.
+ * Wait chain of the longest piece, the victim first.
  */
 chain: Array<string>, 
 /**
@@ -1432,15 +1437,15 @@ confidence: string,
  */
 evidence: Array<Evidence>, 
 /**
- * Why it is so.
+ * Explanation of the finding.
  */
 why: string, 
 /**
- * What to do about it.
+ * Recommended fix.
  */
 fix: string, 
 /**
- * What does not follow from it.
+ * Conclusions that do not follow from it.
  */
 not_proved: string, };
 
@@ -1464,7 +1469,7 @@ export type RuleState = {
  */
 rule: string, 
 /**
- * What it finds.
+ * The problem that it finds.
  */
 title: string, 
 /**
@@ -1472,7 +1477,7 @@ title: string,
  */
 state: string, 
 /**
- * What it needs and was not recorded, or why it failed.
+ * The data that it needs and that was not recorded, or the reason for its failure.
  */
 missing: string | null, };
 
