@@ -9,8 +9,8 @@ use etwkit_query::dump::ask;
 use super::evidence::line;
 use super::rule::Rule;
 use super::sentence::{duration, fill};
+use crate::Result;
 use crate::chain::ChainContext;
-use crate::{Result, diagnose::view};
 
 etwkit_query::declare! {
     /// Something that a rule found.
@@ -316,7 +316,7 @@ impl<'s> Findings<'s> {
     /// stacks that were read for them.
     pub(super) fn sorted(self) -> (Vec<FindingRow>, Option<ChainContext>) {
         let Self { mut all, known, .. } = self;
-        all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));
+        all.sort_by_key(|finding| std::cmp::Reverse(order(finding)));
         (all, known)
     }
 }
@@ -360,4 +360,8 @@ fn whole(row: &AnyRow, name: &str) -> Option<i64> {
 
 fn text<'r>(row: &'r AnyRow, name: &str) -> Option<&'r str> {
     row.get(name)?.text()
+}
+/// The cost by which findings are ordered. Notes have none and come after any finding with one.
+pub(super) fn order(row: &FindingRow) -> i64 {
+    row.cost_ns.unwrap_or(-1)
 }

@@ -7,7 +7,7 @@ use etwkit_query::library::Param;
 use super::evidence::Printed;
 use super::finding::FindingRow;
 use super::question::headline;
-use super::sentence::duration;
+use super::sentence::{duration, of_cause};
 use super::view::unchecked;
 use super::{Diagnosis, Rule};
 use crate::page::{END, Text, head, write_visible};
@@ -73,11 +73,6 @@ fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
         ("Victims", &finding.victims),
     ];
     all.into_iter().filter(|(_, text)| !text.is_empty())
-}
-
-/// A finding that explains another one.
-pub(super) fn of_cause(number: i64) -> String {
-    format!("finding {number}, which takes most of this time")
 }
 
 /// Commands that show the rows behind a finding, its waits and its stack.

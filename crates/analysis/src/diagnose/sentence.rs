@@ -82,6 +82,11 @@ fn write(name: &str, value: &AnyValue) -> String {
     }
 }
 
+/// The reference of a finding to the one that explains it.
+pub(super) fn of_cause(number: i64) -> String {
+    format!("finding {number}, which takes most of this time")
+}
+
 /// A length of time with three significant digits: `1.19 s`, `138 ms`, `12.5 µs`.
 pub(super) fn duration(ns: i64) -> String {
     let size = ns.unsigned_abs();

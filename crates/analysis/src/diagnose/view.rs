@@ -4,9 +4,8 @@ use etwkit_query::question::Format::{Fixed, Moment, Process, Whole, Word};
 use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Value, View};
 
 use super::costs::CostRow;
-use super::finding::{FindingRow, RuleRow};
-use super::report::of_cause;
-use super::sentence::duration;
+use super::finding::{FindingRow, RuleRow, order};
+use super::sentence::{duration, of_cause};
 
 /// How much of a finding is shown.
 #[derive(Clone)]
@@ -63,11 +62,6 @@ pub(super) const RULES: View<Shown, RuleRow> = View::new(
     |_| 0.0,
 )
 .ranking(|_| Ranked::No);
-
-/// What findings are ordered by: their cost. Notes have none, and come after any finding with one.
-pub(super) fn order(row: &FindingRow) -> i64 {
-    row.cost_ns.unwrap_or(-1)
-}
 
 fn victim(row: &FindingRow) -> Value {
     if row.process_key.is_none() {
