@@ -1,5 +1,5 @@
 -- The longest wait of the program that matters most
--- sentence: a thread of {culprit} ({why}) waited {cost} at a time
+-- sentence: {culprit}, {why}, waited up to {cost} at a time
 -- needs: context_switch
 -- evidence: dump wait --process {pid} --chain
 WITH focused AS (
@@ -20,7 +20,7 @@ WITH focused AS (
   ORDER BY r.run_ns DESC NULLS LAST, r.thread_key
   LIMIT 1
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'it had the focus' ELSE 'it computed most' END AS why,
+SELECT p.name || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground' ELSE 'the busiest program' END AS why,
   w.process_key, w.wait_ns AS cost_ns, w.wait_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
 FROM context_switch w JOIN working k ON k.thread_key = w.thread_key JOIN process p ON p.process_key = w.process_key
 WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL

@@ -68,7 +68,7 @@ impl Chosen {
         open: impl FnOnce() -> std::result::Result<std::sync::Arc<Session>, E>,
     ) -> std::result::Result<String, E> {
         if self.0.is_empty() {
-            return Ok(format!("there is none of it in {of}"));
+            return Ok(format!("no rows in {of}"));
         }
         let option = |(option, value): &(Opt, String)| {
             format!("--{} {value}", option.name).trim_end().to_owned()
@@ -200,6 +200,6 @@ mod tests {
         let closed = || Err(crate::dump::Error::OfNames);
         let shown =
             Chosen::of(&Of::<CpuQuestion>::QUESTION, &Values::new()).sentence("a.etwx", closed);
-        assert_eq!(shown.unwrap(), "there is none of it in a.etwx");
+        assert_eq!(shown.unwrap(), "no rows in a.etwx");
     }
 }

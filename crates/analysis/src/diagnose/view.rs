@@ -135,19 +135,37 @@ pub(super) const COSTS: View<Shown, CostRow> = View::new(
 .ranking(|_| Ranked::No)
 .with_below(|_, row| details_of_cost(row));
 
+/// The first links of a chain of waits and its root; the evidence shows all of them.
+fn shortened(chain: &str) -> Vec<String> {
+    const FIRST: usize = 3;
+    let links: Vec<&str> = chain.lines().collect();
+    let left_out = links.len().saturating_sub(FIRST + 1);
+    if left_out < 2 {
+        return links.into_iter().map(str::to_owned).collect();
+    }
+    let (first, others) = links.split_at(FIRST);
+    let root = others.last().map(|root| (*root).to_owned());
+    first
+        .iter()
+        .map(|link| (*link).to_owned())
+        .chain([format!("… {left_out} more waits …")])
+        .chain(root)
+        .collect()
+}
+
 fn details_of_cost(row: &CostRow) -> Vec<Line> {
     let evidence = row.evidence.lines().map(|line| format!("etwkit {line}"));
-    let chain = row.chain.iter().flat_map(|chain| chain.lines());
+    let chain = row.chain.as_deref().map(shortened).unwrap_or_default();
     evidence
-        .chain(chain.map(str::to_owned))
+        .chain(chain)
         .map(|line| Line::new(format!("        {line}")))
         .collect()
 }
 
 /// The largest costs below a diagnosis without a cause, marked as no findings.
 pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
-    let title = (!costs.is_empty())
-        .then(|| Line::new("Largest costs (not findings: nothing says that they are too large):"));
+    let title =
+        (!costs.is_empty()).then(|| Line::new("Largest costs (not findings; they may be normal):"));
     let each = costs.iter().flat_map(|cost| {
         let head = Line::new(format!("  {}", cost.sentence));
         [head].into_iter().chain(details_of_cost(cost))
@@ -189,4 +207,22 @@ pub(super) fn unchecked(rules: &[RuleRow]) -> Vec<String> {
         .map(|(what, names)| format!("{}: no {what}", names.join(", ")))
         .chain(failed)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_chain_is_shown_by_its_ends() {
+        let chain = |links: usize| {
+            let lines: Vec<String> = (1..=links).map(|link| format!("wait {link}")).collect();
+            shortened(&lines.join("\n"))
+        };
+        assert_eq!(chain(5).len(), 5);
+        assert_eq!(
+            chain(9),
+            ["wait 1", "wait 2", "wait 3", "… 5 more waits …", "wait 9"]
+        );
+    }
 }
