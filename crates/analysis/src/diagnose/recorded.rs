@@ -137,6 +137,10 @@ impl Recorded {
                 |how| format!("{} ({how})", first.topic),
             ));
         }
+        // Extracts without topics, such as those of other programs, can still have stacks.
+        if topics.is_empty() && need == "stacks" && session.has_rows("stack") == Some(true) {
+            return None;
+        }
         let is_table = || tables().any(|table| table.name == need);
         if topics.is_empty() && !is_table() {
             return Some(format!("topic or table that is called {need}"));
