@@ -43,10 +43,10 @@ fn cards() -> Vec<Card> {
     truth_files(&folder).iter().map(card).collect()
 }
 
-/// Extracts a trace into a folder, with the symbols of another folder or none; gives back the extract.
-fn extracted(archive: &Path, folder: &Path, symbols: Option<&Path>) -> String {
-    let extract = folder.join("card.etwx").to_str().unwrap().to_owned();
-    let mut line = vec!["extract", "--force", "--out", &extract];
+/// Extracts a trace, with the symbols of a folder or none; returns the extract.
+fn extracted(archive: &Path, extract: &Path, symbols: Option<&Path>) -> String {
+    let extract = extract.to_str().unwrap().to_owned();
+    let mut line = vec!["extract", "--out", &extract];
     if let Some(symbols) = symbols {
         line.extend(["--symbols", symbols.to_str().unwrap()]);
     }
@@ -117,9 +117,13 @@ fn judge(card: &Card) -> Vec<String> {
     // Symbols that lie beside a trace are read; away from them there are none.
     let away = folder.path().join("card.etl.zip");
     std::fs::copy(&card.archive, &away).unwrap();
-    let named_extract = extracted(&away, folder.path(), Some(&card.symbols));
+    let named_extract = extracted(
+        &away,
+        &folder.path().join("named.etwx"),
+        Some(&card.symbols),
+    );
     let with_symbols = diagnosed(&named_extract, "findings");
-    let nameless = extracted(&away, folder.path(), None);
+    let nameless = extracted(&away, &folder.path().join("nameless.etwx"), None);
     let without = diagnosed(&nameless, "findings");
     let truth = &card.truth;
     let mut wrong = Vec::new();
