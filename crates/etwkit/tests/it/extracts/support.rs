@@ -106,7 +106,7 @@ fn kept(traces: &[&str], options: &[&str], make: impl FnOnce(&str)) -> String {
         trace.hash(&mut hasher);
         std::fs::read(trace).unwrap().hash(&mut hasher);
     }
-    let path = folder_of_extracts().join(format!("{:016x}.etwx", hasher.finish()));
+    let path = folder_of_extracts().join(format!("{}.etwx", hasher.finish()));
     if !path.exists() {
         let unfinished = path.with_extension(format!("{}.etwx", std::process::id()));
         make(unfinished.to_str().unwrap());
@@ -115,19 +115,20 @@ fn kept(traces: &[&str], options: &[&str], make: impl FnOnce(&str)) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The folder of extracts that the present state of the writing crates made. Folders of other states
+/// The folder of extracts that the present state of the writing crates made. Extracts of another state
 /// are removed.
 fn folder_of_extracts() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extracts");
-        let folder = all.join(format!("{:016x}", state_of_the_writer()));
-        std::fs::create_dir_all(&folder).unwrap();
-        for entry in std::fs::read_dir(&all).unwrap() {
-            let other = entry.unwrap().path();
-            if other != folder {
-                std::fs::remove_dir_all(other).unwrap();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extracts");
+        let known_state = folder.join("state");
+        let state = state_of_the_writer().to_string();
+        if std::fs::read_to_string(&known_state).ok().as_ref() != Some(&state) {
+            if folder.exists() {
+                std::fs::remove_dir_all(&folder).unwrap();
             }
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&known_state, state).unwrap();
         }
         folder
     })
