@@ -7,7 +7,7 @@
 --   processors free: fewer threads of middle priority.
 -- not proved: That it was a lock that it held: the trace shows who ended the waits, not what they were for.
 -- needs: context_switch
--- names: ntoskrnl.exe
+-- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --chain
 -- param min_single_ms: float = 20 – of a wait; the scheduler gives threads that starve a turn after some seconds only
