@@ -12,27 +12,28 @@
 -- evidence: dump syscall --process {pid} --status failed --details
 -- param min_count: int = 3 – of other functions than those that open files: programs that test whether memory is there get it, too
 WITH failed AS (
-  SELECT s.process_key, s.thread_key, s.stack_id, s.enter_ns AS from_ns, coalesce(s.exit_ns, s.enter_ns) AS to_ns, m.name AS function,
+  SELECT s.process_key, s.thread_key, s.stack_id, s.enter_ns AS from_ns, coalesce(s.exit_ns, s.enter_ns) AS to_ns,
     coalesce(m.name, 'system call ' || d.name || '+' || hex(r.rva)) AS call,
+    -- An address alone means nothing to a reader: the program that called it is named with it.
+    coalesce(m.name, coalesce(p.name, 'process') || ' (' || p.pid || '), system call ' || d.name || '+' || hex(r.rva)) AS culprit,
     m.name IS NULL OR m.name IN ('NtCreateFile', 'NtOpenFile') AS is_open
   FROM syscall s
   JOIN frame r ON r.frame_id = s.frame_id
   LEFT JOIN method m ON m.method_id = r.method_id
   LEFT JOIN module d ON d.module_id = r.module_id
+  LEFT JOIN process p ON p.process_key = s.process_key
   WHERE s.enter_ns IS NOT NULL AND s.thread_key IS NOT NULL AND s.status = -1073741819
     -- Functions of the window manager do not return a status.
     AND CASE WHEN m.name IS NULL THEN lower(d.name) LIKE 'nt%krnl%.exe'
       ELSE m.name LIKE 'Nt%' AND m.name NOT LIKE 'NtUser%' AND m.name NOT LIKE 'NtGdi%' END
 ), culprits AS (
-  SELECT call, count(*) AS count, max(to_ns - from_ns) AS longest_ns
-  FROM failed GROUP BY call
+  SELECT culprit, count(*) AS count, max(to_ns - from_ns) AS longest_ns
+  FROM failed GROUP BY culprit
   HAVING bool_or(is_open) OR count(*) >= $min_count
 )
-SELECT -- An address alone tells nobody anything: the program whose call it is stands with it.
-  CASE WHEN f.function IS NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || '), ' || f.call ELSE f.call END AS culprit,
-  f.call, f.process_key, CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns, c.count, c.longest_ns,
+SELECT f.culprit, f.call, f.process_key, CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns, c.count, c.longest_ns,
   min(f.from_ns) AS from_ns, max(f.to_ns) AS to_ns, first_value(f.stack_id ORDER BY f.from_ns) AS stack_id,
   first_value(f.thread_key ORDER BY f.from_ns) AS thread_key, min(f.from_ns) AS at_ns
-FROM failed f JOIN culprits c ON c.call = f.call LEFT JOIN process p ON p.process_key = f.process_key
-GROUP BY f.call, f.function, f.process_key, p.name, p.pid, c.count, c.longest_ns
-ORDER BY c.count DESC, f.call, f.process_key
+FROM failed f JOIN culprits c ON c.culprit = f.culprit
+GROUP BY f.culprit, f.call, f.process_key, c.count, c.longest_ns
+ORDER BY c.count DESC, f.culprit, f.process_key

@@ -363,3 +363,16 @@ fn evidence_is_a_command_line_that_there_is() {
         }
     }
 }
+
+/// Without names of functions each program is a culprit of its own, with its own calls and no others.
+#[test]
+fn access_violations_are_counted_by_program_where_calls_have_no_names() {
+    let trace = crate::support::trace("syscalls-5.etl");
+    let found = json_lines(&run(&["diagnose", "--json", "--rule", "odd-status", &trace]).out);
+    let counts: Vec<(i64, i64)> = found
+        .iter()
+        .map(|row| (row["pid"].as_i64().unwrap(), row["count"].as_i64().unwrap()))
+        .collect();
+    // The numbers of the truth beside the trace.
+    assert_eq!(counts, [(1328, 16), (1492, 15), (1592, 11), (1408, 9)]);
+}
