@@ -315,7 +315,7 @@ fn the_examples_of_the_page_answer_right() {
         &["cpu_sample is whole", "process is whole"],
         &["cmd.exe", "2.0", "explorer.exe", "1.0"],
         &["cmd.exe         2.0", "explorer.exe    1.0"],
-        &["Time that it stands for"],
+        &["Time that it represents"],
         &[
             "PC-1",
             "run.etl",
