@@ -24,6 +24,12 @@ const LEAST_SUM: f64 = 0.8;
 /// Minimum share of the variance of a time that its own parts explain.
 const LEAST_SPLIT: f64 = 0.9;
 
+/// Maximum number of levels of sums: the waiting of a process, of its main function, of a call.
+const MOST_LEVELS: usize = 3;
+
+/// Maximum number of times that are tried in pairs.
+const MOST_PAIRED: usize = 300;
+
 /// Number of random orders of the metric for which a sum is searched, too: together with the real
 /// one two hundred, so that the smallest probability is 0.005.
 const SHUFFLES: u32 = 199;
@@ -40,14 +46,14 @@ pub(super) struct Sum {
     pub(super) p: f64,
 }
 
-/// Returns the times that add up to a metric, if they do so better than by chance. Sums of others
-/// and the time of the run itself are no candidates. `features` are all features, whether they are
+/// Returns the times that add up to a metric, if they do so better than by chance. The time of the
+/// run itself is no candidate, and sums of others are replaced by their parts. `features` are all features, whether they are
 /// candidates or not: those of a metric in random order would be others.
 pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) -> Option<Sum> {
     let candidates: Vec<Term> = all
         .iter()
         .enumerate()
-        .filter(|(_, one)| one.is_time() && !one.is_general)
+        .filter(|(_, one)| one.is_time() && !one.is_run)
         .map(|(place, one)| Term::new(place, &one.values))
         .collect();
     let mut metric = centred(metric);
@@ -57,7 +63,7 @@ pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) 
     }
     let parts = parts
         .iter()
-        .flat_map(|place| split(*place, all, &candidates))
+        .flat_map(|place| split(*place, all, &candidates, MOST_LEVELS))
         .collect();
     let least = least_variance(&metric);
     let terms: Vec<Term> = features
@@ -87,8 +93,8 @@ fn least_variance(metric: &[f64]) -> f64 {
 }
 
 /// Returns the parts of a time that is itself the sum of other candidates, such as the waiting of a
-/// process; the time alone if it is not.
-fn split(place: usize, all: &[Candidate<'_>], candidates: &[Term]) -> Vec<usize> {
+/// process, with the parts of these down to some levels; the time alone if it is not.
+fn split(place: usize, all: &[Candidate<'_>], candidates: &[Term], levels: usize) -> Vec<usize> {
     let Some(whole) = all.get(place) else {
         return vec![place];
     };
@@ -99,12 +105,14 @@ fn split(place: usize, all: &[Candidate<'_>], candidates: &[Term]) -> Vec<usize>
                 .is_some_and(|part| is_in(part, whole) && !is_one(part, whole))
         })
         .collect();
-    let (parts, share) = greedy(&inside, &centred(&whole.values));
-    if parts.len() >= 2 && share >= LEAST_SPLIT {
-        parts
-    } else {
-        vec![place]
+    let (parts, share) = in_pairs(&inside, &centred(&whole.values));
+    if parts.len() < 2 || share < LEAST_SPLIT || levels == 0 {
+        return vec![place];
     }
+    parts
+        .iter()
+        .flat_map(|part| split(*part, all, candidates, levels - 1))
+        .collect()
 }
 
 /// A time that may be part of the sum.
@@ -168,6 +176,49 @@ fn greedy<T: Borrow<Term>>(terms: &[T], metric: &[f64]) -> (Vec<usize>, f64) {
         places,
         1.0 - dot(&rest, &rest) / whole.max(f64::MIN_POSITIVE),
     )
+}
+
+/// Returns the places of terms that add up to a sum, as [`greedy`] does, but beginning with the two
+/// that leave least together. Two parts of which one is small when the other is large can vary more
+/// than their sum: then each of them alone leaves more than it takes away.
+fn in_pairs(terms: &[&Term], sum: &[f64]) -> (Vec<usize>, f64) {
+    let mut largest = terms.to_vec();
+    largest.sort_by(|a, b| b.square.total_cmp(&a.square).then(a.place.cmp(&b.place)));
+    largest.truncate(MOST_PAIRED);
+    let mut best: Option<(f64, &Term, &Term)> = None;
+    for (at, one) in largest.iter().enumerate() {
+        let gain = one.gain(sum);
+        for other in largest.iter().skip(at + 1) {
+            // What both have in common is counted twice by the sum of their gains.
+            let common = 2.0 * dot(&one.values, &other.values);
+            let both = gain + other.gain(sum) - common;
+            if best.is_none_or(|(most, ..)| both > most) {
+                best = Some((both, one, other));
+            }
+        }
+    }
+    let whole = dot(sum, sum);
+    let Some((_, one, other)) = best.filter(|(gain, ..)| *gain >= LEAST_PART * whole) else {
+        return (Vec::new(), 0.0);
+    };
+    let rest: Vec<f64> = sum
+        .iter()
+        .zip(one.values.iter().zip(&other.values))
+        .map(|(sum, (one, other))| sum - one - other)
+        .collect();
+    let others: Vec<&Term> = terms
+        .iter()
+        .copied()
+        .filter(|term| {
+            [one, other]
+                .iter()
+                .all(|known| dot(&known.unit, &term.unit) < TOGETHER)
+        })
+        .collect();
+    let (more, share) = greedy(&others, &rest);
+    let left = (1.0 - share) * dot(&rest, &rest);
+    let parts = [one.place, other.place].into_iter().chain(more).collect();
+    (parts, 1.0 - left / whole.max(f64::MIN_POSITIVE))
 }
 
 fn centred(values: &[f64]) -> Vec<f64> {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::adds_up;
 use super::chance::{corrected, p_of_correlation};
 use super::feature::{Feature, Matrix, Measure};
-use super::groups::{Candidate, Halves, TOGETHER, candidates, is_one, mark_general};
+use super::groups::{Candidate, Halves, TOGETHER, Which, candidates, is_one, mark_general};
 use super::numbers::{dot, ranks, slope, unit};
 
 /// Minimum number of runs for conclusions: among thousands of features, some always correlate with
@@ -106,7 +106,13 @@ impl Causes {
                 ..found
             };
         }
-        let mut all = candidates(&matrix.features, metric, &halves, slow - fast);
+        let is_few = (ENOUGH_RUNS..MANY_RUNS).contains(&metric.len());
+        let which = if is_few {
+            Which::All
+        } else {
+            Which::OfSlowRuns
+        };
+        let mut all = candidates(&matrix.features, metric, &halves, slow - fast, which);
         mark_general(&mut all, metric, &halves);
         let mut search = Search {
             all: &all,
@@ -115,7 +121,6 @@ impl Causes {
             tried: found.tried,
             chosen: Vec::new(),
         };
-        let is_few = (ENOUGH_RUNS..MANY_RUNS).contains(&metric.len());
         let adds_up = is_few && search.add_up(&matrix.features);
         if !adds_up {
             search.go(false);

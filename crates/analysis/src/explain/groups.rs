@@ -125,13 +125,22 @@ impl Candidate<'_> {
     }
 }
 
-/// Returns the features that slow runs have more of, as far as they can matter if slow runs took
-/// `difference` longer.
+/// The features that may be candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Those that slow runs have more of, as far as they can matter.
+    OfSlowRuns,
+    /// All that vary: a time that slow and fast runs have alike can still be a part of others.
+    All,
+}
+
+/// Returns the candidates among the features, if slow runs took `difference` longer.
 pub(super) fn candidates<'m>(
     features: &'m [Feature],
     metric: &[f64],
     halves: &Halves,
     difference: f64,
+    which: Which,
 ) -> Vec<Candidate<'m>> {
     let of_metric = unit(super::numbers::ranks(metric));
     let mut all: Vec<(f64, &Feature, f64, f64)> = Vec::new();
@@ -139,14 +148,15 @@ pub(super) fn candidates<'m>(
         let (slow, fast) = halves.means(&feature.numbers());
         let is_time = feature.name.measure.is_time();
         // Less than the share that a cause needs, since a slope above 1 can still make it one.
-        if slow > fast && (!is_time || slow - fast >= 0.03 * difference) {
+        let matters = slow > fast && (!is_time || slow - fast >= 0.03 * difference);
+        if matters || which == Which::All && is_time {
             // Different units cannot be compared. Times are ordered by their difference, the others
             // by correlation; times come first, since their size is at least 1 and a correlation at
             // most 1.
-            let size = if is_time {
-                1.0 + slow - fast
-            } else {
-                dot(&unit(super::numbers::ranks(&feature.numbers())), &of_metric)
+            let size = match which {
+                Which::All if is_time => 1.0 + deviation(&feature.numbers()),
+                _ if is_time => 1.0 + slow - fast,
+                _ => dot(&unit(super::numbers::ranks(&feature.numbers())), &of_metric),
             };
             all.push((size, feature, slow, fast));
         }
@@ -169,6 +179,16 @@ pub(super) fn candidates<'m>(
         }
     };
     all.into_iter().map(candidate).collect()
+}
+
+/// Returns the length of the deviations from the mean.
+fn deviation(values: &[f64]) -> f64 {
+    let middle = mean(values);
+    values
+        .iter()
+        .map(|value| (value - middle) * (value - middle))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// Marks candidates that are the time of the run itself, or only the sum of others.
