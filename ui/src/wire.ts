@@ -1358,6 +1358,10 @@ findings: Array<Finding>,
  */
 rules: Array<RuleState>, 
 /**
+ * The largest costs by kind if no finding costs time: where to look. They are no findings.
+ */
+costs: Array<Cost>, 
+/**
  * Origin of the answer.
  */
 source: Source, };
@@ -1396,6 +1400,10 @@ victim: string | null,
  * Key of this process.
  */
 process_key: number | null, 
+/**
+ * Number of the finding that explains most of its time; null without one.
+ */
+explained_by: number | null, 
 /**
  * All processes that it cost something, the first ones with how much.
  */
@@ -1436,6 +1444,10 @@ confidence: string,
  * Command lines that show the rows behind it.
  */
 evidence: Array<Evidence>, 
+/**
+ * The view that shows these rows; null where the evidence says it.
+ */
+spot: Spot | null, 
 /**
  * Explanation of the finding.
  */

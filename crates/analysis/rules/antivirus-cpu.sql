@@ -9,6 +9,7 @@
 -- needs: cpu_sample, samples with stacks
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods '{culprit}*' --include-dll
+-- spot: flame --weight cpu --process {pid} --module {culprit}
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_share_percent: float = 5 – of the CPU of a program; less is what every filter costs
 WITH busy AS (

@@ -8,6 +8,7 @@
 -- not proved: That the disk could have kept up: what the cache has not written yet is still to come.
 -- needs: file_io, disk_io
 -- evidence: dump file --process {pid} --details
+-- spot: file --process {pid}
 -- param min_written_mb: float = 40 – less is what programs save every day, of which nobody concludes anything
 -- param min_absorbed_percent: float = 50 – where the disk has the larger part, its speed shows
 WITH written AS (

@@ -13,6 +13,7 @@
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --details
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --chain
 -- evidence: dump dns --process {pid}
+-- spot: flame --weight wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*;crypt32.dll*'
 -- param min_single_ms: float = 500 – a server that answers does so within half a second
 WITH waits AS (
   SELECT 'revocation server' AS culprit, process_key, thread_key, stack_id, last_out_ns AS from_ns,

@@ -10,6 +10,7 @@
 -- needs: dns_query
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump dns --process {pid}
+-- spot: dns --process {pid}
 -- param min_single_ms: float = 300 – a server that answers does so within that time
 -- param min_total_ms: float = 500 – below that nobody waits for it
 WITH timeouts AS (

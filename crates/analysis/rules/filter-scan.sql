@@ -10,6 +10,7 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --details
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --chain
+-- spot: flame --weight wait --process {pid} --module {culprit}
 -- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_mean_ms: float = 1 – of many short waits: looks at files that were scanned before take less

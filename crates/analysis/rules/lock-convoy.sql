@@ -12,6 +12,7 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits
 -- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --details
 -- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --chain
+-- spot: flame --weight wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;*AwareLock*'
 -- param min_total_ms: float = 200 – below that nobody waits for it
 -- param min_count: int = 20 – fewer waits are no queue
 -- param min_share_percent: float = 5 – of the time from the first wait to the last one, in which somebody waits

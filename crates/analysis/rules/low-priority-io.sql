@@ -8,6 +8,7 @@
 -- not proved: That the program itself is in no hurry.
 -- needs: disk_io
 -- evidence: dump disk --process {pid} --details
+-- spot: disk --process {pid}
 -- param min_io_ms: float = 600 – below that it does not stand out
 -- param min_low_percent: float = 90 – of its I/O time; what has normal priority may hold up others
 -- param max_queue_percent: float = 20 – of its I/O time, that others spent in the queue: then it may be to blame

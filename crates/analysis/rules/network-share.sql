@@ -10,6 +10,7 @@
 -- needs: file_io or context_switch
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump file --process {pid} --per-process --dir-level 4
+-- spot: file --process {pid}
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
 -- param min_total_ms: float = 200 – below that nobody waits for it
 WITH remote AS (

@@ -11,6 +11,7 @@
 -- names: ntfs.sys
 -- pieces: 'NtfsCheckpointVolume' AS culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method 'Ntfs*' --details
+-- spot: flame --weight wait --process {pid} --method '*!Ntfs*'
 -- param min_single_ms: float = 10 – a checkpoint that has little to do holds the volume for less than that
 -- param min_total_ms: float = 50 – below that nobody waits for it
 WITH direct AS ( -- the thread that wrote the checkpoint ended the wait

@@ -10,6 +10,7 @@
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --chain
+-- spot: flame --weight wait --process {pid}
 -- param min_single_ms: float = 20 – of a wait; the scheduler gives threads that starve a turn after some seconds only
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_ready_percent: float = 50 – of a wait in which the other thread was ready and had no processor

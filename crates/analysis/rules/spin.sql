@@ -10,6 +10,7 @@
 -- needs: context_switch, cpu_sample, samples with stacks
 -- names: ntdll.dll or kernelbase.dll or nt*krnl*.exe
 -- evidence: dump cpu --process {culprit_pid} --methods '*' --include-dll --top-methods 20
+-- spot: flame --weight cpu --process {culprit_pid}
 -- param min_share_percent: float = 20 – of the CPU of its process; a little waiting in loops is usual and cheap
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_alone_percent: float = 50 – of the CPU of its process where nobody else waits: then it is only wasted

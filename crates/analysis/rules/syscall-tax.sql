@@ -11,6 +11,7 @@
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods '{culprit}*;*!PerfInfoLog*' --include-dll
+-- spot: flame --weight cpu --process {pid} --method '{culprit}*;*!PerfInfoLog*'
 -- param min_share_percent: float = 5 – of the CPU of a program; logging alone costs less than that
 -- param min_total_ms: float = 100 – below that nobody waits for it
 WITH busy AS (

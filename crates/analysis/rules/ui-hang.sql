@@ -12,6 +12,8 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {wait_pid} --details
 -- evidence: dump ui-delay --process {reported_pid} --details
+-- spot: flame --weight cpu --process {busy_pid} --method {culprit}
+-- spot: flame --weight wait --process {blocked_pid}
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
 -- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
@@ -139,7 +141,9 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, uni
   first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
   first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns,
   CASE WHEN (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS wait_pid,
-  CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid
+  CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
+  CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,
+  CASE WHEN d.state LIKE 'waited%' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS blocked_pid
 FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state
 LEFT JOIN process v ON v.process_key = d.process_key
 WHERE c.total_ns >= $min_total_ms * 1000000

@@ -13,6 +13,7 @@
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --chain
 -- evidence: dump user-lock --process {reported_pid} --details
+-- spot: flame --weight wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*'
 -- param min_single_ms: float = 20 – a window that stands still for longer stutters under the mouse
 -- param min_total_ms: float = 100 – below that nobody notices
 -- param min_wait_us: float = 500 – the lock is asked for all the time; shorter waits and holds are its everyday price

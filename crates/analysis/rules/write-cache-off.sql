@@ -9,6 +9,7 @@
 -- needs: disk_io, disk
 -- pieces: culprit, process_key, init_ns AS from_ns, complete_ns AS to_ns FROM writes
 -- evidence: dump disk --process {pid} --details
+-- spot: disk --process {pid}
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_mean_us: float = 1000 – disks that need no cache, as those with flash and a battery, write in less time
 WITH off AS (

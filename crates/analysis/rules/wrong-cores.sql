@@ -9,6 +9,7 @@
 -- not proved: Whether the policy of the power scheme kept it there, or an affinity that the program asked for.
 -- needs: context_switch, cpu_core
 -- evidence: dump wait --process {pid} --details
+-- spot: flame --weight ready --process {pid}
 -- param min_efficient_percent: float = 90 – of its CPU was on efficient cores: else the program may run on others
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_ready_us: float = 500 – shorter turns of others are everyday scheduling

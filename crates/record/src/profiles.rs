@@ -120,9 +120,26 @@ profiles! {
         ["cpu", "wait", "disk", "start"], file_only;
 }
 
-/// Finds a profile by its name, ignoring case.
+/// Profiles that are built into wpr.
+const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap Pool VirtualAllocation Audio \
+    Video Power InternetExplorer EdgeBrowser Minifilter GPU Handle XAMLActivity HTMLActivity \
+    DesktopComposition \
+    XAMLAppResponsiveness HTMLResponsiveness ReferenceSet ResidentSet XAMLHTMLAppMemoryAnalysis UTC DotNET \
+    WdfTraceLoggingProvider HeapSnapshot";
+
+/// Returns the names of the profiles that are built into wpr.
+pub fn built_in() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.split_whitespace()
+}
+
+/// Finds a profile by its name, ignoring case. `CPU`, as wpr spells its own profile, is that one: it
+/// records something else than our `cpu`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Profile> {
+    let bare = name.split('.').next().unwrap_or_default();
+    if built_in().any(|known| known == bare) {
+        return None;
+    }
     PROFILES
         .iter()
         .find(|profile| profile.name.eq_ignore_ascii_case(name))
@@ -154,4 +171,23 @@ pub fn of_question(question: &str) -> impl Iterator<Item = &'static Profile> {
     PROFILES
         .iter()
         .filter(move |profile| profile.questions.contains(&question))
+}
+
+#[cfg(test)]
+mod spelling {
+    use super::find;
+
+    #[test]
+    fn names_as_wpr_spells_them_are_those_of_wpr() {
+        for (name, own) in [
+            ("cpu", Some("cpu")),
+            ("Cpu", Some("cpu")),
+            ("CPU", None),
+            ("CPU.Light", None),
+            ("Registry", None),
+            ("registry", Some("registry")),
+        ] {
+            assert_eq!(find(name).map(|profile| profile.name), own, "{name}");
+        }
+    }
 }

@@ -9,15 +9,8 @@ use crate::args::{BootArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
 use crate::step::Step;
 
-/// Profiles that are built into wpr.
-const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap Pool VirtualAllocation Audio \
-    Video Power InternetExplorer EdgeBrowser Minifilter GPU Handle XAMLActivity HTMLActivity \
-    DesktopComposition \
-    XAMLAppResponsiveness HTMLResponsiveness ReferenceSet ResidentSet XAMLHTMLAppMemoryAnalysis UTC DotNET \
-    WdfTraceLoggingProvider HeapSnapshot";
-
-/// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence;
-/// `folder` contains their file.
+/// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence, unless
+/// a name is spelled as wpr spells its own; `folder` contains their file.
 fn profile(name: &str, folder: &Path) -> Result<String> {
     if let Some(own) = profiles::find(name) {
         return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
@@ -37,10 +30,7 @@ fn profile(name: &str, folder: &Path) -> Result<String> {
     }
     // wpr accepts a level of detail after the name: `CPU.Light`, `CPU.Verbose`.
     let bare = name.split('.').next().unwrap_or_default();
-    if BUILT_IN
-        .split_whitespace()
-        .any(|known| known.eq_ignore_ascii_case(bare))
-    {
+    if profiles::built_in().any(|known| known.eq_ignore_ascii_case(bare)) {
         return Ok(name.to_owned());
     }
     if ends_with(name, ".etl") {

@@ -1,13 +1,16 @@
 //! Findings of the rules, with the keys and times that the page needs to go to them.
 
-use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow, RuleRow};
+use etwkit_analysis::diagnose::{CostRow, DiagnoseRequest, FindingRow, RuleRow};
 use etwkit_base::shell;
 use etwkit_query::Session;
 
 use crate::api::Call;
 use crate::cells::{asked, whole};
 use crate::problem::Result;
-use crate::wire::{Evidence, Finding, FindingsAnswer, FindingsRequest, Range, RuleState, Source};
+use crate::wire::{
+    Chip, Cost, Evidence, Field, Finding, FindingsAnswer, FindingsRequest, Range, RuleState,
+    Source, Spot, Weight,
+};
 
 /// Largest number of processes for one id: Windows reuses ids.
 const MOST_PROCESSES: usize = 50;
@@ -27,8 +30,13 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
         .findings
         .into_iter()
         .map(|row| finding(row, &session, &path));
+    let costs = diagnosis
+        .costs
+        .into_iter()
+        .map(|row| cost(row, &session, &path));
     let answer = FindingsAnswer {
         findings: each.collect::<Result<_>>()?,
+        costs: costs.collect::<Result<_>>()?,
         rules: diagnosis.rules.into_iter().map(rule).collect(),
         source: Source {
             command: format!("etwkit diagnose --details {}", shell::quoted(&path)),
@@ -42,11 +50,14 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
 }
 
 fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
-    let evidence = row
-        .evidence
-        .lines()
-        .map(|line| evidence(line, &row, session, path));
-    let evidence = evidence.collect::<Result<_>>()?;
+    let victim = row.pid.zip(row.process_key);
+    let evidence = evidence(&row.evidence, victim, session, path)?;
+    let spot = row
+        .spot
+        .as_deref()
+        .map(|line| spot(line, victim, session))
+        .transpose()?
+        .flatten();
     let name = row.process.as_deref().unwrap_or("?");
     Ok(Finding {
         victim: row.pid.map(|pid| format!("{name} ({pid})")),
@@ -58,7 +69,9 @@ fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
         stack: lines(row.stack.as_deref()),
         chain: lines(row.chain.as_deref()),
         evidence,
+        spot,
         number: row.number,
+        explained_by: row.explained_by,
         rule: row.rule,
         sentence: row.sentence,
         culprit: row.culprit,
@@ -73,6 +86,17 @@ fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
         why: row.why,
         fix: row.fix,
         not_proved: row.not_proved,
+    })
+}
+
+fn cost(row: CostRow, session: &Session, path: &str) -> Result<Cost> {
+    Ok(Cost {
+        evidence: evidence(&row.evidence, None, session, path)?,
+        share: row.cost_percent.map(|percent| percent / 100.0),
+        chain: lines(row.chain.as_deref()),
+        kind: row.kind,
+        sentence: row.sentence,
+        cost_ns: row.cost_ns,
     })
 }
 
@@ -92,18 +116,34 @@ fn rule(row: RuleRow) -> RuleState {
     }
 }
 
-fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Result<Evidence> {
+/// Returns the command lines of a finding. `victim` has the id and the key of its process.
+fn evidence(
+    lines: &str,
+    victim: Option<(i64, i64)>,
+    session: &Session,
+    path: &str,
+) -> Result<Vec<Evidence>> {
+    lines
+        .lines()
+        .map(|line| one_line(line, victim, session, path))
+        .collect()
+}
+
+fn one_line(
+    line: &str,
+    victim: Option<(i64, i64)>,
+    session: &Session,
+    path: &str,
+) -> Result<Evidence> {
     let words = shell::split(line);
-    let pid = words
+    let pid: Option<i64> = words
         .iter()
         .skip_while(|word| *word != "--process")
         .nth(1)
         .and_then(|pid| pid.parse().ok());
-    let processes = match (pid, row.process_key) {
-        // Windows reuses ids, but the id of the victim identifies its process.
-        (Some(pid), Some(victim)) if row.pid == Some(pid) => vec![victim],
-        (Some(pid), _) => processes_of(pid, session)?,
-        (None, _) => Vec::new(),
+    let processes = match pid {
+        Some(pid) => processes_of(pid, victim, session)?,
+        None => Vec::new(),
     };
     // Names out of the trace stand in the line: each word is quoted anew, so that a shell runs none of them.
     let command = format!("etwkit {} {}", shell::joined(&words), shell::quoted(path));
@@ -114,8 +154,59 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
     })
 }
 
-/// Returns the keys of the processes that had an id.
-fn processes_of(pid: i64, session: &Session) -> Result<Vec<i64>> {
+/// Returns the view of a line such as `flame --weight wait --process 12 --method 'Ntfs*'`; nothing if
+/// it cannot be read, as the rules of a user may be wrong.
+fn spot(line: &str, victim: Option<(i64, i64)>, session: &Session) -> Result<Option<Spot>> {
+    let words = shell::split(line);
+    let Some((view, options)) = words.split_first() else {
+        return Ok(None);
+    };
+    let mut spot = Spot {
+        view: view.clone(),
+        weight: None,
+        chips: Vec::new(),
+    };
+    for option in options.chunks(2) {
+        let [name, value] = option else {
+            return Ok(None);
+        };
+        let (field, values) = match name.as_str() {
+            "--weight" => {
+                let Ok(weight) = serde_json::from_value::<Weight>(value.as_str().into()) else {
+                    return Ok(None);
+                };
+                spot.weight = Some(weight);
+                continue;
+            }
+            "--process" => {
+                let Ok(pid) = value.parse() else {
+                    return Ok(None);
+                };
+                let keys = processes_of(pid, victim, session)?;
+                (Field::Process, keys.iter().map(i64::to_string).collect())
+            }
+            "--module" => (Field::Module, vec![value.clone()]),
+            "--method" => (Field::Method, value.split(';').map(str::to_owned).collect()),
+            "--file" => (Field::File, vec![value.clone()]),
+            _ => return Ok(None),
+        };
+        spot.chips.push(Chip {
+            field,
+            values,
+            exclude: false,
+        });
+    }
+    Ok(Some(spot))
+}
+
+/// Returns the keys of the processes that had an id. Windows reuses ids, but that of the victim
+/// identifies its process.
+fn processes_of(pid: i64, victim: Option<(i64, i64)>, session: &Session) -> Result<Vec<i64>> {
+    if let Some((of_victim, key)) = victim
+        && of_victim == pid
+    {
+        return Ok(vec![key]);
+    }
     let sql = format!("SELECT process_key FROM process WHERE pid = {pid} ORDER BY process_key");
     let rows = asked(session, &sql, MOST_PROCESSES)?.rows;
     Ok(rows

@@ -90,9 +90,32 @@ export function spotRange(finding: Finding, whole: Range): Range | null {
 
 type Place = Pick<ViewState, "view" | "chips" | "settings">;
 
-/** The view of the first command line that one shows. */
+/** The tables that the views of rules show, by view and weight. */
+const TABLES: Record<string, string> = {
+  "flame cpu": "cpu_sample",
+  "flame wait": "context_switch",
+  "flame ready": "context_switch",
+  disk: "disk_io",
+  file: "file_io",
+  "hard-fault": "hard_fault",
+  dns: "dns_query",
+  registry: "registry_io",
+};
+
+/** The view that the rule itself names, if the trace has what it shows. */
+function placeOfRule({ spot }: Finding, has: (table: string) => boolean): Place | null {
+  if (spot === null) return null;
+  const table = TABLES[spot.weight === null ? spot.view : `${spot.view} ${spot.weight}`];
+  if (table === undefined || !has(table)) return null;
+  const settings = spot.weight === null ? {} : { [spot.view]: { weight: spot.weight } };
+  return { view: spot.view, chips: spot.chips, settings };
+}
+
+/** The view of the rule, or that of the first command line that one shows. */
 function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
   const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
+  const place = placeOfRule(finding, has);
+  if (place !== null) return place;
   for (const evidence of finding.evidence) {
     const asked = askedBy(evidence.words, questions);
     if (asked === null) continue;

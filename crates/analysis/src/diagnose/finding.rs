@@ -41,6 +41,7 @@ etwkit_query::declare! {
         explained_by: Option<i64> = "Number of the finding that explains most of its time; null without one.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
         evidence: String = "Command lines that show the rows behind it, a line for each, without the program and the extract.",
+        spot: Option<String> = "View of the page that shows these rows, with what narrows it; null where the evidence says it.",
         why: String = "Why this happens.",
         fix: String = "What to do about it.",
         not_proved: String = "What the finding does not prove.",
@@ -221,6 +222,10 @@ impl<'s> Findings<'s> {
             explained_by: None,
             confidence: self.confidence(rule, first),
             evidence: evidence.join("\n"),
+            spot: rule
+                .spots
+                .iter()
+                .find_map(|template| line(template, |name| words.get(name))),
             why: rule.why.clone(),
             fix: fill(&rule.fix, value),
             not_proved: rule.not_proved.clone(),

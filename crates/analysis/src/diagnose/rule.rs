@@ -46,6 +46,9 @@ pub struct Rule {
     pub names: Vec<String>,
     /// Command lines that show the rows behind it, without the name of the program.
     pub evidence: Vec<String>,
+    /// Views of the page that show these rows, with what narrows them: `flame --weight wait --process {pid}`. The
+    /// first one whose columns a row has is used.
+    pub spots: Vec<String>,
     /// The columns `culprit`, `process_key`, `from_ns` and `to_ns` of its pieces, and the part of its SQL that
     /// has them.
     pieces: String,
@@ -124,6 +127,7 @@ impl Rule {
             needs: list("needs"),
             names: list("names"),
             evidence: header.all("evidence").map(str::to_owned).collect(),
+            spots: header.all("spot").map(str::to_owned).collect(),
             pieces: header.one("pieces"),
             query: Query::own(Cow::<str>::Owned(name.to_owned()), text.to_owned()),
             text: text.to_owned(),

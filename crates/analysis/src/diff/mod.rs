@@ -5,10 +5,13 @@
 
 mod compare;
 mod facts;
+mod fail_on;
+mod findings;
 mod key;
 mod load;
 mod parts;
 mod report;
+mod results;
 mod rows;
 mod sentence;
 mod side;
@@ -21,7 +24,9 @@ use etwkit_query::dump::rows::Field;
 use etwkit_query::question::{Answer, Form, OptionError, Question, Words, fields, group, option};
 
 pub use parts::Parts;
-pub use rows::{Change, CounterChange, Fact, MarkChange, Remark, Summary};
+pub use rows::{
+    Change, CounterChange, Fact, FindingChange, MarkChange, Remark, ResultChange, Summary,
+};
 
 /// Rows of each table for people, so that the tables of a comparison take a few screens.
 const SHOWN: usize = 8;
@@ -32,6 +37,7 @@ etwkit_query::declare! {
         "summary" => Summary = "The comparison in one sentence.",
         "sides" => Sides = "What A and B are.",
         "remarks" => Remarks = "What makes them harder to compare, and what was not recorded.",
+        "findings" => Findings = "Findings of the rules of `diagnose`, on one side or on both.",
         "marks" => Marks = "Times from mark to mark.",
         "processes" => Processes = "Processes, by name and command line.",
         "modules" => Modules = "Modules in the stacks of processes.",
@@ -45,6 +51,7 @@ etwkit_query::declare! {
         "hard-faults" => HardFaults = "Hard page faults by file.",
         "dns" => Dns = "DNS queries.",
         "counters" => Counters = "Counters of processors.",
+        "results" => Results = "Operations that failed: system calls, files, registry; exceptions.",
         "settings" => Settings = "Settings of the machine: disks, power, services.",
         "versions" => Versions = "Modules with another version, and those that only one side has.",
     }
@@ -78,6 +85,9 @@ etwkit_query::declare! {
         /// Differences below this share of the larger side are also noise: two runs of the same
         /// program differ by that much
         noise_percent: f64 = option("PERCENT").called("noise-percent").shape() => 5.0,
+        /// Exit with code 3 if B takes longer than A by more than a share or a time, else with 0:
+        /// slower, slower:5% or slower:200ms
+        fail_on: Option<String> = option("WHAT").called("fail-on").output(),
     }
 }
 
@@ -92,6 +102,8 @@ impl DiffTable {
             Self::Summary => fields::<Summary>(),
             Self::Sides | Self::Settings | Self::Versions => fields::<Fact>(),
             Self::Remarks => fields::<Remark>(),
+            Self::Findings => fields::<FindingChange>(),
+            Self::Results => fields::<ResultChange>(),
             Self::Marks => fields::<MarkChange>(),
             Self::Counters => fields::<CounterChange>(),
             _ => fields::<Change>(),
@@ -135,7 +147,7 @@ impl Question for DiffRequest {
                 return Err(OptionError::Value { option, problem });
             }
         }
-        Ok(())
+        fail_on::FailOn::of(self).map(|_| ())
     }
 
     fn one_table(&self) -> Option<&'static str> {

@@ -12,11 +12,14 @@ use etwkit_query::dump::pmc::PmcRequest;
 use etwkit_query::question::{Above, Answer, Line, Question, Shows, Words};
 
 use super::compare::{Compared, Scale, changes, counters};
-use super::rows::{Change, Remark, Summary};
+use super::fail_on::FailOn;
+use super::rows::{Change, Fact, FindingChange, Remark, Summary};
 use super::side::Sides;
 use super::totals::Sums;
-use super::view::{CHANGES, COUNTERS, FACTS, Has, MARKS, REMARKS, SUMMARY, Shown};
-use super::{DiffRequest, DiffTable, facts, load, sentence};
+use super::view::{
+    CHANGES, COUNTERS, FACTS, FINDINGS, Has, MARKS, REMARKS, RESULTS, SUMMARY, Shown,
+};
+use super::{DiffRequest, DiffTable, facts, findings, load, results, sentence};
 use crate::Result;
 use crate::wait::{WaitBy, WaitRequest};
 
@@ -138,11 +141,14 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
                 ..PmcRequest::default()
             }
             .show_sql(),
+            DiffTable::Results => results::sql(asked),
             DiffTable::Settings => facts::SETTINGS.to_owned(),
             DiffTable::Versions => facts::versions_sql(asked),
-            DiffTable::Summary | DiffTable::Sides | DiffTable::Remarks | DiffTable::Marks => {
-                "SELECT * FROM trace".to_owned()
-            }
+            DiffTable::Summary
+            | DiffTable::Sides
+            | DiffTable::Remarks
+            | DiffTable::Findings
+            | DiffTable::Marks => "SELECT * FROM trace".to_owned(),
         }
     };
     let named = |table: DiffTable| format!("-- {}, of each side\n{};", table.word(), of(table));
@@ -158,6 +164,7 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
     }
     let mut report = Report::new(asked, &both, top);
     report.remarks.extend(facts::remarks(&both)?);
+    report.judge()?;
     let mut processes = Some(processes);
     for section in SECTIONS {
         // The sentence is made of the first two.
@@ -216,6 +223,8 @@ struct Report<'a> {
     tables: Vec<(DiffTable, String, Answer)>,
     processes: Vec<Change>,
     modules: Vec<Change>,
+    findings: Vec<FindingChange>,
+    settings: Vec<Fact>,
     /// True if no table has a row so far, and none has noise.
     is_same: bool,
 }
@@ -240,8 +249,27 @@ impl<'a> Report<'a> {
             tables: Vec::new(),
             processes: Vec::new(),
             modules: Vec::new(),
+            findings: Vec::new(),
+            settings: Vec::new(),
             is_same: true,
         }
+    }
+
+    /// Asks the rules of both sides.
+    fn judge(&mut self) -> Result<()> {
+        let is_wanted = [DiffTable::Findings, DiffTable::Summary]
+            .into_iter()
+            .any(|table| self.asked.wants(table));
+        if !is_wanted {
+            return Ok(());
+        }
+        if findings::can_be_judged(self.both) {
+            self.findings = findings::findings(self.both)?;
+        } else {
+            let why = "Findings: not compared, rules judge whole traces".to_owned();
+            self.remarks.push(why);
+        }
+        Ok(())
     }
 
     /// Returns the sums of both sides; adds a remark if one side lacks them.
@@ -336,6 +364,7 @@ impl<'a> Report<'a> {
 
     /// Adds tables that have no sums of times.
     fn others(&mut self) -> Result<()> {
+        self.results()?;
         if self.asked.wants(DiffTable::Counters) {
             let title = "Counters of processors";
             let loaded = load(self.asked, self.both, DiffTable::Counters)?;
@@ -347,6 +376,9 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         let (asked, both) = (self.asked, self.both);
+        if asked.wants(DiffTable::Settings) || asked.wants(DiffTable::Summary) {
+            self.settings = facts::settings(asked, both)?;
+        }
         for (table, title, name, load) in [
             (
                 DiffTable::Settings,
@@ -388,6 +420,39 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
+    /// Adds the operations that failed.
+    fn results(&mut self) -> Result<()> {
+        if !self.asked.wants(DiffTable::Results) {
+            return Ok(());
+        }
+        let rows = results::results(self.asked, self.both)?;
+        self.is_same &= rows.is_empty();
+        let (rows, foot) = self.cut(Compared { rows, hidden: 0 });
+        if !rows.is_empty() {
+            let answer = Answer::rows(&(), &RESULTS, rows).with_foot(foot);
+            let title = "Operations that failed".to_owned();
+            self.tables.push((DiffTable::Results, title, answer));
+        }
+        Ok(())
+    }
+
+    /// Returns the rows of findings, with a title, unless there are none.
+    fn finding_table(&mut self) -> Option<(DiffTable, String, Answer)> {
+        let mut rows: Vec<FindingChange> = self.findings.clone();
+        // Text leaves out what both have, since it explains no difference.
+        if self.top > 0 {
+            rows.retain(|row| {
+                row.only_in.is_some() || row.difference_ns.abs() > self.scale.noise_ns
+            });
+        }
+        let (rows, foot) = self.cut(Compared { rows, hidden: 0 });
+        let is_shown = self.asked.wants(DiffTable::Findings) && !rows.is_empty();
+        is_shown.then(|| {
+            let answer = Answer::rows(&(), &FINDINGS, rows).with_foot(foot);
+            (DiffTable::Findings, "Findings, B - A".to_owned(), answer)
+        })
+    }
+
     fn counters(&mut self, [a, b]: [Sums; 2], title: &str) {
         let compared = counters(a, b, self.scale.noise_percent);
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
@@ -418,15 +483,7 @@ impl<'a> Report<'a> {
         let mut all = Vec::new();
         let wants = |table| asked.wants(table);
         if wants(DiffTable::Summary) {
-            let is_same = self.is_same && both.wall_difference().unwrap_or(0) == 0;
-            let sentence = sentence::sentence(both, &self.processes, &self.modules, is_same);
-            let head = Line::heading(sentence.clone());
-            let answer = Answer::rows(&(), &SUMMARY, vec![summary(both, sentence)]);
-            all.push((
-                DiffTable::Summary,
-                String::new(),
-                answer.with_head([head]).showing(Shows::Sums),
-            ));
+            all.push((DiffTable::Summary, String::new(), self.summary()));
         }
         if wants(DiffTable::Sides) {
             let answer = Answer::rows(&"", &FACTS, facts::sides(both));
@@ -441,6 +498,7 @@ impl<'a> Report<'a> {
             let answer = Answer::rows(&(), &REMARKS, rows).showing(Shows::Untitled);
             all.push((DiffTable::Remarks, "What to know".to_owned(), answer));
         }
+        all.extend(self.finding_table());
         let marks = if wants(DiffTable::Marks) {
             both.mark_changes()
         } else {
@@ -454,6 +512,10 @@ impl<'a> Report<'a> {
                 answer,
             ));
         }
+        let fails = FailOn::of(asked).ok().flatten().map(|fail_on| {
+            let [a, b] = &both.sides;
+            fail_on.is_hit(a.wall_ns, b.wall_ns)
+        });
         all.extend(self.tables);
         let is_one = asked.table.is_some();
         // One table alone needs no title.
@@ -464,7 +526,37 @@ impl<'a> Report<'a> {
                 answer,
             )
         };
-        Answer::report(all.into_iter().map(titled)).below(Above::Nothing)
+        Answer::report(all.into_iter().map(titled))
+            .below(Above::Nothing)
+            .with_verdict(fails)
+    }
+
+    /// Returns the sentence, and the process that explains most if the sentence names something
+    /// else.
+    fn summary(&self) -> Answer {
+        let both = self.both;
+        let is_same = self.is_same && both.wall_difference().unwrap_or(0) == 0;
+        let finding = findings::lead(&self.findings, self.scale.wall_ns, self.scale.noise_ns);
+        let rows = sentence::Rows {
+            finding,
+            settings: &self.settings,
+            processes: &self.processes,
+            modules: &self.modules,
+        };
+        let sentence = sentence::sentence(both, &rows, is_same);
+        let busiest = sentence::busiest(both, &rows);
+        let head = Line::heading(sentence.clone());
+        let more = busiest
+            .clone()
+            .filter(|busiest| !sentence.ends_with(busiest.as_str()))
+            .map(|busiest| Line::new(format!("By process: {busiest}")));
+        let row = Summary {
+            busiest,
+            ..summary(both, sentence)
+        };
+        Answer::rows(&(), &SUMMARY, vec![row])
+            .with_head([head].into_iter().chain(more))
+            .showing(Shows::Sums)
     }
 }
 
@@ -496,6 +588,7 @@ fn summary(both: &Sides, sentence: String) -> Summary {
     let ((from_a_ns, to_a_ns), (from_b_ns, to_b_ns)) = (a.bounds(), b.bounds());
     Summary {
         sentence,
+        busiest: None,
         wall: both.wall.word().to_owned(),
         wall_a_ns: a.wall_ns,
         wall_b_ns: b.wall_ns,

@@ -3,7 +3,10 @@
 etwkit_query::declare! {
     /// The comparison in one sentence, and the wall times.
     pub row Summary {
-        sentence: String = "What differs most, in one sentence.",
+        sentence: String = "What differs most, in one sentence: a finding of one side if there is one, else a \
+            setting, else a process.",
+        busiest: Option<String> = "The process that explains most of the difference, in one sentence; missing if no \
+            process differs.",
         wall: String = "What the wall time is: `marks`, `process`, `range` or `recording`.",
         wall_a_ns: i64 = "Wall time of A.",
         wall_b_ns: i64 = "Wall time of B.",
@@ -19,6 +22,32 @@ etwkit_query::declare! {
     /// A limit of the comparison.
     pub row Remark {
         remark: String = "What the reader should know, in one sentence.",
+    }
+
+    /// A finding of the rules of `diagnose` on one side or on both.
+    pub row FindingChange {
+        rule: String = "Rule that found it.",
+        culprit: String = "What is to blame: a driver, process, server, file or setting.",
+        process: Option<String> = "The process that it cost most.",
+        only_in: Option<String> = "`A` or `B`, where the other side was checked and has none of it.",
+        not_checked_in: Option<String> = "`A` or `B`, where the other side lacks what the rule needs.",
+        a_ns: Option<i64> = "Its cost in A; missing for notes, which cost no time, and where A has none of it.",
+        b_ns: Option<i64> = "Its cost in B.",
+        difference_ns: i64 = "B − A.",
+        is_explained: bool = "Whether another finding of the same side explains most of its time.",
+        sentence: String = "The finding as a sentence, of the side where it costs more.",
+    }
+
+    /// A result of operations that failed, on one side or on both.
+    pub row ResultChange {
+        kind: String = "`system call`, `file`, `registry` or `exception`.",
+        name: String = "The function or operation that failed; the type of an exception.",
+        result: String = "Name of the status; the message of an exception.",
+        process: Option<String> = "Process.",
+        only_in: Option<String> = "`A` or `B`, where the other side has none of it.",
+        is_new_result: bool = "Whether no operation of the other side ends with this result.",
+        count_a: i64 = "How often in A.",
+        count_b: i64 = "How often in B.",
     }
 
     /// Something on both sides that is not a number: about the machine, a module or a setting.

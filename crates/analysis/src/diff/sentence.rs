@@ -2,7 +2,7 @@
 
 use etwkit_query::time_format::seconds;
 
-use super::rows::Change;
+use super::rows::{Change, Fact, FindingChange};
 use super::side::{Sides, Wall};
 
 /// Minimum share of the growth of a process for which a module is named.
@@ -12,26 +12,85 @@ const MOST_OF_IT: f64 = 0.5;
 /// with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
-/// Returns the sentence. Rows are ascending: the last one explains most.
-pub(super) fn sentence(
-    both: &Sides,
-    processes: &[Change],
-    modules: &[Change],
-    is_same: bool,
-) -> String {
-    if is_same {
+/// The rows that the sentence is made of. Those of tables are ascending: the last one explains most.
+pub(super) struct Rows<'r> {
+    /// The finding that explains most.
+    pub(super) finding: Option<&'r FindingChange>,
+    pub(super) settings: &'r [Fact],
+    pub(super) processes: &'r [Change],
+    pub(super) modules: &'r [Change],
+}
+
+/// Returns the sentence: the wall times and their explanation. A cause that one side alone has
+/// explains more than any sum; a changed setting explains more than a process where nothing says
+/// what took long.
+pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
+    if is_same && rows.finding.is_none() {
         return "Nothing differs between A and B".to_owned();
     }
     let wall = wall(both);
-    // The measured process goes first, if there is one.
-    let of_wall = |row: &&Change| match &both.wall {
+    let is_measured = both.wall != Wall::Recording;
+    let cause = rows.finding.map(finding).or_else(|| {
+        rows.settings
+            .iter()
+            .find(|_| !is_measured)
+            .and_then(setting)
+    });
+    match (cause, busiest(both, rows)) {
+        (Some(cause), _) if is_measured => format!("{wall}; {cause}"),
+        // The length of a recording explains nothing, so the cause goes first.
+        (Some(cause), _) => format!("{} ({wall})", capitalised(&cause)),
+        (None, Some(busiest)) => format!("{wall}; {busiest}"),
+        (None, None) => wall,
+    }
+}
+
+/// Returns the process that explains most, if one differs.
+pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
+    // The measured process goes first, if there is one. Without one, waits are mostly those of
+    // threads without work: what computes more or waits for a processor goes before them.
+    let is_best = |row: &&Change| match &both.wall {
         Wall::Process(name) => row.name.eq_ignore_ascii_case(name),
+        Wall::Recording => row.of_time != "wait",
         _ => true,
     };
-    match processes.iter().rev().find(of_wall).or(processes.last()) {
-        Some(top) => format!("{wall}; {}", process(top, modules)),
-        None => wall,
+    let rows_of = rows.processes;
+    let top = rows_of.iter().rev().find(is_best).or(rows_of.last())?;
+    Some(process(top, rows.modules))
+}
+
+/// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`.
+fn finding(row: &FindingChange) -> String {
+    let sentence = &row.sentence;
+    match (&row.only_in, row.a_ns, row.b_ns) {
+        (Some(side), ..) => format!("only in {side}: {sentence}"),
+        (None, Some(a), Some(b)) => {
+            let (more, less, side) = if b > a { (b, a, "B") } else { (a, b, "A") };
+            format!(
+                "more in {side} ({} s instead of {} s): {sentence}",
+                seconds(more, 3),
+                seconds(less, 3)
+            )
+        }
+        _ => sentence.clone(),
     }
+}
+
+/// Formats `write cache of disk 0 is off in B and on in A`. Only settings of the hardware count:
+/// services and facts differ between any two recordings.
+fn setting(fact: &Fact) -> Option<String> {
+    let topic = fact.topic.as_deref()?;
+    let (a, b) = (fact.a.as_deref()?, fact.b.as_deref()?);
+    ["disk", "volume", "power", "cpu", "adapter"]
+        .contains(&topic)
+        .then(|| format!("{} is {b} in B and {a} in A", fact.name))
+}
+
+/// Returns a text with its first letter as a capital.
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars.clone()).collect()
 }
 
 /// Formats `B takes 4.200 s longer (11.800 s against 7.600 s between "Start" and "End")`.

@@ -3,7 +3,9 @@
 use etwkit_query::question::Format::{Bytes, Fixed, Milliseconds, Seconds, Whole, Word};
 use etwkit_query::question::{Column, Ranked, View};
 
-use super::rows::{Change, CounterChange, Fact, MarkChange, Remark, Summary};
+use super::rows::{
+    Change, CounterChange, Fact, FindingChange, MarkChange, Remark, ResultChange, Summary,
+};
 
 /// The values of a table of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,3 +191,71 @@ pub(super) const REMARKS: View<(), Remark> = View::new(
     |_| 0.0,
 )
 .ranking(|()| Ranked::No);
+
+type Found = Column<(), FindingChange>;
+
+pub(super) const FINDINGS: View<(), FindingChange> = View::new(
+    &[
+        Found::new("Difference", "B-A ms", Milliseconds, |(), row| {
+            cost(row, Some(row.difference_ns)).into()
+        })
+        .or("note"),
+        Found::new("A", "A ms", Milliseconds, |(), row| row.a_ns.into()).or(""),
+        Found::new("B", "B ms", Milliseconds, |(), row| row.b_ns.into()).or(""),
+        Found::new("Remark", "", Word, |(), row| side_of(row).into()).or(""),
+        Found::new("Rule", "Rule", Word, |(), row| row.rule.clone().into()),
+        Found::new("Culprit", "Culprit", Word, |(), row| {
+            row.culprit.clone().into()
+        }),
+        Found::new("Process", "Victim", Word, |(), row| {
+            row.process.clone().into()
+        })
+        .or(""),
+        Found::new("Finding", "Finding", Word, |(), row| {
+            row.sentence.clone().into()
+        })
+        .hidden(),
+    ],
+    |row| row.difference_ns.unsigned_abs() as f64,
+);
+
+/// Returns a time unless the finding is a note, which costs none.
+fn cost(row: &FindingChange, ns: Option<i64>) -> Option<i64> {
+    ns.filter(|_| row.a_ns.is_some() || row.b_ns.is_some())
+}
+
+/// Returns `only in B`, or the side that could not be checked.
+fn side_of(row: &FindingChange) -> Option<String> {
+    let only = row.only_in.as_ref().map(|side| format!("only in {side}"));
+    let unknown = || {
+        row.not_checked_in
+            .as_ref()
+            .map(|side| format!("not checked in {side}"))
+    };
+    only.or_else(unknown)
+}
+
+type Failed = Column<(), ResultChange>;
+
+pub(super) const RESULTS: View<(), ResultChange> = View::new(
+    &[
+        Failed::new("CountA", "Count A", Whole, |(), row| row.count_a.into()),
+        Failed::new("CountB", "Count B", Whole, |(), row| row.count_b.into()),
+        Failed::new("Remark", "", Word, |(), row| {
+            row.only_in
+                .as_ref()
+                .map(|side| format!("only in {side}"))
+                .into()
+        })
+        .or(""),
+        Failed::new("Kind", "Of", Word, |(), row| row.kind.clone().into()),
+        Failed::new("Name", "Operation", Word, |(), row| row.name.clone().into()),
+        Failed::new("Result", "Result", Word, |(), row| {
+            row.result.clone().into()
+        }),
+        Failed::new("Process", "Process", Word, |(), row| {
+            row.process.clone().into()
+        }),
+    ],
+    |row| row.count_a.abs_diff(row.count_b) as f64,
+);

@@ -2,14 +2,19 @@
 
 use std::cmp::Ordering;
 
+use super::adds_up;
 use super::chance::{corrected, p_of_correlation};
-use super::feature::{Feature, Matrix};
-use super::groups::{Candidate, Halves, TOGETHER, candidates, mark_general};
+use super::feature::{Feature, Matrix, Measure};
+use super::groups::{Candidate, Halves, TOGETHER, candidates, is_one, mark_general};
 use super::numbers::{dot, ranks, slope, unit};
 
 /// Minimum number of runs for conclusions: among thousands of features, some always correlate with
 /// a handful of runs.
 pub(super) const ENOUGH_RUNS: usize = 8;
+
+/// Number of runs from which correlations alone tell causes apart. Below it, causes are first
+/// looked for among times that add up to the metric.
+pub(super) const MANY_RUNS: usize = 40;
 
 /// Maximum number of causes that are shown.
 const MOST_CAUSES: usize = 12;
@@ -110,9 +115,13 @@ impl Causes {
             tried: found.tried,
             chosen: Vec::new(),
         };
-        search.go(false);
-        // If no specific cause explains half of it, one that is the time of the run itself is
-        // better than none.
+        let is_few = (ENOUGH_RUNS..MANY_RUNS).contains(&metric.len());
+        let adds_up = is_few && search.add_up(&matrix.features);
+        if !adds_up {
+            search.go(false);
+        }
+        // If no specific cause explains half of it, one that is the sum of others is better than
+        // none.
         if search.explained() < 0.5 * (slow - fast) {
             search.go(true);
         }
@@ -142,13 +151,67 @@ struct Search<'a, 'm> {
 }
 
 impl Search<'_, '_> {
-    /// Chooses causes as long as there are any. `general` also admits the time of the run itself
-    /// and sums of other features, for the rest that the earlier causes leave.
+    /// Chooses times that add up to the metric. Returns `true` if there are any.
+    fn add_up(&mut self, features: &[Feature]) -> bool {
+        let Some(sum) = adds_up::find(self.all, features, self.metric) else {
+            return false;
+        };
+        let parts: Vec<usize> = sum
+            .parts
+            .iter()
+            .map(|place| self.best_name(*place))
+            .collect();
+        let values = |place: usize| {
+            self.all
+                .get(place)
+                .map(|one| one.values.clone())
+                .unwrap_or_default()
+        };
+        self.chosen = parts
+            .iter()
+            .map(|place| Chosen {
+                place: *place,
+                values: values(*place),
+                is_rest: false,
+                slope: 1.0,
+                correlation: 0.0,
+                p: Some(sum.p),
+            })
+            .collect();
+        // The correlation of each is that with what the others leave.
+        let rest = self.rest();
+        for chosen in &mut self.chosen {
+            let alone: Vec<f64> = rest
+                .iter()
+                .zip(&chosen.values)
+                .map(|(rest, value)| rest + value)
+                .collect();
+            let own = unit(ranks(&chosen.values));
+            chosen.correlation = dot(&own, &unit(ranks(&alone)));
+        }
+        true
+    }
+
+    /// Returns the best name among the candidates that are equivalent to one.
+    fn best_name(&self, place: usize) -> usize {
+        let Some(leader) = self.all.get(place) else {
+            return place;
+        };
+        let distance = |other: &Candidate<'_>| 1.0 - dot(&other.unit, &leader.unit);
+        (0..self.all.len())
+            .filter_map(|place| Some((place, self.all.get(place)?)))
+            .filter(|(_, other)| !other.is_general && is_one(leader, other))
+            .min_by(|a, b| better((a.1, distance(a.1)), (b.1, distance(b.1))))
+            .map_or(place, |(place, _)| place)
+    }
+
+    /// Chooses causes as long as there are any. `general` also admits sums of other features, for
+    /// the rest that the earlier causes leave, and the computing of the run itself.
     fn go(&mut self, general: bool) {
         let mut is_out: Vec<bool> = self
             .all
             .iter()
-            .map(|one| one.is_general && !general)
+            .map(|one| is_wait_of_run(one) || one.is_general && !general)
             .collect();
         // A small effect is not a reason to stop at once: the next candidate correlates less with
         // the rest, but may be larger. After several failures nothing large is left.
@@ -397,6 +460,12 @@ impl Search<'_, '_> {
             runs: one.values.iter().filter(|value| **value != 0.0).count(),
         })
     }
+}
+
+/// Returns `true` if it is the waiting of the run itself, such as that of its main function. It is
+/// as long as the run whatever the cause is, and names none.
+fn is_wait_of_run(candidate: &Candidate<'_>) -> bool {
+    candidate.is_run && candidate.feature.name.measure != Measure::Cpu
 }
 
 fn at(values: &[f64], place: usize) -> f64 {

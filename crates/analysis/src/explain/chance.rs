@@ -164,7 +164,7 @@ fn largest_step(ranked: &[f64]) -> (usize, f64) {
     best
 }
 
-fn shuffle(values: &mut [f64], random: &mut u64) {
+pub(super) fn shuffle(values: &mut [f64], random: &mut u64) {
     for last in (1..values.len()).rev() {
         // Xorshift: any generator does, as long as it is the same everywhere.
         *random ^= *random << 13;

@@ -101,6 +101,8 @@ pub(super) struct Candidate<'m> {
     pub(super) is_measured: bool,
     /// True if it is the sum of others, or the time of the run itself.
     pub(super) is_general: bool,
+    /// True if it is the time of the run itself.
+    pub(super) is_run: bool,
 }
 
 impl Candidate<'_> {
@@ -118,7 +120,7 @@ impl Candidate<'_> {
         }
     }
 
-    fn is_time(&self) -> bool {
+    pub(super) fn is_time(&self) -> bool {
         self.feature.name.measure.is_time()
     }
 }
@@ -163,6 +165,7 @@ pub(super) fn candidates<'m>(
             fast,
             is_measured: feature.is_measured,
             is_general: false,
+            is_run: false,
         }
     };
     all.into_iter().map(candidate).collect()
@@ -174,7 +177,8 @@ pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &H
     for candidate in all.iter_mut().filter(|candidate| candidate.is_time()) {
         // A time that dominates fast runs is the run under another name, and explains nothing.
         let is_large = candidate.fast >= OF_THE_RUN * fast;
-        candidate.is_general = is_large && dot(&candidate.unit, &of_metric) >= 0.8;
+        candidate.is_run = is_large && dot(&candidate.unit, &of_metric) >= 0.8;
+        candidate.is_general = candidate.is_run;
     }
     let sums = sums(all);
     for (candidate, is_sum) in all.iter_mut().zip(sums) {
@@ -234,7 +238,7 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
 }
 
 /// Returns `true` if two are equivalent: they move together, and equally far.
-fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+pub(super) fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
     // The elements of a unit vector add up to 0, so each product measures the variation of the
     // values. It is 0 if all are equal; the ratio is then infinite or NaN, which is in no range.
     let ratio = dot(&a.values, &a.unit) / dot(&b.values, &b.unit);
@@ -242,7 +246,7 @@ fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
 }
 
 /// Returns `true` if one may be a part of the other: it is never much larger.
-fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
+pub(super) fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
     // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at
     // the edges of a recording.
     let larger = part

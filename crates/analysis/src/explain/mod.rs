@@ -7,6 +7,7 @@
 //! and the time at which the runs changed (`runs`, `chance`). Definitions with worked examples are
 //! in `docs/explain.md`.
 
+mod adds_up;
 mod causes;
 mod chance;
 mod feature;

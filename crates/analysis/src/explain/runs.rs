@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use etwkit_base::path::{file_name, without_ending};
 use etwkit_query::Session;
 use etwkit_query::dump::sql::quoted;
 use etwkit_query::test_run::TestName;
@@ -41,8 +42,10 @@ const FREQUENCY_CHANGE: f64 = 0.05;
 /// A run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Run {
-    /// File name of the extract.
+    /// File name of the extract; the name of its trace if it lies in a cache.
     pub(super) name: String,
+    /// Name of the trace without its ending.
+    trace: String,
     pub(super) start_utc: String,
     /// Sort key for the order of time: start of the recording, then the time in the name.
     pub(super) began: (i64, Option<i64>),
@@ -119,6 +122,7 @@ pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
             row.trace_id,
             Run {
                 name: row.name,
+                trace: without_ending(file_name(&row.source_name)).to_owned(),
                 start_utc: row.start_utc,
                 began: (
                     row.start_filetime,
@@ -131,7 +135,36 @@ pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
             },
         );
     })?;
-    Ok(runs.into_values().collect())
+    let mut runs: Vec<Run> = runs.into_values().collect();
+    name_by_traces(&mut runs);
+    Ok(runs)
+}
+
+/// Names the extracts of a cache by their traces, unless two traces have the same name.
+fn name_by_traces(runs: &mut [Run]) {
+    let mut traces: BTreeMap<String, usize> = BTreeMap::new();
+    for run in runs.iter() {
+        let count = traces.entry(run.trace.to_lowercase()).or_default();
+        *count = count.saturating_add(1);
+    }
+    for run in runs {
+        let is_only = traces.get(&run.trace.to_lowercase()) == Some(&1);
+        if is_only && is_cached(&run.name, &run.trace) {
+            run.name.clone_from(&run.trace);
+        }
+    }
+}
+
+/// Returns `true` if an extract has a name of the cache: that of its trace, sixteen hexadecimal
+/// digits and a version, such as `run-0123456789abcdef-0.1.0`.
+fn is_cached(name: &str, trace: &str) -> bool {
+    let rest = name
+        .strip_prefix(trace)
+        .and_then(|rest| rest.strip_prefix('-'));
+    let Some((digits, _)) = rest.and_then(|rest| rest.split_once('-')) else {
+        return false;
+    };
+    digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// Finds differences that make runs incomparable.
@@ -349,6 +382,32 @@ pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
 mod tests {
     use super::super::feature::Name;
     use super::*;
+
+    #[test]
+    fn extracts_of_a_cache_are_named_by_their_traces() {
+        let run = |name: &str, trace: &str| Run {
+            name: name.to_owned(),
+            trace: trace.to_owned(),
+            ..Run::default()
+        };
+        let mut runs = [
+            run("r-1-f443d269eb2ea4aa-0.1.0", "r-1"),
+            run("own name", "r-2"),
+            run("same-f443d269eb2ea4aa-0.1.0", "same"),
+            run("Same-0123456789abcdef-0.1.0", "Same"),
+            run("r-3-night-2", "r-3"),
+        ];
+        name_by_traces(&mut runs);
+        let names = runs.map(|run| run.name);
+        let expected = [
+            "r-1",
+            "own name",
+            "same-f443d269eb2ea4aa-0.1.0",
+            "Same-0123456789abcdef-0.1.0",
+            "r-3-night-2",
+        ];
+        assert_eq!(names, expected);
+    }
 
     #[test]
     fn a_quote_in_the_name_of_a_process_stays_in_its_literal() {

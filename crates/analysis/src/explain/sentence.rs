@@ -1,7 +1,7 @@
 //! The first line: the result, for readers who go no further.
 
 use super::Explanation;
-use super::causes::{Cause, ENOUGH_RUNS};
+use super::causes::{Cause, ENOUGH_RUNS, MANY_RUNS};
 use super::rows::ChangeRow;
 
 /// Maximum number of causes that the sentence names.
@@ -51,8 +51,14 @@ impl Explanation {
             );
         }
         if causes.causes.is_empty() {
+            let too_few = if runs < MANY_RUNS {
+                format!("; {runs} runs may be too few to tell causes apart, {MANY_RUNS} are enough")
+            } else {
+                String::new()
+            };
             return format!(
-                "Nothing that was recorded explains why {halves}: none of {} features goes with it",
+                "Nothing that was recorded explains why {halves}: none of {} features goes with \
+                 it{too_few}",
                 causes.tried
             );
         }

@@ -109,13 +109,19 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
     assert!(b > a && summary["wall_difference_ns"] == b - a);
     let sentence = text(summary, "sentence");
     assert!(
-        sentence.starts_with("B takes ") && sentence.contains("of FileWriter.exe); "),
+        sentence.starts_with("B takes ")
+            && sentence.contains("of FileWriter.exe); only in B: FileWriter.exe (")
+            && sentence.contains("for the filter driver WdFilter.sys"),
         "{sentence}"
     );
+    let busiest = text(summary, "busiest");
     assert!(
-        sentence.contains("FileWriter.exe waits") && sentence.contains("WdFilter.sys"),
-        "{sentence}"
+        busiest.contains("FileWriter.exe waits") && busiest.contains("WdFilter.sys"),
+        "{busiest}"
     );
+    let finding = tables["findings"].last().unwrap();
+    assert_eq!(text(finding, "rule"), "filter-scan");
+    assert_eq!(text(finding, "only_in"), "B");
     let first = |table: &str, many: usize, column: &str, what: &str| {
         let found = tables[table]
             .iter()

@@ -1,9 +1,7 @@
 //! Diagnosis against planted causes: each card, sick and healthy; and the same causes
 //! found by hand, with the questions that the rules stand on.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::Path;
+use std::io::Cursor;
 
 use etwkit_base::shell;
 use etwkit_synth::Truth;
@@ -12,6 +10,7 @@ use etwkit_synth::truth::Acted;
 use etwkit_testkit::is_exhaustive;
 use serde_json::Value;
 
+use crate::extracts::support::kept_as;
 use crate::support::{Answer, Exit, json_lines, run};
 
 /// What the rules say of a case, and what is true of it.
@@ -22,20 +21,28 @@ struct Diagnosed {
     by_hand: Vec<(String, Vec<Value>)>,
 }
 
-/// Writes a case with its symbols, extracts it and asks all rules.
-fn diagnose(case: &Case, folder: &Path) -> Diagnosed {
-    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let (trace, extract, symbols) = (path("t.etl"), path("t.etwx"), path("symbols"));
-    let sink = BufWriter::new(File::create(&trace).unwrap());
-    let (_, truth) = case.write(sink).unwrap();
+/// Writes a trace of a case with its symbols, and extracts it.
+fn extract(trace: &[u8], case: &Case, extract: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("t.etl"), trace).unwrap();
     for file in case.symbols() {
-        let to = folder.join("symbols").join(&file.path);
+        let to = path("symbols").join(&file.path);
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::write(to, file.text).unwrap();
     }
+    let [trace, symbols] = ["t.etl", "symbols"].map(|name| path(name).to_str().unwrap().to_owned());
     let Answer { err, exit, .. } =
-        run(&["extract", "--symbols", &symbols, "--out", &extract, &trace]);
+        run(&["extract", "--symbols", &symbols, "--out", extract, &trace]);
     assert_eq!(exit, Exit::Answered, "{err}");
+}
+
+/// Asks all rules of a case.
+fn diagnose(case: &Case) -> Diagnosed {
+    let mut trace = Cursor::new(Vec::new());
+    let (_, truth) = case.write(&mut trace).unwrap();
+    let trace = trace.into_inner();
+    let extract = kept_as(&("case", &trace), |out| extract(&trace, case, out));
     let findings = json_lines(&run(&["diagnose", "--json", &extract]).out);
     // Where there is none, a line says so.
     let findings = findings
@@ -164,8 +171,7 @@ fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
 fn check(cases: impl IntoIterator<Item = Case>) {
     let mut wrong = Vec::new();
     for case in cases {
-        let folder = tempfile::tempdir().unwrap();
-        wrong.extend(judge(&case, &diagnose(&case, folder.path())));
+        wrong.extend(judge(&case, &diagnose(&case)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use etwkit_testkit::{read_json, skip, traces, truth_files};
 use serde_json::Value;
 
+use crate::extracts::support::kept_as;
 use crate::support::{Answer, Exit, json_lines, run};
 
 /// How far a cost may be off the definition of the truth, or one of its alternatives.
@@ -43,17 +44,36 @@ fn cards() -> Vec<Card> {
     truth_files(&folder).iter().map(card).collect()
 }
 
-/// Extracts a trace, with the symbols of a folder or none; returns the extract.
-fn extracted(archive: &Path, extract: &Path, symbols: Option<&Path>) -> String {
-    let extract = extract.to_str().unwrap().to_owned();
-    let mut line = vec!["extract", "--out", &extract];
-    if let Some(symbols) = symbols {
-        line.extend(["--symbols", symbols.to_str().unwrap()]);
-    }
-    line.push(archive.to_str().unwrap());
-    let Answer { err, exit, .. } = run(&line);
-    assert_eq!(exit, Exit::Answered, "{err}");
-    extract
+/// Returns the extract of a card, with its symbols or without any.
+fn extracted(card: &Card, symbols: Option<&Path>) -> String {
+    let archive = std::fs::read(&card.archive).unwrap();
+    let names: Vec<Vec<u8>> = symbols.map(files_of).unwrap_or_default();
+    kept_as(&(&card.name, archive, names), |extract| {
+        let folder = tempfile::tempdir().unwrap();
+        // Symbols that lie beside a trace are read; away from them there are none.
+        let away = folder.path().join("card.etl.zip");
+        std::fs::copy(&card.archive, &away).unwrap();
+        let mut line = vec!["extract", "--out", extract];
+        if let Some(symbols) = symbols {
+            line.extend(["--symbols", symbols.to_str().unwrap()]);
+        }
+        line.push(away.to_str().unwrap());
+        let Answer { err, exit, .. } = run(&line);
+        assert_eq!(exit, Exit::Answered, "{err}");
+    })
+}
+
+/// Returns the contents of the files of a folder.
+fn files_of(folder: &Path) -> Vec<Vec<u8>> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| std::fs::read(path).unwrap())
+        .collect()
 }
 
 /// Rows of a diagnosis; where there is none, a line says so, which is left out.
@@ -113,17 +133,9 @@ fn is_right(truth: &Value, finding: &Value) -> bool {
 
 /// What is wrong with the diagnoses of a card.
 fn judge(card: &Card) -> Vec<String> {
-    let folder = tempfile::tempdir().unwrap();
-    // Symbols that lie beside a trace are read; away from them there are none.
-    let away = folder.path().join("card.etl.zip");
-    std::fs::copy(&card.archive, &away).unwrap();
-    let named_extract = extracted(
-        &away,
-        &folder.path().join("named.etwx"),
-        Some(&card.symbols),
-    );
+    let named_extract = extracted(card, Some(&card.symbols));
     let with_symbols = diagnosed(&named_extract, "findings");
-    let nameless = extracted(&away, &folder.path().join("nameless.etwx"), None);
+    let nameless = extracted(card, None);
     let without = diagnosed(&nameless, "findings");
     let truth = &card.truth;
     let mut wrong = Vec::new();

@@ -210,7 +210,7 @@ fn an_extract_can_be_one_file() {
 }
 
 #[test]
-fn one_damaged_extract_is_named_and_does_not_stop_the_others_on_request() {
+fn one_damaged_extract_is_named_and_does_not_stop_the_others() {
     let extracts = Extracts::of(&[
         ("a.etwx", "sched-5.etl"),
         ("b.etwx", "power-5.etl"),
@@ -229,19 +229,28 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others_on_request() {
         ["dump", "process", "--json", &a, &b, &gone, &c],
     );
     for command in [&sql[..], &dump] {
+        let on = run(&[command, &["--keep-going"]].concat());
         let stopped = run(command);
         assert_eq!(stopped.exit, Exit::Error, "{command:?}");
-        let named = format!(
-            "error: {b}\ncaused by: damaged extract: process.parquet of {b}: expected bytes 0 to "
-        );
-        assert!(stopped.err.starts_with(&named), "{}", stopped.err);
-        assert!(
-            stopped.err.ends_with("\nhint: extract the trace again\n"),
-            "{}",
-            stopped.err
-        );
-        assert!(!stopped.err.contains("gone.etwx"), "{}", stopped.err);
-        let on = run(&[command, &["--keep-going"]].concat());
+        if command[0] == "sql" {
+            // One query over all extracts would leave something out.
+            let named = format!(
+                "error: {b}\ncaused by: damaged extract: process.parquet of {b}: expected bytes 0 to "
+            );
+            assert!(stopped.err.starts_with(&named), "{}", stopped.err);
+            assert!(
+                stopped.err.ends_with("\nhint: extract the trace again\n"),
+                "{}",
+                stopped.err
+            );
+            assert!(!stopped.err.contains("gone.etwx"), "{}", stopped.err);
+        } else {
+            // A question answers for each.
+            assert_eq!(
+                (stopped.out.as_str(), stopped.err.as_str()),
+                (on.out.as_str(), on.err.as_str())
+            );
+        }
         assert_eq!(on.exit, Exit::Error);
         let errors: Vec<&str> = on
             .err

@@ -5,7 +5,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Moment, ProcessLine, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Answer, Column, Form, Line, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -50,7 +50,7 @@ declare! {
     pub row StartRow {
         program: Option<String> = "File name of the executable.",
         starts: i64 = "Processes that started in the trace.",
-        costed: i64 = "Starts whose cost is known.",
+        costed: i64 = "Starts whose cost is known: both the creator's call and the first run of the first thread are.",
         start_cost_ns: Option<i64> = "Sum of their start costs.",
         mean_start_cost_ns: Option<i64> = "Mean start cost.",
         max_start_cost_ns: Option<i64> = "Highest start cost.",
@@ -70,8 +70,11 @@ declare! {
     pub row StartEvent: process {
         start_ns: Option<i64> = "Start; missing if it ran before the trace.",
         start_cost_ns: Option<i64> =
-            "From the creator's call, if that is known, else the start, to the first run of its first thread.",
-        call_ns: Option<i64> = "Part in the creator's call before the process was made, if that is known.",
+            "From the creator's call to the first run of its first thread; missing if one of them is not known.",
+        call_source: Option<String> =
+            "What the call is known from: `syscall`, or `stacks` of the creator, whose first sample or wait in it is \
+             its start.",
+        call_ns: Option<i64> = "Part in the creator's call before the process was made.",
         create_ns: Option<i64> = "Part from there up to the start of the first thread.",
         release_ns: Option<i64> = "Part from there until the first thread was made ready.",
         ready_ns: Option<i64> = "Part from there until it had a processor.",
@@ -190,12 +193,37 @@ impl Question for StartRequest {
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {
-            Form::rows(&PROCESSES, self.events_sql())
+            Form::of(
+                self.events_sql(),
+                |asked: &Self, _, rows: Vec<StartEvent>| {
+                    let is_unknown =
+                        |row: &&StartEvent| row.start_ns.is_some() && row.start_cost_ns.is_none();
+                    let foot = without_cost(rows.iter().filter(is_unknown).count());
+                    Ok(Answer::rows(asked, &PROCESSES, rows).with_foot(foot))
+                },
+            )
+            .shows(&PROCESSES)
         } else {
-            Form::rows(&SUMS, self.sql())
+            Form::of(self.sql(), |asked: &Self, _, rows: Vec<StartRow>| {
+                let unknown = rows.iter().map(|row| row.starts.saturating_sub(row.costed));
+                let unknown = unknown.fold(0_i64, i64::saturating_add);
+                let foot = without_cost(usize::try_from(unknown).unwrap_or(0));
+                Ok(Answer::rows(asked, &SUMS, rows).with_foot(foot))
+            })
+            .shows(&SUMS)
         };
         form.needs(&PROCESS, true).top(self.top)
     }
+}
+
+/// Returns a line about starts without a cost, if there are any.
+fn without_cost(starts: usize) -> Option<Line> {
+    let starts = i64::try_from(starts).unwrap_or(i64::MAX);
+    (starts > 0).then(|| {
+        Line::new("(")
+            .whole(starts)
+            .words(" starts have no cost: the creator's call or the first run is not known; record system calls (SYSCALL), or samples or context switches with stacks)")
+    })
 }
 
 const PROCESS: Recorded = Recorded::rows(
@@ -204,13 +232,50 @@ const PROCESS: Recorded = Recorded::rows(
     "record with the kernel keywords PROC_THREAD+CSWITCH+DISPATCHER, for example `wpr -start CPU`",
 );
 
+/// The creators' calls of starts, and the time by which their costs begin before that of
+/// `start_cost_ns`, which begins with the start where no system calls were recorded.
+///
+/// Without system calls a call begins with the creator's first sample or wait below `CreateProcess`
+/// that no other one separates from the start. The first event between two starts of a thread may be
+/// in the end of the call before, so there has to be one outside of any call.
+const CALLS: &str = "SELECT process_key, create_call_ns AS call_from_ns, 'syscall' AS call_source, 0 AS moved_ns
+  FROM process WHERE create_call_ns IS NOT NULL
+  UNION ALL
+  SELECT process_key, call_from_ns, 'stacks', start_ns - call_from_ns
+  FROM (
+    SELECT thread_key, turn, max(process_key) AS process_key, max(start_ns) AS start_ns,
+      min(ts_ns) FILTER (WHERE is_in AND ts_ns > coalesce(outside_ns, CASE WHEN turn = 0 THEN -1 END)) AS call_from_ns
+    FROM (
+      SELECT *, max(ts_ns) FILTER (WHERE NOT is_in AND start_ns IS NULL) OVER (PARTITION BY thread_key, turn) AS outside_ns
+      FROM (
+        SELECT *, coalesce(sum(is_start) OVER (PARTITION BY thread_key ORDER BY ts_ns, is_start
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS turn
+        FROM (
+          SELECT creator_thread_key AS thread_key, start_ns AS ts_ns, false AS is_in, 1 AS is_start, process_key, start_ns
+          FROM process WHERE start_ns IS NOT NULL AND creator_thread_key IS NOT NULL AND create_call_ns IS NULL
+          UNION ALL
+          SELECT thread_key, ts_ns, stack_contains(stack_id, '*!*CreateProcess*;*!NtCreateUserProcess*'), 0, NULL, NULL
+          FROM (
+            SELECT thread_key, ts_ns, stack_id FROM cpu_sample
+            UNION ALL
+            SELECT thread_key, coalesce(last_out_ns, in_ns), stack_id FROM context_switch
+          )
+          WHERE stack_id IS NOT NULL AND thread_key IN
+            (SELECT creator_thread_key FROM process WHERE start_ns IS NOT NULL AND create_call_ns IS NULL)
+        )
+      )
+    )
+    GROUP BY thread_key, turn
+  )
+  WHERE process_key IS NOT NULL AND call_from_ns IS NOT NULL";
+
 impl StartRequest {
     /// Returns the requested processes with the parts of their costs.
     fn asked(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.push("coalesce(p.start_ns, p.terminate_ns, p.stop_ns) IS NOT NULL".to_owned());
         conditions.extend(text_condition("c.name", self.creator.as_deref()));
-        conditions.extend(known_condition("p.start_cost_ns", self.cost));
+        conditions.extend(known_condition("p.start_cost_ns + k.moved_ns", self.cost));
         conditions.extend(known_condition("p.exit_duration_ns", self.exit));
         conditions.extend(time_condition(
             "coalesce(p.start_ns, p.stop_ns, p.terminate_ns)",
@@ -219,14 +284,16 @@ impl StartRequest {
         // Parts are shown only if the whole cost is known; otherwise they would not add up to
         // anything.
         let part = |to: &str, from: &str| {
-            format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END")
+            format!("CASE WHEN p.start_cost_ns + k.moved_ns IS NOT NULL THEN f.{to} - {from} END")
         };
         format!(
-            "SELECT p.process_key, {PROCESS_COLUMNS}, p.start_ns, p.start_cost_ns,
-    CASE WHEN p.start_cost_ns IS NOT NULL THEN p.start_ns - p.create_call_ns END AS call_ns,
+            "SELECT p.process_key, {PROCESS_COLUMNS}, p.start_ns, p.start_cost_ns + k.moved_ns AS start_cost_ns,
+    CASE WHEN p.start_cost_ns IS NOT NULL THEN k.call_source END AS call_source,
+    CASE WHEN p.start_cost_ns IS NOT NULL THEN p.start_ns - k.call_from_ns END AS call_ns,
     {} AS create_ns, {} AS release_ns, {} AS ready_ns,
     p.terminate_ns, p.stop_ns, p.exit_duration_ns, c.name AS creator, b.tid AS creator_tid
   FROM process p
+  LEFT JOIN ({CALLS}) k ON k.process_key = p.process_key
   LEFT JOIN thread f ON f.thread_key = p.first_thread_key
   LEFT JOIN thread b ON b.thread_key = p.creator_thread_key
   LEFT JOIN process c ON c.process_key = b.process_key{}",

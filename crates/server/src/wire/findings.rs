@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Range, Source};
+use super::{Chip, Range, Source, Weight};
 
 /// `POST api/v1/findings`: asks the rules what made a trace slow. The answer is kept as long as the
 /// trace is open.
@@ -21,6 +21,8 @@ pub struct FindingsAnswer {
     pub findings: Vec<Finding>,
     /// All rules, and what came of each.
     pub rules: Vec<RuleState>,
+    /// The largest costs by kind if no finding costs time: where to look. They are no findings.
+    pub costs: Vec<Cost>,
     /// Origin of the answer.
     pub source: Source,
 }
@@ -46,6 +48,8 @@ pub struct Finding {
     pub victim: Option<String>,
     /// Key of this process.
     pub process_key: Option<i64>,
+    /// Number of the finding that explains most of its time; null without one.
+    pub explained_by: Option<i64>,
     /// All processes that it cost something, the first ones with how much.
     pub victims: String,
     /// Number of occurrences.
@@ -66,12 +70,44 @@ pub struct Finding {
     pub confidence: String,
     /// Command lines that show the rows behind it.
     pub evidence: Vec<Evidence>,
+    /// The view that shows these rows; null where the evidence says it.
+    pub spot: Option<Spot>,
     /// Explanation of the finding.
     pub why: String,
     /// Recommended fix.
     pub fix: String,
     /// Conclusions that do not follow from it.
     pub not_proved: String,
+}
+
+/// A view of the page, and what narrows it to the rows behind a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Spot {
+    /// Name of the view.
+    pub view: String,
+    /// Quantity that the view adds up, if it knows several.
+    pub weight: Option<Weight>,
+    /// Conditions on its rows.
+    pub chips: Vec<Chip>,
+}
+
+/// One of the largest costs of a trace.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Cost {
+    /// `processor`, `wait`, `disk`, `dpc`, `gc` or `hard-fault`.
+    pub kind: String,
+    /// What took the time, as a sentence.
+    pub sentence: String,
+    /// How long.
+    pub cost_ns: i64,
+    /// Share of the recording; above 1 on several processors.
+    pub share: Option<f64>,
+    /// Wait chain of a wait, the victim first.
+    pub chain: Vec<String>,
+    /// Command lines that show its rows.
+    pub evidence: Vec<Evidence>,
 }
 
 /// A command line that shows the rows behind a finding.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use asking::{
     Answer, AnswerColumn, AnswerTable, AskRequest, OptionInfo, QuestionInfo, Schema, SqlRequest,
 };
-pub use findings::{Evidence, Finding, FindingsAnswer, FindingsRequest, RuleState};
+pub use findings::{Cost, Evidence, Finding, FindingsAnswer, FindingsRequest, RuleState, Spot};
 pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo, TraceInfo};
 pub use lanes::{
     Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer,

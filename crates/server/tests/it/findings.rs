@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use etwkit_synth::cards::{self, Case};
+use etwkit_testkit::is_exhaustive;
 use serde_json::{Value, json};
 
 use super::support::Place;
@@ -95,4 +96,93 @@ fn the_twin_without_the_cause_has_no_such_finding_and_says_what_was_asked() {
         "{rules:?}"
     );
     assert_eq!(place.post("findings", &json!({"trace": 9})).status, 404);
+}
+
+/// Cards of which one shows each kind of spot: waits below a module and below methods, CPU of a
+/// module, ready time, and tables. `scripts/test --all` goes through all cards.
+const ONE_OF_EACH: [&str; 6] = [
+    "filter-scan",
+    "user-lock",
+    "antivirus-cpu",
+    "wrong-cores",
+    "write-cache-off",
+    "dns-timeout",
+];
+
+/// A server with the trace of a card and its symbols that is ready.
+fn with_symbols(card: &'static cards::Card) -> Place {
+    let place = Place::new();
+    let folder = place.folder.path();
+    let case = Case::new(vec![card], 7);
+    let trace = folder.join("card.etl");
+    case.write(File::create(&trace).unwrap()).unwrap();
+    for file in case.symbols() {
+        let path = folder.join("card.symbols").join(&file.path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, &file.text).unwrap();
+    }
+    place.open(&trace);
+    place
+}
+
+/// Returns what the view of a spot shows: nanoseconds of a flame graph, rows of a table.
+fn shown_at(place: &Place, finding: &Value) -> i64 {
+    let spot = &finding["spot"];
+    let selection = json!({"range": finding["range"], "chips": spot["chips"]});
+    let Some(weight) = spot["weight"].as_str() else {
+        let table = match spot["view"].as_str().unwrap() {
+            "disk" => "disk_io",
+            "file" => "file_io",
+            "hard-fault" => "hard_fault",
+            "dns" => "dns_query",
+            "registry" => "registry_io",
+            other => panic!("{other} is no view of rows"),
+        };
+        let rows = place.answer(
+            "rows",
+            &json!({"trace": 0, "table": table, "columns": [], "selection": selection, "sort": null, "offset": 0, "limit": 100}),
+        );
+        return i64::try_from(rows["rows"].as_array().unwrap().len()).unwrap();
+    };
+    let flame = place.answer(
+        "flame",
+        &json!({
+            "trace": 0, "selection": selection, "weight": weight, "direction": "top_down",
+            "by_process": false, "by_tag": false, "focus": null, "least_share": 0.001, "max_nodes": 2000,
+        }),
+    );
+    flame["nodes"][0]["total"].as_i64().unwrap()
+}
+
+#[test]
+fn the_spot_of_a_finding_shows_its_rows() {
+    let all = cards::CARDS
+        .iter()
+        .filter(|card| is_exhaustive() || ONE_OF_EACH.contains(&card.name));
+    let mut wrong = Vec::new();
+    for card in all {
+        let place = with_symbols(card);
+        let answer = place.answer("findings", &json!({"trace": 0}));
+        let Some(found) = of_rule(&answer, card.name) else {
+            wrong.push(format!("{}: not found", card.name));
+            continue;
+        };
+        if found["spot"].is_null() {
+            continue;
+        }
+        let shown = shown_at(&place, found);
+        // The sum of threads and calls is at least the time in which one of them stood still. What
+        // the rule cuts away at the edges is less than a tenth.
+        let least = match found["spot"]["weight"].as_str() {
+            Some(_) => found["cost_ns"].as_i64().unwrap_or(1) * 9 / 10,
+            None => 1,
+        };
+        if shown < least {
+            wrong.push(format!(
+                "{}: {shown} of {least} at {}",
+                card.name, found["spot"]
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -41,8 +41,8 @@ pub(crate) struct Common {
     /// overwritten
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
     pub(crate) force: bool,
-    /// Go on with the other extracts where one cannot be read; all errors are printed at the end,
-    /// and the exit code is 2
+    /// Go on with the other extracts after any error of one. An extract that cannot be read never
+    /// stops the others: its error is printed at the end, and the exit code is 2
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Print the SQL instead of the answer

@@ -32,7 +32,8 @@ pub(super) struct Answered<A> {
 }
 
 /// Queries all extracts, several at a time, and passes on each answer as soon as the previous ones
-/// have been passed on. Extracts without an answer are reported, the others returned.
+/// have been passed on. Extracts without an answer are reported, the others returned. Of several
+/// extracts one that cannot be read becomes an error of the command, and does not stop the others.
 pub(super) fn ask_each<A: Send>(
     common: &Common,
     command: &str,
@@ -79,7 +80,7 @@ pub(super) fn ask_each<A: Send>(
                 on_answer(printer, Answered { info, answer })
             }
             Ok((_, Err(nothing))) => explain((common, command), printer, &name, &nothing),
-            Err(error) if common.keep_going => {
+            Err(error) if common.keep_going || extracts.len() > 1 && is_of_extract(&error) => {
                 printer.failed(error);
                 Ok(())
             }
@@ -87,6 +88,22 @@ pub(super) fn ask_each<A: Send>(
         }
     })?;
     Ok(answered)
+}
+
+/// Returns `true` if an error is about one extract, so that the others can still answer. A wrong
+/// option fails for all, and a user who cancels means all.
+fn is_of_extract(error: &anyhow::Error) -> bool {
+    if let Some(error) = error.downcast_ref::<etwkit_engine::Error>() {
+        return !error.is_cancelled();
+    }
+    let is_cancelled = error.chain().any(|cause| {
+        matches!(
+            cause.downcast_ref::<etwkit_query::Error>(),
+            Some(etwkit_query::Error::Cancelled)
+        )
+    });
+    let of_question = error.downcast_ref::<dump::Error>();
+    !is_cancelled && of_question.is_none_or(|error| matches!(error, dump::Error::Query(_)))
 }
 
 /// Queries all extracts together for one answer. Returns the extracts if they have one, and reports

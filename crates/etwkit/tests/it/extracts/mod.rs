@@ -12,7 +12,7 @@ mod range;
 mod real;
 mod samples;
 mod sched;
-mod support;
+pub(crate) mod support;
 mod system;
 mod trees;
 mod waits;

@@ -99,13 +99,17 @@ impl Extract {
 /// Path of the extract of traces, which is made unless an earlier run of the tests left it: the same
 /// bytes and options give the same extract while the crates that write it are the same.
 fn kept(traces: &[&str], options: &[&str], make: impl FnOnce(&str)) -> String {
+    // The name of a trace is shown in answers.
+    let trace = |path: &&str| (path.to_string(), std::fs::read(path).unwrap());
+    let traces: Vec<_> = traces.iter().map(trace).collect();
+    kept_as(&(options, traces), make)
+}
+
+/// Path of the extract of what a key says, which is made unless an earlier run of the tests left it.
+/// The key stands for all that decides what the extract holds, but for the crates that write it.
+pub(crate) fn kept_as(key: &impl Hash, make: impl FnOnce(&str)) -> String {
     let mut hasher = DefaultHasher::new();
-    options.hash(&mut hasher);
-    for trace in traces {
-        // The name is shown in answers.
-        trace.hash(&mut hasher);
-        std::fs::read(trace).unwrap().hash(&mut hasher);
-    }
+    key.hash(&mut hasher);
     let path = folder_of_extracts().join(format!("{}.etwx", hasher.finish()));
     if !path.exists() {
         let unfinished = path.with_extension(format!("{}.etwx", std::process::id()));

@@ -5,7 +5,9 @@ use etwkit_query::dump::ready_instead::{ReadyBy, ReadyEvent, ReadyRequest, Ready
 use etwkit_query::dump::start::{StartEvent, StartRequest, StartRow};
 use etwkit_query::dump::{ProcessQuery, ask};
 use etwkit_query::range::{Range, Unit};
-use etwkit_trace::table::{ContextSwitch, FocusChange, Process, Thread};
+use etwkit_trace::table::{
+    ContextSwitch, CpuSample, FocusChange, Frame, Method, Module, Process, Stack, Thread,
+};
 
 use super::super::support::rows;
 use super::{MS, process};
@@ -139,6 +141,111 @@ fn single_starts_name_their_creator() {
     );
     let time = Range::parse("40ms..", Unit::Moment).unwrap();
     assert_eq!(of(StartRequest { time, ..all }), [12, 16]);
+}
+
+/// Without system calls a call begins with the creator's first sample or wait in it: `shell.exe` is
+/// outside until 5 ms, enters the call at 8 ms, waits in it from 9 ms, and the process is there at
+/// 20 ms. Of the second start nothing is known but that the first call lasted up to 25 ms.
+#[test]
+fn without_system_calls_the_stacks_of_the_creator_say_when_it_called() {
+    let start = |key, thread, at| Process {
+        start_ns: Some(at),
+        first_thread_key: Some(thread),
+        start_cost_ns: Some(3 * MS),
+        creator_thread_key: Some(1),
+        ..process(key, key * 4, "a.exe")
+    };
+    let thread = |thread_key, process_key, first_in_ns| Thread {
+        thread_key,
+        tid: thread_key * 4,
+        process_key: Some(process_key),
+        start_ns: first_in_ns,
+        first_readied_ns: first_in_ns,
+        first_in_ns,
+        ..Thread::default()
+    };
+    let sample = |at, stack_id| CpuSample {
+        ts_ns: at * MS,
+        process_key: Some(1),
+        thread_key: 1,
+        stack_id,
+        has_stack: true,
+        weight_ns: MS,
+        ..CpuSample::default()
+    };
+    let waits = ContextSwitch {
+        thread_key: 1,
+        process_key: Some(1),
+        last_out_ns: Some(9 * MS),
+        in_ns: Some(15 * MS),
+        wait_ns: Some(6 * MS),
+        stack_id: Some(1),
+        ..ContextSwitch::default()
+    };
+    // Stack 0 is outside of any call, stack 1 in one.
+    let module = |module_id, name: &str| Module {
+        module_id,
+        name: name.to_owned(),
+        ..Module::default()
+    };
+    let method = |method_id, name: &str| Method {
+        method_id,
+        name: name.to_owned(),
+        ..Method::default()
+    };
+    let frame = |frame_id| Frame {
+        frame_id,
+        method_id: Some(frame_id),
+        module_id: Some(frame_id),
+        ..Frame::default()
+    };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack {
+        stack_id,
+        parent_id,
+        frame_id,
+        depth,
+    };
+    let session = Session::from_batches(vec![
+        rows(&[module(0, "shell.exe"), module(1, "ntdll.dll")]),
+        rows(&[method(0, "main"), method(1, "NtCreateUserProcess")]),
+        rows(&[frame(0), frame(1)]),
+        rows(&[stack(0, None, 0, 0), stack(1, Some(0), 1, 1)]),
+        rows(&[
+            process(1, 4, "shell.exe"),
+            start(2, 2, 20 * MS),
+            start(3, 3, 40 * MS),
+        ]),
+        rows(&[
+            thread(1, 1, None),
+            thread(2, 2, Some(23 * MS)),
+            thread(3, 3, Some(43 * MS)),
+        ]),
+        rows(&[sample(5, 0), sample(8, 1), sample(25, 1)]),
+        rows(&[waits]),
+    ])
+    .unwrap();
+    let sql = StartRequest::default().events_sql();
+    let found: Vec<StartEvent> =
+        ask(&session, &sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    let found: Vec<_> = found
+        .iter()
+        .filter(|row| row.start_ns.is_some())
+        .map(|row| {
+            (
+                row.pid.unwrap(),
+                row.start_cost_ns,
+                row.call_ns,
+                row.call_source.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (12, None, None, None),
+            (8, Some(15 * MS), Some(12 * MS), Some("stacks")),
+        ]
+    );
 }
 
 /// `edit.exe` has the focus and is ready three times: 6 ms while `scan.exe` runs with lower

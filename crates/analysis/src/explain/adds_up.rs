@@ -1,0 +1,176 @@
+//! Causes of few runs: times that add up to the differences of a metric.
+//!
+//! A dozen runs are too few to tell by a correlation which of thousands of features goes with the
+//! metric. But time is additive: a millisecond that a run spends in a cause is a millisecond of the
+//! run. So a few times whose sum follows the metric, each with the factor 1, leave chance little
+//! room: there is nothing to fit.
+
+use std::borrow::Borrow;
+
+use super::chance::shuffle;
+use super::feature::Feature;
+use super::groups::{Candidate, TOGETHER, is_in, is_one};
+use super::numbers::{dot, mean, unit};
+
+/// Maximum number of times in a sum: each further one makes a sum by chance more likely.
+const MOST_PARTS: usize = 5;
+
+/// Minimum share of the variance of the metric that a part explains.
+const LEAST_PART: f64 = 0.04;
+
+/// Minimum share of the variance of the metric that all parts explain together.
+const LEAST_SUM: f64 = 0.8;
+
+/// Minimum share of the variance of a time that its own parts explain.
+const LEAST_SPLIT: f64 = 0.9;
+
+/// Number of random orders of the metric for which a sum is searched, too: together with the real
+/// one two hundred, so that the smallest probability is 0.005.
+const SHUFFLES: u32 = 199;
+
+/// Maximum probability that the features add up as well to a metric in random order.
+const MOST_CHANCE: f64 = 0.05;
+
+/// Times that add up to the differences of a metric.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sum {
+    /// Places of the candidates, the largest part first.
+    pub(super) parts: Vec<usize>,
+    /// The probability that they add up as well to a metric in random order.
+    pub(super) p: f64,
+}
+
+/// Returns the times that add up to a metric, if they do so better than by chance. Sums of others
+/// and the time of the run itself are no candidates. `features` are all features, whether they are
+/// candidates or not: those of a metric in random order would be others.
+pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) -> Option<Sum> {
+    let candidates: Vec<Term> = all
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.is_time() && !one.is_general)
+        .map(|(place, one)| Term::new(place, &one.values))
+        .collect();
+    let mut metric = centred(metric);
+    let (parts, share) = greedy(&candidates, &metric);
+    if share < LEAST_SUM {
+        return None;
+    }
+    let parts = parts
+        .iter()
+        .flat_map(|place| split(*place, all, &candidates))
+        .collect();
+    let least = least_variance(&metric);
+    let terms: Vec<Term> = features
+        .iter()
+        .filter(|feature| feature.name.measure.is_time())
+        .map(|feature| Term::new(0, &feature.numbers()))
+        .filter(|term| term.square >= least)
+        .collect();
+    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+    // The order that was found is one of those compared, so no probability is 0.
+    let mut as_good = 1.0;
+    for _ in 0..SHUFFLES {
+        shuffle(&mut metric, &mut random);
+        if greedy(&terms, &metric).1 >= share {
+            as_good += 1.0;
+        }
+    }
+    let p = as_good / (f64::from(SHUFFLES) + 1.0);
+    (p <= MOST_CHANCE).then_some(Sum { parts, p })
+}
+
+/// Returns the least sum of squares of a term that can be a part. Whatever its correlation, a term
+/// explains less than twice its share of the deviation of the metric.
+fn least_variance(metric: &[f64]) -> f64 {
+    let share = LEAST_PART / 2.0;
+    dot(metric, metric) * share * share
+}
+
+/// Returns the parts of a time that is itself the sum of other candidates, such as the waiting of a
+/// process; the time alone if it is not.
+fn split(place: usize, all: &[Candidate<'_>], candidates: &[Term]) -> Vec<usize> {
+    let Some(whole) = all.get(place) else {
+        return vec![place];
+    };
+    let inside: Vec<&Term> = candidates
+        .iter()
+        .filter(|term| {
+            all.get(term.place)
+                .is_some_and(|part| is_in(part, whole) && !is_one(part, whole))
+        })
+        .collect();
+    let (parts, share) = greedy(&inside, &centred(&whole.values));
+    if parts.len() >= 2 && share >= LEAST_SPLIT {
+        parts
+    } else {
+        vec![place]
+    }
+}
+
+/// A time that may be part of the sum.
+struct Term {
+    place: usize,
+    /// Values, centred on 0.
+    values: Vec<f64>,
+    /// The same, scaled to length 1.
+    unit: Vec<f64>,
+    /// Sum of the squares of the values.
+    square: f64,
+}
+
+impl Term {
+    fn new(place: usize, values: &[f64]) -> Self {
+        let values = centred(values);
+        Self {
+            place,
+            square: dot(&values, &values),
+            unit: unit(values.clone()),
+            values,
+        }
+    }
+
+    /// Returns by how much the sum of squares of the rest falls if this is subtracted from it.
+    fn gain(&self, rest: &[f64]) -> f64 {
+        2.0 * dot(rest, &self.values) - self.square
+    }
+}
+
+/// Returns the places of terms that are subtracted from the metric, each time the one that leaves
+/// least, and the share of the variance that is gone then.
+fn greedy<T: Borrow<Term>>(terms: &[T], metric: &[f64]) -> (Vec<usize>, f64) {
+    let whole = dot(metric, metric);
+    let mut rest = metric.to_vec();
+    let mut chosen: Vec<&Term> = Vec::new();
+    while chosen.len() < MOST_PARTS {
+        let is_new = |term: &&Term| {
+            chosen
+                .iter()
+                .all(|known| dot(&known.unit, &term.unit) < TOGETHER)
+        };
+        let best = terms
+            .iter()
+            .map(Borrow::borrow)
+            .filter(is_new)
+            .map(|term| (term.gain(&rest), term))
+            // The first of equals wins, since candidates are in order of size.
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((_, term)) = best.filter(|(gain, _)| *gain >= LEAST_PART * whole) else {
+            break;
+        };
+        rest.iter_mut()
+            .zip(&term.values)
+            .for_each(|(rest, value)| *rest -= value);
+        chosen.push(term);
+    }
+    let places = chosen.iter().map(|term| term.place).collect();
+    // A metric without variance has no share; the caller has seen that the halves differ.
+    (
+        places,
+        1.0 - dot(&rest, &rest) / whole.max(f64::MIN_POSITIVE),
+    )
+}
+
+fn centred(values: &[f64]) -> Vec<f64> {
+    let middle = mean(values);
+    values.iter().map(|value| value - middle).collect()
+}
