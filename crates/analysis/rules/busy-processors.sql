@@ -4,17 +4,17 @@
 -- why: Windows shares processors by the priority of threads and by turns. If more threads are ready than there are processors, each
 --   of them waits for its turn, and one with many threads takes most turns.
 -- fix: Let the other program use fewer threads or a lower priority, run it at another time, or use a machine with more processors.
--- not proved: That the other program did nothing useful: it had work to do, too.
+-- not proved: That the other program did nothing useful: it had work to do as well.
 -- needs: context_switch
 -- symptom: yes
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump ready --process {pid}
 -- evidence: dump cpu --process {culprit_pid}
 -- spot: flame --weight ready --process {pid}
--- param min_single_ms: float = 5 – of a time ready; shorter ones are everyday turns
--- param min_total_ms: float = 500 – below that nobody waits for it
+-- param min_single_ms: float = 5 – of one ready time; shorter ones are everyday turns
+-- param min_total_ms: float = 500 – less is not felt
 -- param min_total_percent: float = 5 – of the trace: a program that is seldom held up is not slow because of it
--- param max_idle_percent: float = 10 – of a time ready in which a processor had nothing to do: more, and they were not all taken
+-- param max_idle_percent: float = 10 – of the ready time in which a processor was idle: more, and they were not all taken
 -- param min_priority: int = 8 – of the thread: below normal, it has to give way by design
 WITH turns AS (
   SELECT w.process_key, w.thread_key, w.stack_id, w.in_ns - w.ready_ns AS from_ns, w.in_ns AS to_ns, w.ready_ns,

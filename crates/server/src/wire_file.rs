@@ -102,7 +102,9 @@ fn tables() -> Vec<String> {
         FindingsRequest,
         FindingsAnswer,
         Finding,
+        Cost,
         Evidence,
+        Spot,
         RuleState,
     ]
 }

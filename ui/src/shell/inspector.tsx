@@ -158,7 +158,7 @@ function SliceFacts({ at }: { at: Slice }) {
         <Fact title="From" text={exactMoment(at.range.from_ns)} />
         <Fact title="To" text={exactMoment(at.range.to_ns)} />
         {at.ready_ns !== null && (
-          <Fact title="Then ready" text={duration(at.ready_ns)} exact={exactDuration(at.ready_ns)} />
+          <Fact title={at.state === "running" ? "Ready before" : "Then ready"} text={duration(at.ready_ns)} exact={exactDuration(at.ready_ns)} />
         )}
       </dl>
       <div class="inspector-actions">
@@ -172,15 +172,19 @@ function SliceFacts({ at }: { at: Slice }) {
           Select it
         </button>
       </div>
-      <Stack
-        title={at.state === "waiting" ? "Waits at" : at.state === "ready" ? "Waited at" : "Stack"}
-        frames={at.stack}
-      />
       {at.readying_thread_key !== null && <Readying at={at} />}
+      <Stack title={STACK_TITLES[at.state] ?? "Stack"} frames={at.stack} />
       {sliceSource.value !== null && <SourceLine source={sliceSource.value} />}
     </>
   );
 }
+
+/** What the stack of a slice is: that of the switch to the thread, so of the wait before it. */
+const STACK_TITLES: Record<string, string> = {
+  waiting: "Waits at",
+  ready: "Waited at",
+  running: "Waited before at",
+};
 
 /** Who ended the wait, and the way there. */
 function Readying({ at }: { at: Slice }) {

@@ -1,9 +1,9 @@
 // Goes to where a finding is seen, as one step of undo.
 
-import type { Finding, Opening } from "../wire";
+import type { Evidence, Finding, Opening } from "../wire";
 import { learn } from "./names";
 import { isViewOpen } from "./prefs";
-import { spotOf } from "./spot";
+import { evidenceOf, spotOf } from "./spot";
 import * as store from "./store";
 
 export function goToSpot(finding: Finding, opening: Opening): void {
@@ -14,4 +14,11 @@ export function goToSpot(finding: Finding, opening: Opening): void {
   }
   const questions = store.schema.value?.questions ?? [];
   store.update(spotOf(finding, opening, questions, store.settings.value));
+}
+
+/** Goes to the view that the first command line shows, in the part of the trace that is selected. */
+export function goToEvidence(evidence: readonly Evidence[], opening: Opening): void {
+  isViewOpen.value = true;
+  const questions = store.schema.value?.questions ?? [];
+  store.update(evidenceOf(evidence, opening, questions, store.settings.value));
 }

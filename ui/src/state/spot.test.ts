@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding, Opening, OptionInfo, QuestionInfo } from "../wire";
-import { askedBy, spotOf, spotRange } from "./spot";
+import { askedBy, evidenceOf, spotOf, spotRange } from "./spot";
 
 const option = (name: string, kind: string): OptionInfo => ({
   name,
@@ -57,6 +57,7 @@ function finding(line: string, change: Partial<Finding> = {}): Finding {
     share: 0.1,
     victim: "a.exe (12)",
     process_key: 3,
+    explained_by: null,
     victims: "",
     count: 2,
     range: { from_ns: 4e9, to_ns: 5e9 },
@@ -66,6 +67,7 @@ function finding(line: string, change: Partial<Finding> = {}): Finding {
     stack: [],
     chain: [],
     confidence: "high",
+    spot: null,
     evidence: line === "" ? [] : [{ command: "", words: line.split(" "), processes: [3] }],
     why: "",
     fix: "",
@@ -143,4 +145,26 @@ test("the moment is in the middle of the longest piece, and what was set elsewhe
   assert.deepEqual(spot.focus, { kind: "thread", key: 7, at_ns: 4.25e9 });
   assert.deepEqual(spot.settings, { cpu: { style: "lines" }, flame: { weight: "wait" } });
   assert.equal(spotOf(finding("", { thread_key: null }), ALL, QUESTIONS, {}).focus, null);
+});
+
+test("the view that the rule names goes before its evidence, if the trace has its table", () => {
+  const spot = {
+    view: "flame",
+    weight: "ready" as const,
+    chips: [{ field: "process" as const, values: ["3"], exclude: false }],
+  };
+  assert.deepEqual(view("dump wait --process 12 --details", { spot }), {
+    id: "flame",
+    chips: ["process=3"],
+    settings: { flame: { weight: "ready" } },
+  });
+  const without = opening("cpu_sample");
+  assert.equal(view("dump disk --process 12", { spot }, without).id, "ask");
+});
+
+test("a cost leads to the view of its evidence", () => {
+  const lines = [{ command: "", words: "dump cpu --process 12".split(" "), processes: [3] }];
+  const change = evidenceOf(lines, ALL, QUESTIONS, {});
+  assert.deepEqual([change.view, change.chips?.length], ["flame", 1]);
+  assert.deepEqual(evidenceOf([], ALL, QUESTIONS, {}), { view: "overview" });
 });

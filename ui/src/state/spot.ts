@@ -57,7 +57,7 @@ const isImage = (name: string) => /^[^\\/;*?]+\.(sys|dll|exe)$/i.test(name);
 const isPath = (name: string) => /^([a-z]:\\|\\\\)/i.test(name);
 
 /** What narrows a view as the options do; nothing where a view cannot say one of them. */
-function chipsOf(finding: Finding, evidence: Evidence, asked: Asked): Chip[] | null {
+function chipsOf(culprit: string, evidence: Evidence, asked: Asked): Chip[] | null {
   const chips: Chip[] = [];
   const include = (field: Chip["field"], values: string[]) => chips.push({ field, values, exclude: false });
   for (const [name, value] of Object.entries(asked.options)) {
@@ -66,12 +66,12 @@ function chipsOf(finding: Finding, evidence: Evidence, asked: Asked): Chip[] | n
       include("process", evidence.processes.map(String));
     else if (name === "method" || name === "methods") {
       if (value === "*") continue;
-      if (!isImage(finding.culprit)) return null;
-      include("module", [finding.culprit]);
+      if (!isImage(culprit)) return null;
+      include("module", [culprit]);
     } else return null;
   }
-  if (isPath(finding.culprit) && ["disk", "file", "hard-fault"].includes(asked.question)) {
-    include("file", [finding.culprit]);
+  if (isPath(culprit) && ["disk", "file", "hard-fault"].includes(asked.question)) {
+    include("file", [culprit]);
   }
   return chips;
 }
@@ -111,22 +111,32 @@ function placeOfRule({ spot }: Finding, has: (table: string) => boolean): Place 
   return { view: spot.view, chips: spot.chips, settings };
 }
 
-/** The view of the rule, or that of the first command line that one shows. */
-function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
-  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
-  const place = placeOfRule(finding, has);
-  if (place !== null) return place;
-  for (const evidence of finding.evidence) {
+/** The view of the first command line that is a question. */
+function placeOfEvidence(
+  lines: readonly Evidence[],
+  culprit: string,
+  has: (table: string) => boolean,
+  questions: readonly QuestionInfo[],
+): Place | null {
+  for (const evidence of lines) {
     const asked = askedBy(evidence.words, questions);
     if (asked === null) continue;
     const known = VIEWS[asked.question];
-    const chips = chipsOf(finding, evidence, asked);
+    const chips = chipsOf(culprit, evidence, asked);
     if (known !== undefined && chips !== null && has(known.table)) {
       return { view: known.view, chips, settings: known.settings ? { [known.view]: known.settings } : {} };
     }
     const { question, options } = asked;
     return { view: "ask", chips: [], settings: { ask: { question, values: { [question]: options } } } };
   }
+  return null;
+}
+
+/** The view of the rule, or that of the first command line that one shows. */
+function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
+  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
+  const place = placeOfRule(finding, has) ?? placeOfEvidence(finding.evidence, finding.culprit, has, questions);
+  if (place !== null) return place;
   const victim = finding.process_key;
   const chips: Chip[] =
     victim === null ? [] : [{ field: "process", values: [String(victim)], exclude: false }];
@@ -157,4 +167,17 @@ export function spotOf(
     focus,
     settings: { ...now, ...settings },
   };
+}
+
+/** What the page shows of command lines alone: a change of what it shows now. */
+export function evidenceOf(
+  lines: readonly Evidence[],
+  opening: Opening,
+  questions: readonly QuestionInfo[],
+  now: ViewState["settings"],
+): Partial<ViewState> {
+  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
+  const place = placeOfEvidence(lines, "", has, questions);
+  if (place === null) return { view: "overview" };
+  return { ...place, mode: "narrow", settings: { ...now, ...place.settings } };
 }

@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 
 use super::chance::shuffle;
 use super::feature::Feature;
-use super::groups::{Candidate, TOGETHER, is_in, is_one};
+use super::groups::{Candidate, INDEPENDENT, TOGETHER, is_in, is_one};
 use super::numbers::{dot, mean, unit};
 
 /// Maximum number of times in a sum: each further one makes a sum by chance more likely.
@@ -61,7 +61,7 @@ pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) 
     if share < LEAST_SUM {
         return None;
     }
-    let parts = parts
+    let parts: Vec<usize> = parts
         .iter()
         .flat_map(|place| split(*place, all, &candidates, MOST_LEVELS))
         .collect();
@@ -189,6 +189,10 @@ fn in_pairs(terms: &[&Term], sum: &[f64]) -> (Vec<usize>, f64) {
     for (at, one) in largest.iter().enumerate() {
         let gain = one.gain(sum);
         for other in largest.iter().skip(at + 1) {
+            // Two halves of one piece of work move together: it is the cause, not they.
+            if dot(&one.unit, &other.unit) >= INDEPENDENT {
+                continue;
+            }
             // What both have in common is counted twice by the sum of their gains.
             let common = 2.0 * dot(&one.values, &other.values);
             let both = gain + other.gain(sum) - common;
@@ -212,7 +216,7 @@ fn in_pairs(terms: &[&Term], sum: &[f64]) -> (Vec<usize>, f64) {
         .filter(|term| {
             [one, other]
                 .iter()
-                .all(|known| dot(&known.unit, &term.unit) < TOGETHER)
+                .all(|known| dot(&known.unit, &term.unit) < INDEPENDENT)
         })
         .collect();
     let (more, share) = greedy(&others, &rest);

@@ -161,11 +161,13 @@ impl Search<'_, '_> {
         let Some(sum) = adds_up::find(self.all, features, self.metric) else {
             return false;
         };
-        let parts: Vec<usize> = sum
-            .parts
-            .iter()
-            .map(|place| self.best_name(*place))
-            .collect();
+        let mut parts: Vec<usize> = Vec::new();
+        for place in &sum.parts {
+            let named = self.best_name(*place);
+            if !parts.contains(&named) {
+                parts.push(named);
+            }
+        }
         let values = |place: usize| {
             self.all
                 .get(place)

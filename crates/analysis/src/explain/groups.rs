@@ -18,7 +18,7 @@ pub(super) const TOGETHER: f64 = 0.9;
 const THE_SAME: f64 = 0.97;
 
 /// Maximum correlation of independent parts of a sum.
-const INDEPENDENT: f64 = 0.7;
+pub(super) const INDEPENDENT: f64 = 0.7;
 
 /// Minimum share of the variance that the parts of a sum explain together; each part explains at
 /// least [`LEAST_PART`] of it. If one part explains [`NEARLY_ALL`] of it, the whole is not a sum

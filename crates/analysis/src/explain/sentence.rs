@@ -52,7 +52,7 @@ impl Explanation {
         }
         if causes.causes.is_empty() {
             let too_few = if runs < MANY_RUNS {
-                format!("; {runs} runs may be too few to tell causes apart, {MANY_RUNS} are enough")
+                format!("; {runs} runs may be too few to separate causes, {MANY_RUNS} are enough")
             } else {
                 String::new()
             };

@@ -8,6 +8,7 @@ import { askFindings, useFindings } from "../../state/findings";
 import type { Finding, FindingsAnswer } from "../../wire";
 import { SourceLine, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
+import { LargestCosts } from "./costs";
 import { GoButton } from "./go";
 import { FindingTable, idOf } from "./table";
 import { RulesAsked } from "./unchecked";
@@ -83,6 +84,7 @@ function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) 
         {answer.findings.length > 0 && (
           <FindingTable {...props} findings={answer.findings} open={settings.open} onToggle={toggle} />
         )}
+        {answer.costs.length > 0 && <LargestCosts costs={answer.costs} opening={props.opening} />}
         <RulesAsked rules={answer.rules} isOpen={first === undefined} />
       </section>
       <SourceLine source={answer.source} />

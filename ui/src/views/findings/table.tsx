@@ -80,7 +80,12 @@ function One({ finding, opening, most, isOpen, onToggle }: OneProps) {
             <span class="finding-handle" aria-hidden="true">
               {isOpen ? "▾" : "▸"}
             </span>
-            <span>{shown(finding.sentence)}</span>
+            <span>
+              {shown(finding.sentence)}
+              {finding.explained_by !== null && (
+                <span class="muted"> (explained by finding {finding.explained_by})</span>
+              )}
+            </span>
           </button>
         </th>
       </tr>

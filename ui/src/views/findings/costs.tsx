@@ -1,0 +1,38 @@
+// The largest costs of a trace in which no rule found a cause: where to look first.
+
+import { duration, percent } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import { goToEvidence } from "../../state/go-to-spot";
+import type { Cost, Opening } from "../../wire";
+
+interface Props {
+  costs: Cost[];
+  opening: Opening;
+}
+
+export function LargestCosts({ costs, opening }: Props) {
+  return (
+    <section class="costs" aria-label="Largest costs">
+      <h3>Where the time went</h3>
+      <p class="muted">The largest costs of the trace. They are no findings: nothing says that they are too large.</p>
+      <ul>
+        {costs.map((cost) => (
+          <li key={cost.kind}>
+            <span class="cost-time">{duration(cost.cost_ns)}</span>{" "}
+            {cost.share !== null && <span class="muted">{percent(cost.share)}</span>} {shown(cost.sentence)}{" "}
+            {cost.evidence.length > 0 && (
+              <button
+                type="button"
+                class="finding-go"
+                aria-label={`Show it in the trace: ${shown(cost.sentence)}`}
+                onClick={() => goToEvidence(cost.evidence, opening)}
+              >
+                Show
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
