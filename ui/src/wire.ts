@@ -1461,6 +1461,32 @@ fix: string,
  */
 not_proved: string, };
 
+export type Cost = { 
+/**
+ * `processor`, `wait`, `disk`, `dpc`, `gc` or `hard-fault`.
+ */
+kind: string, 
+/**
+ * What took the time, as a sentence.
+ */
+sentence: string, 
+/**
+ * How long.
+ */
+cost_ns: number, 
+/**
+ * Share of the recording; above 1 on several processors.
+ */
+share: number | null, 
+/**
+ * Wait chain of a wait, the victim first.
+ */
+chain: Array<string>, 
+/**
+ * Command lines that show its rows.
+ */
+evidence: Array<Evidence>, };
+
 export type Evidence = { 
 /**
  * The whole line, quoted for a shell.
@@ -1474,6 +1500,20 @@ words: Array<string>,
  * Keys of the processes with the id that it names, if it names one.
  */
 processes: Array<number>, };
+
+export type Spot = { 
+/**
+ * Name of the view.
+ */
+view: string, 
+/**
+ * Quantity that the view adds up, if it knows several.
+ */
+weight: Weight | null, 
+/**
+ * Conditions on its rows.
+ */
+chips: Array<Chip>, };
 
 export type RuleState = { 
 /**

@@ -18,6 +18,29 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Quotes a pattern so that `cmd`, PowerShell and `sh` read it as one word and give no part of it a
+/// meaning: with double quotes, which all three know. A character that one of them reads between
+/// these becomes `?`, which stands for any character in a pattern.
+#[must_use]
+pub fn quoted_pattern(pattern: &str) -> String {
+    let mut safe = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied();
+        // `sh` takes two backslashes as one, and the last one would take the closing quote along.
+        let is_read = match letter {
+            '\\' => matches!(next, None | Some('\\' | '"' | '$' | '`')),
+            letter => "\"'$`%!".contains(letter) || letter.is_control(),
+        };
+        safe.push(if is_read { '?' } else { letter });
+    }
+    let is_bare = |letter: char| letter.is_alphanumeric() || "-_=./:,+@".contains(letter);
+    if !safe.is_empty() && safe.chars().all(is_bare) {
+        return safe;
+    }
+    format!("\"{safe}\"")
+}
+
 /// Quotes words and joins them with blanks.
 #[must_use]
 pub fn joined<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
@@ -127,6 +150,26 @@ mod tests {
         "C:\\a b\\it's\\",
         "line\nbreak\tand \\' end\\",
     ];
+
+    #[test]
+    fn a_pattern_has_no_meaning_for_any_shell() {
+        for (pattern, expected) in [
+            ("", r#""""#),
+            ("12", "12"),
+            ("*.sys", r#""*.sys""#),
+            ("a b;c*", r#""a b;c*""#),
+            ("ntdll.dll!Nt*", r#""ntdll.dll?Nt*""#),
+            (r"C:\a\b", r#""C:\a\b""#),
+            (r"\\server\share\", r#""?\server\share?""#),
+            (
+                "$(reboot) `x` %PATH% \"y\" it's",
+                r#""?(reboot) ?x? ?PATH? ?y? it?s""#,
+            ),
+            ("a\nb", r#""a?b""#),
+        ] {
+            assert_eq!(quoted_pattern(pattern), expected, "{pattern}");
+        }
+    }
 
     #[test]
     fn plain_words_stay_bare_and_others_are_quoted() {

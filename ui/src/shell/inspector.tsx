@@ -158,7 +158,11 @@ function SliceFacts({ at }: { at: Slice }) {
         <Fact title="From" text={exactMoment(at.range.from_ns)} />
         <Fact title="To" text={exactMoment(at.range.to_ns)} />
         {at.ready_ns !== null && (
-          <Fact title={at.state === "running" ? "Ready before" : "Then ready"} text={duration(at.ready_ns)} exact={exactDuration(at.ready_ns)} />
+          <Fact
+            title={at.state === "running" ? "Ready before" : "Then ready"}
+            text={duration(at.ready_ns)}
+            exact={exactDuration(at.ready_ns)}
+          />
         )}
       </dl>
       <div class="inspector-actions">

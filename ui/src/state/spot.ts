@@ -135,7 +135,8 @@ function placeOfEvidence(
 /** The view of the rule, or that of the first command line that one shows. */
 function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
   const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
-  const place = placeOfRule(finding, has) ?? placeOfEvidence(finding.evidence, finding.culprit, has, questions);
+  const place =
+    placeOfRule(finding, has) ?? placeOfEvidence(finding.evidence, finding.culprit, has, questions);
   if (place !== null) return place;
   const victim = finding.process_key;
   const chips: Chip[] =

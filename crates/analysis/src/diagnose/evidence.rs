@@ -14,12 +14,27 @@ pub struct Printed {
     pub text: String,
 }
 
-/// A line of evidence of a rule with the values of a row; nothing where it names a column that is null in
-/// this row. Each word is filled separately, so that no name from a trace becomes a second word or an option.
+/// A line of evidence of a rule with the values of a row, for any shell; nothing where it names a column that is
+/// null in this row. Each word is filled separately, so that no name from a trace becomes a second word or an option.
 pub(super) fn line<'v>(
     template: &str,
     value: impl Fn(&str) -> Option<&'v AnyValue>,
 ) -> Option<String> {
+    let words = words(template, value)?;
+    let quoted = words.iter().map(|word| shell::quoted_pattern(word));
+    Some(quoted.collect::<Vec<_>>().join(" "))
+}
+
+/// A spot of a rule with the values of a row, see [`line`]. No shell reads it, so that names stay as they are.
+pub(super) fn spot<'v>(
+    template: &str,
+    value: impl Fn(&str) -> Option<&'v AnyValue>,
+) -> Option<String> {
+    Some(shell::joined(words(template, value)?))
+}
+
+/// The words of a line with the values of a row.
+fn words<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<Vec<String>> {
     // A column that is null would leave an option without its value, which then means something else.
     let mut named = template
         .split('{')
@@ -31,18 +46,12 @@ pub(super) fn line<'v>(
     let filled = shell::split(template).into_iter().map(|word| {
         let text = fill(&word, &value);
         match text.strip_prefix('-') {
-            // Quotes do not help here: the program would read such a word as one of its options.
-            Some(rest) if !word.starts_with('-') => quoted(&format!("?{rest}")),
-            _ => quoted(&text),
+            // Quotes do not help here: the program would read this word as one of its options.
+            Some(rest) if !word.starts_with('-') => format!("?{rest}"),
+            _ => text,
         }
     });
-    Some(filled.collect::<Vec<_>>().join(" "))
-}
-
-/// A word of a line of evidence, quoted so that every shell accepts it. A character that would end the quotes
-/// or the line becomes `?`, which matches any character in a pattern.
-fn quoted(word: &str) -> String {
-    shell::quoted(&word.replace(|c: char| c == '\'' || c.is_control(), "?"))
+    Some(filled.collect())
 }
 
 #[cfg(test)]
@@ -58,10 +67,10 @@ mod tests {
             value,
         )
         .unwrap();
-        let name = "-csv=/x a? --force; $(b)";
+        let name = "-csv=/x a? --force; ?(b)";
         assert_eq!(
             written,
-            format!("dump cpu --provider '?{name}' --methods '*-{name}*' --details")
+            format!("dump cpu --provider \"?{name}\" --methods \"*-{name}*\" --details")
         );
         let read = shell::split(&written);
         assert_eq!(
@@ -75,7 +84,7 @@ mod tests {
         );
         assert_eq!(
             line("dump wait --method 'Ntfs*' --process 12", value).as_deref(),
-            Some("dump wait --method 'Ntfs*' --process 12")
+            Some("dump wait --method \"Ntfs*\" --process 12")
         );
     }
 

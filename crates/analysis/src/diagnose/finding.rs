@@ -6,7 +6,7 @@ use etwkit_query::Session;
 use etwkit_query::dump::any_rows::{AnyRow, AnyValue};
 use etwkit_query::dump::ask;
 
-use super::evidence::line;
+use super::evidence::{line, spot};
 use super::rule::Rule;
 use super::sentence::{duration, fill};
 use crate::Result;
@@ -225,7 +225,7 @@ impl<'s> Findings<'s> {
             spot: rule
                 .spots
                 .iter()
-                .find_map(|template| line(template, |name| words.get(name))),
+                .find_map(|template| spot(template, |name| words.get(name))),
             why: rule.why.clone(),
             fix: fill(&rule.fix, value),
             not_proved: rule.not_proved.clone(),

@@ -114,7 +114,7 @@ fn a_wait_that_stacks_show_too_counts_once() {
     assert_eq!((one.culprit.as_str(), one.count), ("tool.exe (8)", Some(2)));
     let lines: Vec<&str> = one.evidence.lines().collect();
     assert!(
-        lines.len() == 2 && lines[0].starts_with("dump wait --process 4 --method '*EnterCrit*"),
+        lines.len() == 2 && lines[0].starts_with("dump wait --process 4 --method \"*EnterCrit*"),
         "{lines:?}"
     );
     assert!(lines[1].ends_with(" --chain"), "{lines:?}");

@@ -202,3 +202,26 @@ fn causes_of_another_writer_are_named_or_called_unchecked_1() {
 fn causes_of_another_writer_are_named_or_called_unchecked_2() {
     check_part(1);
 }
+
+/// The first sentence of a comparison with the healthy twin names the planted cause.
+#[test]
+fn the_difference_to_a_twin_is_the_planted_cause() {
+    let cards = cards();
+    let mut wrong = Vec::new();
+    for card in &cards {
+        let twin = format!("{}-twin", card.name);
+        let Some(healthy) = cards.iter().find(|other| other.name == twin) else {
+            continue;
+        };
+        let healthy = extracted(healthy, Some(&healthy.symbols));
+        let sick = extracted(card, Some(&card.symbols));
+        let answer = run(&["diff", "--json", "--table", "summary", &healthy, &sick]);
+        let rows = json_lines(&answer.out);
+        let sentence = &rows[0]["sentence"];
+        let is_named = texts(&card.truth["culprits"]).any(|name| has(sentence, name));
+        if !is_named {
+            wrong.push(format!("{}: {sentence}", card.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -14,7 +14,9 @@ export function LargestCosts({ costs, opening }: Props) {
   return (
     <section class="costs" aria-label="Largest costs">
       <h3>Where the time went</h3>
-      <p class="muted">The largest costs of the trace. They are no findings: nothing says that they are too large.</p>
+      <p class="muted">
+        The largest costs of the trace. They are no findings: nothing says that they are too large.
+      </p>
       <ul>
         {costs.map((cost) => (
           <li key={cost.kind}>
