@@ -95,7 +95,7 @@ mod tests {
         let written = line("dump cpu --provider {culprit} --details", value);
         assert_eq!(
             written.as_deref(),
-            Some("dump cpu --provider 'a?dump?cpu' --details")
+            Some(r#"dump cpu --provider "a?dump?cpu" --details"#)
         );
     }
 
@@ -119,7 +119,7 @@ mod tests {
         // A column that the rule does not have is a mistake in the rule: the line stays, so that it is seen.
         assert_eq!(
             line("dump wait --process {nobody}").as_deref(),
-            Some("dump wait --process ''")
+            Some(r#"dump wait --process """#)
         );
     }
 }

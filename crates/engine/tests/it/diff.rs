@@ -181,7 +181,7 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
     let [quiet, noisy] = both;
     let back = traces.diff(&json!({"table": "summary"}), &[noisy, quiet]);
     assert!(
-        text(&back["summary"][0], "sentence").contains("FileWriter.exe waits"),
+        text(&back["summary"][0], "sentence").contains("only in A: FileWriter.exe"),
         "{back:?}"
     );
     assert_eq!(back["summary"][0]["wall_difference_ns"], a - b);
