@@ -85,7 +85,7 @@ etwkit_query::declare! {
         /// Differences below this share of the larger side are also noise: two runs of the same
         /// program differ by that much
         noise_percent: f64 = option("PERCENT").called("noise-percent").shape() => 5.0,
-        /// Exit with code 3 if B takes longer than A by more than a share or a time, else with 0:
+        /// Exit with code 3 if B takes longer than A by more than a share or a time, otherwise with 0:
         /// slower, slower:5% or slower:200ms
         fail_on: Option<String> = option("WHAT").called("fail-on").output(),
     }
