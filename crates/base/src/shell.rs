@@ -41,6 +41,16 @@ pub fn quoted_pattern(pattern: &str) -> String {
     format!("\"{safe}\"")
 }
 
+/// Quotes words as [`quoted_pattern`] does and joins them with blanks.
+#[must_use]
+pub fn joined_patterns<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
+    let quoted: Vec<String> = words
+        .into_iter()
+        .map(|word| quoted_pattern(word.as_ref()))
+        .collect();
+    quoted.join(" ")
+}
+
 /// Quotes words and joins them with blanks.
 #[must_use]
 pub fn joined<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {

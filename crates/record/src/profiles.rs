@@ -127,17 +127,24 @@ const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap P
     XAMLAppResponsiveness HTMLResponsiveness ReferenceSet ResidentSet XAMLHTMLAppMemoryAnalysis UTC DotNET \
     WdfTraceLoggingProvider HeapSnapshot";
 
-/// Returns the names of the profiles that are built into wpr.
-pub fn built_in() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.split_whitespace()
+/// Returns the profile that is built into wpr, as wpr spells its name. A level of detail may follow:
+/// `CPU.Light`, `CPU.Verbose`.
+pub fn built_in(name: &str) -> Option<&'static str> {
+    let bare = without_level(name);
+    BUILT_IN
+        .split_whitespace()
+        .find(|known| known.eq_ignore_ascii_case(bare))
+}
+
+fn without_level(name: &str) -> &str {
+    name.split('.').next().unwrap_or_default()
 }
 
 /// Finds a profile by its name, ignoring case. `CPU`, as wpr spells its own profile, is that one: it
 /// records something else than our `cpu`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Profile> {
-    let bare = name.split('.').next().unwrap_or_default();
-    if built_in().any(|known| known == bare) {
+    if built_in(name) == Some(without_level(name)) {
         return None;
     }
     PROFILES
@@ -174,7 +181,7 @@ pub fn of_question(question: &str) -> impl Iterator<Item = &'static Profile> {
 }
 
 #[cfg(test)]
-mod spelling {
+mod tests {
     use super::find;
 
     #[test]

@@ -28,9 +28,7 @@ fn profile(name: &str, folder: &Path) -> Result<String> {
         }
         None => {}
     }
-    // wpr accepts a level of detail after the name: `CPU.Light`, `CPU.Verbose`.
-    let bare = name.split('.').next().unwrap_or_default();
-    if profiles::built_in().any(|known| known.eq_ignore_ascii_case(bare)) {
+    if profiles::built_in(name).is_some() {
         return Ok(name.to_owned());
     }
     if ends_with(name, ".etl") {

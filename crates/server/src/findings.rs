@@ -146,11 +146,11 @@ fn one_line(
         None => Vec::new(),
     };
     // Names out of the trace stand in the line: each word is quoted anew, so that no shell runs any of them.
-    let quoted: Vec<String> = words
-        .iter()
-        .map(|word| shell::quoted_pattern(word))
-        .collect();
-    let command = format!("etwkit {} {}", quoted.join(" "), shell::quoted(path));
+    let command = format!(
+        "etwkit {} {}",
+        shell::joined_patterns(&words),
+        shell::quoted(path)
+    );
     Ok(Evidence {
         command,
         words,
@@ -217,4 +217,20 @@ fn processes_of(pid: i64, victim: Option<(i64, i64)>, session: &Session) -> Resu
         .iter()
         .filter_map(|row| row.first().and_then(whole))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_ends_its_quotes_stays_an_argument() {
+        let name = "x'; rm -rf ~; $(reboot) '";
+        let line = format!("dump cpu --methods '*{name}*'");
+        let written = shell::joined_patterns(shell::split(&line));
+        assert_eq!(
+            written,
+            r#"dump cpu --methods "*x;" rm -rf "~;" "?(reboot)" "*""#
+        );
+    }
 }

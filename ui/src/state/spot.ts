@@ -1,11 +1,11 @@
 // Where a finding is seen: its part of the trace, process and moment, and the view that its evidence names.
 
 import { around, within } from "../lib/scale";
-import type { Chip, Evidence, Finding, Opening, QuestionInfo, Range } from "../wire";
+import type { Chip, Evidence, Finding, Opening, QuestionInfo, Range, Weight } from "../wire";
 import type { ViewState } from "./view-state";
 
 /** Views that show the rows of a question, with the table that they need. Others are asked as they are. */
-const VIEWS: Record<string, { view: string; table: string; settings?: object }> = {
+const VIEWS: Record<string, { view: string; table: string; settings?: { weight: Weight } }> = {
   cpu: { view: "flame", table: "cpu_sample", settings: { weight: "cpu" } },
   wait: { view: "flame", table: "context_switch", settings: { weight: "wait" } },
   disk: { view: "disk", table: "disk_io" },
@@ -88,25 +88,20 @@ export function spotRange(finding: Finding, whole: Range): Range | null {
   return within({ from_ns: range.from_ns - more, to_ns: range.to_ns + more }, whole);
 }
 
-type Place = Pick<ViewState, "view" | "chips" | "settings">;
+const hasRows = (opening: Opening) => (table: string) =>
+  opening.tables.some((one) => one.name === table && one.rows > 0);
 
-/** The tables that the views of rules show, by view and weight. */
-const TABLES: Record<string, string> = {
-  "flame cpu": "cpu_sample",
-  "flame wait": "context_switch",
-  "flame ready": "context_switch",
-  disk: "disk_io",
-  file: "file_io",
-  "hard-fault": "hard_fault",
-  dns: "dns_query",
-  registry: "registry_io",
-};
+type Place = Pick<ViewState, "view" | "chips" | "settings">;
 
 /** The view that the rule itself names, if the trace has what it shows. */
 function placeOfRule({ spot }: Finding, has: (table: string) => boolean): Place | null {
   if (spot === null) return null;
-  const table = TABLES[spot.weight === null ? spot.view : `${spot.view} ${spot.weight}`];
-  if (table === undefined || !has(table)) return null;
+  // Ready time comes from the same table as waits.
+  const weight = spot.weight === "ready" ? "wait" : spot.weight;
+  const known = Object.values(VIEWS).find(
+    (one) => one.view === spot.view && (one.settings?.weight ?? null) === weight,
+  );
+  if (known === undefined || !has(known.table)) return null;
   const settings = spot.weight === null ? {} : { [spot.view]: { weight: spot.weight } };
   return { view: spot.view, chips: spot.chips, settings };
 }
@@ -134,7 +129,7 @@ function placeOfEvidence(
 
 /** The view of the rule, or that of the first command line that one shows. */
 function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
-  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
+  const has = hasRows(opening);
   const place =
     placeOfRule(finding, has) ?? placeOfEvidence(finding.evidence, finding.culprit, has, questions);
   if (place !== null) return place;
@@ -177,7 +172,7 @@ export function evidenceOf(
   questions: readonly QuestionInfo[],
   now: ViewState["settings"],
 ): Partial<ViewState> {
-  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
+  const has = hasRows(opening);
   const place = placeOfEvidence(lines, "", has, questions);
   if (place === null) return { view: "overview" };
   return { ...place, mode: "narrow", settings: { ...now, ...place.settings } };

@@ -20,9 +20,7 @@ pub(super) fn line<'v>(
     template: &str,
     value: impl Fn(&str) -> Option<&'v AnyValue>,
 ) -> Option<String> {
-    let words = words(template, value)?;
-    let quoted = words.iter().map(|word| shell::quoted_pattern(word));
-    Some(quoted.collect::<Vec<_>>().join(" "))
+    Some(shell::joined_patterns(words(template, value)?))
 }
 
 /// A spot of a rule with the values of a row, see [`line`]. No shell reads it, so that names stay as they are.

@@ -177,7 +177,9 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
         }
     }
     report.others()?;
-    Ok(report.finish())
+    let [a, b] = &both.sides;
+    let fails = FailOn::of(asked)?.map(|fail_on| fail_on.is_hit(a.wall_ns, b.wall_ns));
+    Ok(report.finish().with_verdict(fails))
 }
 
 fn noise_ns(asked: &DiffRequest) -> i64 {
@@ -376,48 +378,44 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         let (asked, both) = (self.asked, self.both);
+        // The sentence is made of them, too.
         if asked.wants(DiffTable::Settings) || asked.wants(DiffTable::Summary) {
             self.settings = facts::settings(asked, both)?;
         }
-        for (table, title, name, load) in [
-            (
+        if asked.wants(DiffTable::Settings) {
+            let title = "Settings that differ";
+            self.facts(
                 DiffTable::Settings,
-                "Settings that differ",
-                "Setting",
-                facts::settings as fn(&_, &_) -> _,
-            ),
-            (
-                DiffTable::Versions,
-                "Modules that differ",
-                "Module",
-                facts::versions,
-            ),
-        ] {
-            if !asked.wants(table) {
-                continue;
-            }
-            let mut rows = load(asked, both)?;
-            self.is_same &= rows.is_empty();
-            let more = if self.top == 0 {
-                0
-            } else {
-                rows.len().saturating_sub(self.top)
-            };
-            rows.truncate(rows.len().saturating_sub(more));
-            let foot = (more > 0).then(|| {
-                Line::new("… ")
-                    .whole(count(more))
-                    .words(" more (--top 0 shows all)")
-            });
-            if !rows.is_empty() {
-                self.tables.push((
-                    table,
-                    title.to_owned(),
-                    Answer::rows(&name, &FACTS, rows).with_foot(foot),
-                ));
-            }
+                title,
+                &"Setting",
+                self.settings.clone(),
+            );
+        }
+        if asked.wants(DiffTable::Versions) {
+            let rows = facts::versions(asked, both)?;
+            self.facts(DiffTable::Versions, "Modules that differ", &"Module", rows);
         }
         Ok(())
+    }
+
+    /// Adds a table of facts, the first of which explain most.
+    fn facts(&mut self, table: DiffTable, title: &str, name: &&'static str, mut rows: Vec<Fact>) {
+        self.is_same &= rows.is_empty();
+        let more = if self.top == 0 {
+            0
+        } else {
+            rows.len().saturating_sub(self.top)
+        };
+        rows.truncate(rows.len().saturating_sub(more));
+        let foot = (more > 0).then(|| {
+            Line::new("… ")
+                .whole(count(more))
+                .words(" more (--top 0 shows all)")
+        });
+        if !rows.is_empty() {
+            let answer = Answer::rows(name, &FACTS, rows).with_foot(foot);
+            self.tables.push((table, title.to_owned(), answer));
+        }
     }
 
     /// Adds the operations that failed.
@@ -438,7 +436,7 @@ impl<'a> Report<'a> {
 
     /// Returns the rows of findings, with a title, unless there are none.
     fn finding_table(&mut self) -> Option<(DiffTable, String, Answer)> {
-        let mut rows: Vec<FindingChange> = self.findings.clone();
+        let mut rows = std::mem::take(&mut self.findings);
         // Text leaves out what both have, since it explains no difference.
         if self.top > 0 {
             rows.retain(|row| {
@@ -512,10 +510,6 @@ impl<'a> Report<'a> {
                 answer,
             ));
         }
-        let fails = FailOn::of(asked).ok().flatten().map(|fail_on| {
-            let [a, b] = &both.sides;
-            fail_on.is_hit(a.wall_ns, b.wall_ns)
-        });
         all.extend(self.tables);
         let is_one = asked.table.is_some();
         // One table alone needs no title.
@@ -526,9 +520,7 @@ impl<'a> Report<'a> {
                 answer,
             )
         };
-        Answer::report(all.into_iter().map(titled))
-            .below(Above::Nothing)
-            .with_verdict(fails)
+        Answer::report(all.into_iter().map(titled)).below(Above::Nothing)
     }
 
     /// Returns the sentence, and the process that explains most if the sentence names something

@@ -4,6 +4,7 @@ use etwkit_query::time_format::seconds;
 
 use super::rows::{Change, Fact, FindingChange};
 use super::side::{Sides, Wall};
+use crate::explain::capital;
 
 /// Minimum share of the growth of a process for which a module is named.
 const MOST_OF_IT: f64 = 0.5;
@@ -39,7 +40,7 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
     match (cause, busiest(both, rows)) {
         (Some(cause), _) if is_measured => format!("{wall}; {cause}"),
         // The length of a recording explains nothing, so the cause goes first.
-        (Some(cause), _) => format!("{} ({wall})", capitalised(&cause)),
+        (Some(cause), _) => format!("{} ({wall})", capital(&cause)),
         (None, Some(busiest)) => format!("{wall}; {busiest}"),
         (None, None) => wall,
     }
@@ -84,13 +85,6 @@ fn setting(fact: &Fact) -> Option<String> {
     ["disk", "volume", "power", "cpu", "adapter"]
         .contains(&topic)
         .then(|| format!("{} is {b} in B and {a} in A", fact.name))
-}
-
-/// Returns a text with its first letter as a capital.
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(chars.clone()).collect()
 }
 
 /// Formats `B takes 4.200 s longer (11.800 s against 7.600 s between "Start" and "End")`.

@@ -10,7 +10,7 @@ use std::borrow::Borrow;
 use super::chance::shuffle;
 use super::feature::Feature;
 use super::groups::{Candidate, INDEPENDENT, TOGETHER, is_in, is_one};
-use super::numbers::{dot, mean, unit};
+use super::numbers::{centred, dot, unit};
 
 /// Maximum number of times in a sum: each further one makes a sum by chance more likely.
 const MOST_PARTS: usize = 5;
@@ -47,8 +47,8 @@ pub(super) struct Sum {
 }
 
 /// Returns the times that add up to a metric, if they do so better than by chance. The time of the
-/// run itself is no candidate, and sums of others are replaced by their parts. `features` are all features, whether they are
-/// candidates or not: those of a metric in random order would be others.
+/// run itself is no candidate, and sums of others are replaced by their parts. `features` are all
+/// features, whether they are candidates or not: those of a metric in random order would be others.
 pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) -> Option<Sum> {
     let candidates: Vec<Term> = all
         .iter()
@@ -223,9 +223,4 @@ fn in_pairs(terms: &[&Term], sum: &[f64]) -> (Vec<usize>, f64) {
     let left = (1.0 - share) * dot(&rest, &rest);
     let parts = [one.place, other.place].into_iter().chain(more).collect();
     (parts, 1.0 - left / whole.max(f64::MIN_POSITIVE))
-}
-
-fn centred(values: &[f64]) -> Vec<f64> {
-    let middle = mean(values);
-    values.iter().map(|value| value - middle).collect()
 }

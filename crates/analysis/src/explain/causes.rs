@@ -168,23 +168,18 @@ impl Search<'_, '_> {
                 parts.push(named);
             }
         }
-        let values = |place: usize| {
-            self.all
-                .get(place)
-                .map(|one| one.values.clone())
-                .unwrap_or_default()
-        };
-        self.chosen = parts
-            .iter()
-            .map(|place| Chosen {
+        let part = |place: &usize| {
+            let candidate = self.all.get(*place)?;
+            Some(Chosen {
                 place: *place,
-                values: values(*place),
+                values: candidate.values.clone(),
                 is_rest: false,
                 slope: 1.0,
                 correlation: 0.0,
                 p: Some(sum.p),
             })
-            .collect();
+        };
+        self.chosen = parts.iter().filter_map(part).collect();
         // The correlation of each is that with what the others leave.
         let rest = self.rest();
         for chosen in &mut self.chosen {

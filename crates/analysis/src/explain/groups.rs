@@ -1,7 +1,7 @@
 //! Groups of features that mean the same, and features that are just the sum of others.
 
 use super::feature::Feature;
-use super::numbers::{dot, mean, unit};
+use super::numbers::{centred, dot, mean, squares, unit};
 
 /// Maximum number of features in the analysis: each is compared with all causes, and many with each
 /// other.
@@ -154,7 +154,7 @@ pub(super) fn candidates<'m>(
             // by correlation; times come first, since their size is at least 1 and a correlation at
             // most 1.
             let size = match which {
-                Which::All if is_time => 1.0 + deviation(&feature.numbers()),
+                Which::All if is_time => 1.0 + squares(&feature.numbers()).sqrt(),
                 _ if is_time => 1.0 + slow - fast,
                 _ => dot(&unit(super::numbers::ranks(&feature.numbers())), &of_metric),
             };
@@ -179,16 +179,6 @@ pub(super) fn candidates<'m>(
         }
     };
     all.into_iter().map(candidate).collect()
-}
-
-/// Returns the length of the deviations from the mean.
-fn deviation(values: &[f64]) -> f64 {
-    let middle = mean(values);
-    values
-        .iter()
-        .map(|value| (value - middle) * (value - middle))
-        .sum::<f64>()
-        .sqrt()
 }
 
 /// Marks candidates that are the time of the run itself, or only the sum of others.
@@ -229,15 +219,7 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     // Small ones first: a sum must not become a part of a larger one, since it would hide its own
     // parts. By variance and not by mean: a part varies less than the whole, even if the whole is
     // small in most runs.
-    let size = |candidate: &Candidate<'_>| {
-        let middle = mean(&candidate.values);
-        candidate
-            .values
-            .iter()
-            .map(|value| (value - middle) * (value - middle))
-            .sum::<f64>()
-    };
-    distinct.sort_by(|a, b| size(a).total_cmp(&size(b)));
+    distinct.sort_by(|a, b| squares(&a.values).total_cmp(&squares(&b.values)));
     let (mut sums, mut parts) = (Vec::<&Candidate<'_>>::new(), Vec::<&Candidate<'_>>::new());
     for whole in distinct {
         let inside: Vec<&Candidate<'_>> = parts
@@ -280,8 +262,7 @@ pub(super) fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
 /// Returns `true` if two or more independent parts make up most of its variance, each with about as
 /// many milliseconds in the whole as it has itself.
 fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
-    let middle = mean(&whole.values);
-    let mut rest: Vec<f64> = whole.values.iter().map(|value| value - middle).collect();
+    let mut rest = centred(&whole.values);
     let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
     // The first few parts make up most of any sum; more of them would match any variation.
     while found.len() < 8 {

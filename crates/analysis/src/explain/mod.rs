@@ -34,6 +34,8 @@ use feature::Matrix;
 use recorded::Missing;
 use runs::Run;
 
+pub(crate) use sentence::capital;
+
 pub use rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
 
 etwkit_query::declare! {

@@ -16,6 +16,18 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     }
 }
 
+/// Returns the numbers, centred on 0.
+pub(super) fn centred(values: &[f64]) -> Vec<f64> {
+    let middle = mean(values);
+    values.iter().map(|value| value - middle).collect()
+}
+
+/// Returns the sum of the squares of the distances from the mean.
+pub(super) fn squares(values: &[f64]) -> f64 {
+    let centred = centred(values);
+    dot(&centred, &centred)
+}
+
 /// Returns the median; 0 of no numbers.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();

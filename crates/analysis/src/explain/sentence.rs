@@ -135,7 +135,8 @@ fn counted(runs: usize) -> String {
     }
 }
 
-fn capital(text: &str) -> String {
+/// Returns a text with its first letter as a capital.
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()

@@ -198,7 +198,8 @@ impl Question for StartRequest {
                 |asked: &Self, _, rows: Vec<StartEvent>| {
                     let is_unknown =
                         |row: &&StartEvent| row.start_ns.is_some() && row.start_cost_ns.is_none();
-                    let foot = without_cost(rows.iter().filter(is_unknown).count());
+                    let unknown = rows.iter().filter(is_unknown).map(|_| 1);
+                    let foot = without_cost(unknown.sum());
                     Ok(Answer::rows(asked, &PROCESSES, rows).with_foot(foot))
                 },
             )
@@ -206,8 +207,7 @@ impl Question for StartRequest {
         } else {
             Form::of(self.sql(), |asked: &Self, _, rows: Vec<StartRow>| {
                 let unknown = rows.iter().map(|row| row.starts.saturating_sub(row.costed));
-                let unknown = unknown.fold(0_i64, i64::saturating_add);
-                let foot = without_cost(usize::try_from(unknown).unwrap_or(0));
+                let foot = without_cost(unknown.fold(0, i64::saturating_add));
                 Ok(Answer::rows(asked, &SUMS, rows).with_foot(foot))
             })
             .shows(&SUMS)
@@ -217,8 +217,7 @@ impl Question for StartRequest {
 }
 
 /// Returns a line about starts without a cost, if there are any.
-fn without_cost(starts: usize) -> Option<Line> {
-    let starts = i64::try_from(starts).unwrap_or(i64::MAX);
+fn without_cost(starts: i64) -> Option<Line> {
     (starts > 0).then(|| {
         Line::new("(")
             .whole(starts)
