@@ -1,6 +1,6 @@
 // The largest costs of a trace in which no rule found a cause: where to look first.
 
-import { duration, percent } from "../../lib/format";
+import { percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { goToEvidence } from "../../state/go-to-spot";
 import type { Cost, Opening } from "../../wire";
@@ -20,8 +20,7 @@ export function LargestCosts({ costs, opening }: Props) {
       <ul>
         {costs.map((cost) => (
           <li key={cost.kind}>
-            <span class="cost-time">{duration(cost.cost_ns)}</span>{" "}
-            {cost.share !== null && <span class="muted">{percent(cost.share)}</span>} {shown(cost.sentence)}{" "}
+            {shown(cost.sentence)} {cost.share !== null && <span class="muted">{percent(cost.share)}</span>}{" "}
             {cost.evidence.length > 0 && (
               <button
                 type="button"
