@@ -47,9 +47,7 @@ export function Inspector() {
           </p>
         </>
       )}
-      {focus !== null && at !== null && (
-        <SliceFacts key={`${at.thread_key} ${at.range.from_ns}`} at={at} />
-      )}
+      {focus !== null && at !== null && <SliceFacts key={`${at.thread_key} ${at.range.from_ns}`} at={at} />}
     </div>
   );
 }
