@@ -120,8 +120,8 @@ export function ChipsBar() {
           <button
             type="button"
             class="quiet filter-add"
-            title="Search for a process, thread, file, tag… (/)"
-            onClick={() => searchAsked("")}
+            title="Filter by a process, thread, file, tag…"
+            onClick={() => searchAsked("+")}
           >
             <Icon name="plus" /> Filter
           </button>
