@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import { api } from "../api";
+import { titled } from "../lib/columns";
 import { around, isSame, within } from "../lib/scale";
 import type { Chip, Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
 import { failureOf } from "./answer";
@@ -268,7 +269,8 @@ export async function start(first: Defaults): Promise<void> {
   }
   api.schema().then(
     (answer) => {
-      schema.value = answer;
+      const tables = answer.tables.map((table) => ({ ...table, columns: table.columns.map(titled) }));
+      schema.value = { ...answer, tables };
     },
     () => undefined,
   );

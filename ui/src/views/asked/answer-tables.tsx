@@ -101,7 +101,7 @@ function widthOf(table: AnswerTable, at: number): number {
   const longest = table.rows
     .slice(0, 200)
     .reduce(
-      (most, row) => Math.max(most, written(row[at] ?? null, unit).text.length),
+      (most, row) => Math.max(most, written(row[at] ?? null, unit, column?.name).text.length),
       column?.title.length ?? 0,
     );
   return Math.min(360, Math.max(64, longest * 7 + 24));
@@ -118,7 +118,7 @@ export function gridRows(table: AnswerTable, sort: GridSort | null): GridRow[] {
   return order.map(({ id, row }) => ({
     id: String(id),
     level: 0,
-    cells: table.columns.map((column, place) => written(row[place] ?? null, column.unit)),
+    cells: table.columns.map((column, place) => written(row[place] ?? null, column.unit, column.name)),
   }));
 }
 

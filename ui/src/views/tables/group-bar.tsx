@@ -1,7 +1,8 @@
 // What a table is grouped by and measures: left of the bar groups, right of it numbers.
 
 import { Choice } from "../../components/choice";
-import type { Measure, TableInfo } from "../../wire";
+import { isLabel } from "../../lib/columns";
+import type { ColumnInfo, Measure, TableInfo } from "../../wire";
 import type { PivotSettings } from "./pivot";
 import { groupsOf, keepOpen, measureTitle } from "./pivot-model";
 
@@ -25,7 +26,9 @@ export function GroupBar({ table, settings, change }: Props) {
     if (moved !== undefined) next.splice(at + by, 0, moved);
     setGroups(next, Math.min(at, at + by));
   };
-  const free = table.columns.filter((column) => column.can_group && !groups.includes(column.name));
+  const free = table.columns.filter(
+    (column) => column.can_group && !groups.includes(column.name) && !hasTwin(table, column),
+  );
   return (
     <div class="group-bar">
       <span class="toolbar-title">Group by</span>
@@ -107,14 +110,20 @@ export function without(settings: PivotSettings, at: number): Partial<PivotSetti
   return { measures, graph: placed(settings.graph), sort: { by: placed(settings.sort.by), descending } };
 }
 
+/** Whether a key has a column of names beside it, which groups in the same way: `process_key` and `process`. */
+function hasTwin(table: TableInfo, { name, unit }: ColumnInfo): boolean {
+  return unit === "key" && table.columns.some((column) => `${column.name}_key` === name);
+}
+
 /** Measures that the table has and the bar does not show. */
 function measuresOf(table: TableInfo, used: Measure[]): Measure[] {
-  const sums = table.columns.filter((column) => column.can_sum);
+  const sums = table.columns.filter((column) => column.can_sum && !isLabel(column));
   const all = [
     { function: "count", column: "" },
     ...sums.flatMap((column) => FUNCTIONS.map((name) => ({ function: name, column: column.name }))),
     ...table.columns
-      .filter((column) => column.can_group && !column.can_sum && column.unit !== "frames")
+      .filter((column) => column.can_group && !sums.includes(column) && !hasTwin(table, column))
+      .filter((column) => column.unit !== "frames")
       .map((column) => ({ function: "distinct", column: column.name })),
   ];
   return all.filter((one) => !used.some((m) => m.function === one.function && m.column === one.column));

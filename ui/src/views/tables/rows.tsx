@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api";
 import { type GridSort, TreeGrid } from "../../components/tree-grid";
+import { columnTitle, readable } from "../../lib/columns";
 import { count, counted } from "../../lib/format";
 import { useAnswer } from "../../state/answer";
 import type { RowsAnswer, TableInfo } from "../../wire";
@@ -10,6 +11,9 @@ import { Answering, useSelection } from "../panel";
 import { isNumber, written } from "./write";
 
 const PAGE = 300;
+/** Pixels of the first column, and of others. */
+const FIRST = 150;
+const OTHER = 120;
 
 interface Props {
   trace: number;
@@ -45,24 +49,28 @@ export function Rows({ trace, table, onTime }: Props) {
       {(answer) => (
         <TreeGrid
           label={`Rows of ${table.name}`}
-          columns={answer.columns.map((column, place) => ({
-            id: column.name,
-            title: column.title,
-            sentence: column.sentence,
-            isNumber: isNumber(column.unit),
-            ...(place === wide(answer) ? {} : { width: 120 }),
-          }))}
+          columns={readable(answer.columns).flatMap((place, at) => {
+            const column = answer.columns[place];
+            if (column === undefined) return [];
+            const { name, unit, sentence } = column;
+            const title = columnTitle(column);
+            const width = place === wide(answer) ? {} : { width: at === 0 ? FIRST : OTHER };
+            return [{ id: name, title, sentence, isNumber: isNumber(unit), ...width }];
+          })}
           rows={answer.rows.map((row, place) => ({
             id: String(place),
             level: 0,
-            cells: answer.columns.map((column, cell) => written(row[cell] ?? null, column.unit)),
+            cells: readable(answer.columns).map((cell) => {
+              const column = answer.columns[cell];
+              return written(row[cell] ?? null, column?.unit ?? "text", column?.name);
+            }),
           }))}
           selected={selected}
           sort={sort}
           onSort={onSort}
           onSelect={(row) => setSelected(row.id)}
           onEnter={(row) => {
-            const time = timeOf(answer, Number(row.id));
+            const time = timeOf(answer, Number(row.id), sort?.column ?? "");
             if (time !== null) onTime(time);
           }}
           empty="No rows in this selection."
@@ -80,11 +88,19 @@ function wide(answer: RowsAnswer): number {
   return Math.max(0, found);
 }
 
-/** The first moment that a row names. */
-function timeOf(answer: RowsAnswer, row: number): number | null {
-  const column = answer.columns.findIndex((one) => one.unit === "time");
-  const value = answer.rows[row]?.[column];
-  return typeof value === "number" ? value : null;
+/** The moment of a row: the one that rows are sorted by, else the first one that it has. */
+export function timeOf(
+  answer: Pick<RowsAnswer, "columns" | "rows">,
+  row: number,
+  sorted: string,
+): number | null {
+  const cells = answer.rows[row] ?? [];
+  const times = answer.columns.flatMap((column, at) => {
+    const value = cells[at];
+    return column.unit === "time" && typeof value === "number" ? [{ name: column.name, value }] : [];
+  });
+  const chosen = times.find((time) => time.name === sorted) ?? times[0];
+  return chosen?.value ?? null;
 }
 
 interface PagesProps {

@@ -1,6 +1,7 @@
 // How values of columns stand in tables.
 
 import type { GridCell } from "../../components/tree-grid";
+import { codeText } from "../../lib/columns";
 import { exactInUnit, inUnit } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { Cell } from "../../wire";
@@ -10,10 +11,12 @@ export function isNumber(unit: string): boolean {
   return ["ns", "bytes", "count", "time", "number", "tick"].includes(unit);
 }
 
-/** A value as people read it, with the exact one for a tooltip. */
-export function written(value: Cell, unit: string): GridCell {
+/** A value as people read it, with the exact one for a tooltip; the name of its column tells ids and codes. */
+export function written(value: Cell, unit: string, name = ""): GridCell {
   if (value === null) return { text: "" };
   if (typeof value === "boolean") return { text: value ? "yes" : "no" };
+  const code = codeText(value, unit, name);
+  if (code !== null) return { text: code, exact: String(value) };
   if (typeof value === "number" && isNumber(unit)) {
     return { text: inUnit(value, unit), exact: exactInUnit(value, unit) };
   }
