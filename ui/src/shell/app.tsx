@@ -1,21 +1,24 @@
 // The page: one of the screens before a trace is ready, or the trace with its panels.
 
+import { computed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary } from "../components/boundary";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
+import { isCatalogueOver, isNarrow } from "../state/page";
 import {
   catalogueWidth,
   inspectorWidth,
   isCatalogueOpen,
   isInspectorOpen,
   isViewOpen,
+  timelessShare,
   timelineShare,
 } from "../state/prefs";
 import * as store from "../state/store";
 import { Timeline } from "../timeline/timeline";
-import { VIEWS } from "../views";
+import { VIEWS, viewOf } from "../views";
 import type { ViewProps } from "../views/view";
 import { Catalogue } from "./catalogue";
 import { ChipsBar } from "./chips-bar";
@@ -25,7 +28,6 @@ import { KeySheet } from "./key-sheet";
 import { LostScreen, OpeningScreen } from "./opening-screen";
 import { StartScreen } from "./start-screen";
 import { StatusBar } from "./status-bar";
-import { TrailBar } from "./trail-bar";
 
 function Screen() {
   const info = store.info.value;
@@ -38,13 +40,16 @@ function Screen() {
   return <Workspace key={trace.opening.hash} trace={trace} opening={trace.opening} />;
 }
 
+/** A moment is chosen, so that the inspector has something to show. */
+const hasFocus = computed(() => store.view.value.focus !== null);
+
 function Workspace(props: ViewProps) {
   return (
     <>
       <div class="workspace">
-        {isCatalogueOpen.value && <Left {...props} />}
+        {(isNarrow.value ? isCatalogueOver.value : isCatalogueOpen.value) && <Left {...props} />}
         <Middle {...props} />
-        {isInspectorOpen.value && <Right />}
+        {isInspectorOpen.value && hasFocus.value && <Right />}
       </div>
       <StatusBar opening={props.opening} />
     </>
@@ -94,11 +99,12 @@ function Right() {
 
 function Middle(props: ViewProps) {
   const isOpen = isViewOpen.value;
+  // Views without time leave the graphs a strip, whose height is remembered by itself.
+  const share = viewOf(store.viewId.value)?.isTimeless ? timelessShare : timelineShare;
   return (
     <main class="middle">
       <ChipsBar />
-      <TrailBar />
-      <div class="over-time" style={{ flex: isOpen ? `0 0 ${timelineShare.value}%` : "1 1 auto" }}>
+      <div class="over-time" style={{ flex: isOpen ? `0 0 ${share.value}%` : "1 1 auto" }}>
         <Timeline {...props} />
       </div>
       {isOpen && (
@@ -106,12 +112,12 @@ function Middle(props: ViewProps) {
           <Splitter
             label="Height of the timeline"
             direction="row"
-            value={timelineShare.value}
-            least={15}
+            value={share.value}
+            least={12}
             most={85}
             perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
-            onChange={(share) => {
-              timelineShare.value = share;
+            onChange={(next) => {
+              share.value = next;
             }}
           />
           <Below {...props} />
@@ -129,7 +135,7 @@ function Below(props: ViewProps) {
   return (
     <section class="below" aria-label={view.title}>
       <header class="below-head">
-        <h2>{view.title}</h2>
+        <h2 title={view.sentence}>{view.title}</h2>
         <p>{view.sentence}</p>
       </header>
       <div class="below-body">

@@ -34,7 +34,6 @@ export function Inspector() {
   const failure = sliceFailure.value;
   return (
     <div class="inspector" aria-busy={isSliceBusy.value}>
-      {focus === null && <Nothing />}
       {focus !== null && at === null && (
         <>
           <LaneFacts />
@@ -48,19 +47,6 @@ export function Inspector() {
         </>
       )}
       {focus !== null && at !== null && <SliceFacts key={`${at.thread_key} ${at.range.from_ns}`} at={at} />}
-    </div>
-  );
-}
-
-function Nothing() {
-  return (
-    <div class="inspector-empty">
-      <h2>Inspector</h2>
-      <p>Click a moment of a lane to see what it did: the state, the stack, and who ended a wait.</p>
-      <p>
-        Drag over the graphs to select a range. Click a name in a legend, or double-click a lane, to see only
-        that.
-      </p>
     </div>
   );
 }

@@ -43,5 +43,7 @@ export const isCatalogueOpen = kept<boolean>("isCatalogueOpen", true);
 export const isClock = kept<boolean>("isClock", false);
 /** Share of the height that the timeline has, in hundredths. */
 export const timelineShare = kept<number>("timelineShare", 50);
+/** The same for views whose rows are not in time. */
+export const timelessShare = kept<number>("timelessShare", 18);
 /** The view below the timeline is shown. */
 export const isViewOpen = kept<boolean>("isViewOpen", true);

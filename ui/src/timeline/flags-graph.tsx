@@ -102,6 +102,8 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
       if (flag !== null) goToSpot(flag.finding, opening);
     },
   });
+  // A row that says that there is nothing takes room from the graphs.
+  if (answered.data !== null && flags.length === 0) return null;
   const label = flags.map(({ finding, at_ns }) => `${finding.number} at ${moment(at_ns)}`).join(", ");
   return (
     <GraphFrame
@@ -115,7 +117,6 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
       twin={() => <Twin flags={flags} opening={opening} />}
     >
       <Canvas draw={picture} label={`Moments of findings: ${label === "" ? "none" : label}`} />
-      {answered.data !== null && flags.length === 0 && <p class="graph-empty">No finding has a moment</p>}
     </GraphFrame>
   );
 }

@@ -1,5 +1,6 @@
 // What a table is grouped by and measures: left of the bar groups, right of it numbers.
 
+import { useRef } from "preact/hooks";
 import { Choice } from "../../components/choice";
 import { isLabel } from "../../lib/columns";
 import type { ColumnInfo, Measure, TableInfo } from "../../wire";
@@ -26,61 +27,16 @@ export function GroupBar({ table, settings, change }: Props) {
     if (moved !== undefined) next.splice(at + by, 0, moved);
     setGroups(next, Math.min(at, at + by));
   };
+  const bar = useRef<HTMLDivElement>(null);
+  // One line, whatever is in it: a wheel goes along it.
+  const alongside = (event: WheelEvent) => {
+    if (bar.current !== null) bar.current.scrollLeft += event.deltaY;
+  };
   const free = table.columns.filter(
     (column) => column.can_group && !groups.includes(column.name) && !hasTwin(table, column),
   );
   return (
-    <div class="group-bar">
-      <span class="toolbar-title">Group by</span>
-      {groups.map((name, at) => (
-        <span key={name} class="chip">
-          {at > 0 && <Small label={`Move ${titleOf(name)} out`} text="‹" onClick={() => move(at, -1)} />}
-          {titleOf(name)}
-          {at + 1 < groups.length && (
-            <Small label={`Move ${titleOf(name)} in`} text="›" onClick={() => move(at, 1)} />
-          )}
-          {groups.length > 1 && (
-            <Small
-              label={`Without ${titleOf(name)}`}
-              text="✕"
-              onClick={() =>
-                setGroups(
-                  groups.filter((one) => one !== name),
-                  at,
-                )
-              }
-            />
-          )}
-        </span>
-      ))}
-      {groups.length < MOST_GROUPS && (
-        <Adding
-          label="Add a group"
-          options={free.map((column) => [column.name, column.title])}
-          onAdd={(name) => setGroups([...groups, name], groups.length)}
-        />
-      )}
-      <span class="toolbar-title">Show</span>
-      {measures.map((measure, at) => (
-        <span key={`${measure.function} ${measure.column}`} class="chip">
-          {measureTitle(measure, table.columns)}
-          {measures.length > 1 && (
-            <Small
-              label={`Without ${measureTitle(measure, table.columns)}`}
-              text="✕"
-              onClick={() => change(without(settings, at))}
-            />
-          )}
-        </span>
-      ))}
-      <Adding
-        label="Add a number"
-        options={measuresOf(table, measures).map((measure) => [
-          JSON.stringify(measure),
-          measureTitle(measure, table.columns),
-        ])}
-        onAdd={(text) => change({ measures: [...measures, JSON.parse(text) as Measure] })}
-      />
+    <>
       {table.has_time && (
         <Choice
           label="Graph"
@@ -95,7 +51,59 @@ export function GroupBar({ table, settings, change }: Props) {
           onChange={(graph) => change({ graph })}
         />
       )}
-    </div>
+      <div class="group-bar" ref={bar} onWheel={alongside}>
+        <span class="toolbar-title">Group by</span>
+        {groups.map((name, at) => (
+          <span key={name} class="chip">
+            {at > 0 && <Small label={`Move ${titleOf(name)} out`} text="‹" onClick={() => move(at, -1)} />}
+            {titleOf(name)}
+            {at + 1 < groups.length && (
+              <Small label={`Move ${titleOf(name)} in`} text="›" onClick={() => move(at, 1)} />
+            )}
+            {groups.length > 1 && (
+              <Small
+                label={`Without ${titleOf(name)}`}
+                text="✕"
+                onClick={() =>
+                  setGroups(
+                    groups.filter((one) => one !== name),
+                    at,
+                  )
+                }
+              />
+            )}
+          </span>
+        ))}
+        {groups.length < MOST_GROUPS && (
+          <Adding
+            label="Add a group"
+            options={free.map((column) => [column.name, column.title])}
+            onAdd={(name) => setGroups([...groups, name], groups.length)}
+          />
+        )}
+        <span class="toolbar-title">Show</span>
+        {measures.map((measure, at) => (
+          <span key={`${measure.function} ${measure.column}`} class="chip">
+            {measureTitle(measure, table.columns)}
+            {measures.length > 1 && (
+              <Small
+                label={`Without ${measureTitle(measure, table.columns)}`}
+                text="✕"
+                onClick={() => change(without(settings, at))}
+              />
+            )}
+          </span>
+        ))}
+        <Adding
+          label="Add a number"
+          options={measuresOf(table, measures).map((measure) => [
+            JSON.stringify(measure),
+            measureTitle(measure, table.columns),
+          ])}
+          onAdd={(text) => change({ measures: [...measures, JSON.parse(text) as Measure] })}
+        />
+      </div>
+    </>
   );
 }
 
