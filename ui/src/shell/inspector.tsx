@@ -34,6 +34,15 @@ export function Inspector() {
   const failure = sliceFailure.value;
   return (
     <div class="inspector" aria-busy={isSliceBusy.value}>
+      <button
+        type="button"
+        class="quiet inspector-close"
+        title="Drop the moment (Esc)"
+        aria-label="Drop the moment"
+        onClick={() => store.setFocus(null)}
+      >
+        <Icon name="close" />
+      </button>
       {focus !== null && at === null && (
         <>
           <LaneFacts />
