@@ -2,11 +2,12 @@
 
 import { computed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { traffic } from "../api";
 import { ErrorBoundary } from "../components/boundary";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
-import { isCatalogueOver, isNarrow } from "../state/page";
+import { chosenRow, isCatalogueOver, isNarrow } from "../state/page";
 import {
   catalogueWidth,
   inspectorWidth,
@@ -16,6 +17,7 @@ import {
   timelessShare,
   timelineShare,
 } from "../state/prefs";
+import { focusRegion } from "../state/regions";
 import * as store from "../state/store";
 import { Timeline } from "../timeline/timeline";
 import { VIEWS, viewOf } from "../views";
@@ -40,12 +42,24 @@ function Screen() {
   return <Workspace key={trace.opening.hash} trace={trace} opening={trace.opening} />;
 }
 
-/** A moment is chosen, so that the inspector has something to show. */
-const hasFocus = computed(() => store.view.value.focus !== null);
+/** A moment or a row is chosen, so that the inspector has something to show. */
+const hasFocus = computed(() => store.view.value.focus !== null || chosenRow.value !== null);
+
+/** What is shown has lost its file: said once, with what helps. */
+function Gone() {
+  if (!traffic.isGone.value) return null;
+  return (
+    <p class="banner" role="alert">
+      <b>The extract of this trace is gone.</b> It was removed or moved while the page was open. Start{" "}
+      <code>etwkit view</code> with the trace again: it makes a new extract, and this link still works.
+    </p>
+  );
+}
 
 function Workspace(props: ViewProps) {
   return (
     <>
+      <Gone />
       <div class="workspace">
         {(isNarrow.value ? isCatalogueOver.value : isCatalogueOpen.value) && <Left {...props} />}
         <Middle {...props} />
@@ -58,7 +72,12 @@ function Workspace(props: ViewProps) {
 
 function Left(props: ViewProps) {
   return (
-    <nav class="side" aria-label="Views" style={{ width: `${catalogueWidth.value}px` }}>
+    <nav
+      class="side side-views"
+      tabIndex={-1}
+      aria-label="Views"
+      style={{ width: `${catalogueWidth.value}px` }}
+    >
       <div class="side-body">
         <Catalogue opening={props.opening} />
       </div>
@@ -78,7 +97,12 @@ function Left(props: ViewProps) {
 
 function Right() {
   return (
-    <aside class="side" aria-label="Inspector" style={{ width: `${inspectorWidth.value}px` }}>
+    <aside
+      class="side side-inspector"
+      tabIndex={-1}
+      aria-label="Inspector"
+      style={{ width: `${inspectorWidth.value}px` }}
+    >
       <Splitter
         label="Width of the inspector"
         direction="column"
@@ -133,7 +157,7 @@ function Below(props: ViewProps) {
   const lacks = view?.lacks(props.opening) ?? null;
   if (view === undefined) return null;
   return (
-    <section class="below" aria-label={view.title}>
+    <section class="below" aria-label={view.title} tabIndex={-1}>
       <header class="below-head">
         <h2 title={view.sentence}>{view.title}</h2>
         <p>{view.sentence}</p>
@@ -157,6 +181,11 @@ export function App() {
   }, [trace?.name]);
   return (
     <>
+      {trace !== null && (
+        <button type="button" class="skip" onClick={() => focusRegion(".below")}>
+          Skip to the view
+        </button>
+      )}
       <Header isTrace={trace !== null && store.pending.value === null} />
       <Screen />
       <KeySheet />

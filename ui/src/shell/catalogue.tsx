@@ -12,6 +12,25 @@ import { Keys } from "./search-box";
 const ORDER = GRAPHS.map((graph) => graph.id);
 const GROUPS: View["group"][] = ["Overview", "CPU", "I/O", "Programs", "Events", "System"];
 
+/** The view that Tab comes to: the one that is shown, else the first. */
+function isStop(view: View, opening: Opening): boolean {
+  const isListed = VIEWS.some((one) => one.id === store.viewId.value && one.lacks(opening) === null);
+  return isListed ? view.id === store.viewId.value : view === VIEWS[0];
+}
+
+function alongViews(event: KeyboardEvent): void {
+  const entry = event.currentTarget as HTMLElement;
+  const all = entry.closest(".catalogue")?.querySelectorAll<HTMLElement>("button.entry") ?? [];
+  // Those that are folded have no place.
+  const entries = [...all].filter((one) => one.offsetParent !== null);
+  const at = entries.indexOf(entry);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: entries.length - 1 }[event.key];
+  if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  entries[Math.max(0, Math.min(entries.length - 1, to))]?.focus();
+}
+
 function Entry({ view, opening }: { view: View; opening: Opening }) {
   const lacks = view.lacks(opening);
   const isShown = isViewOpen.value && store.viewId.value === view.id;
@@ -21,7 +40,10 @@ function Entry({ view, opening }: { view: View; opening: Opening }) {
         type="button"
         class={lacks === null ? "entry" : "entry is-lacking"}
         aria-current={isShown ? "page" : undefined}
+        // One stop of Tab: arrows go from view to view.
+        tabIndex={isStop(view, opening) ? 0 : -1}
         title={lacks === null ? view.sentence : `${view.sentence}\n${lacks}`}
+        onKeyDown={alongViews}
         onClick={() => {
           isViewOpen.value = true;
           isCatalogueOver.value = false;

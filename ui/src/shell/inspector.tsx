@@ -1,6 +1,6 @@
 // What happened at the moment that was clicked: the state, who ended the wait, what ran, and the stacks.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { Icon } from "../components/icon";
 import { counted, duration, exactDuration, exactMoment, percent } from "../lib/format";
@@ -21,7 +21,7 @@ import {
   stepInLane,
 } from "../state/focus";
 import { askNames, nameOf } from "../state/names";
-import { chosenLane } from "../state/page";
+import { chosenLane, chosenRow } from "../state/page";
 import * as store from "../state/store";
 import { SourceLine } from "../views/panel";
 import type { Chip, FlameRequest, Frame, Slice } from "../wire";
@@ -32,17 +32,25 @@ export function Inspector() {
   useEffect(() => void askMoment(focus), [trace, focus?.kind, focus?.key, focus?.at_ns]);
   const at = slice.value;
   const failure = sliceFailure.value;
+  const row = chosenRow.value;
+  // The last one that was chosen is shown.
+  const of = JSON.stringify(focus);
+  const before = useRef(of);
+  useEffect(() => {
+    if (before.current !== of) dropRow();
+    before.current = of;
+  }, [of]);
+  if (row !== null) {
+    return (
+      <div class="inspector">
+        <Close what="Close the row" run={dropRow} />
+        <RowFacts {...row} />
+      </div>
+    );
+  }
   return (
     <div class="inspector" aria-busy={isSliceBusy.value}>
-      <button
-        type="button"
-        class="quiet inspector-close"
-        title="Drop the moment (Esc)"
-        aria-label="Drop the moment"
-        onClick={() => store.setFocus(null)}
-      >
-        <Icon name="close" />
-      </button>
+      <Close what="Drop the moment" run={() => store.setFocus(null)} />
       {focus !== null && at === null && (
         <>
           <LaneFacts />
@@ -57,6 +65,37 @@ export function Inspector() {
       )}
       {focus !== null && at !== null && <SliceFacts key={`${at.thread_key} ${at.range.from_ns}`} at={at} />}
     </div>
+  );
+}
+
+function dropRow(): void {
+  chosenRow.value = null;
+}
+
+function Close({ what, run }: { what: string; run: () => void }) {
+  return (
+    <button type="button" class="quiet inspector-close" title={what} aria-label={what} onClick={run}>
+      <Icon name="close" />
+    </button>
+  );
+}
+
+/** A row of a table with all of its columns below each other. */
+function RowFacts({ title, facts }: { title: string; facts: readonly [string, string][] }) {
+  const copy = () => void navigator.clipboard.writeText(facts.map((fact) => fact.join("\t")).join("\n"));
+  return (
+    <>
+      <h2 class="inspector-title">Row</h2>
+      <p class="inspector-detail">{title}</p>
+      <dl class="facts">
+        {facts.map(([name, text], at) => (
+          <Fact key={`${at}${name}`} title={name} text={text} />
+        ))}
+      </dl>
+      <button type="button" onClick={copy}>
+        Copy
+      </button>
+    </>
   );
 }
 

@@ -66,3 +66,6 @@ export const announced = signal("");
 
 /** The lane that was last chosen, with what it is called. */
 export const chosenLane = signal<{ kind: LaneKind; lane: Lane } | null>(null);
+
+/** The row of a table that was chosen, with everything that it says: title and text of each column. */
+export const chosenRow = signal<{ title: string; facts: readonly [string, string][] } | null>(null);

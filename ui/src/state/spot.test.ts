@@ -20,7 +20,7 @@ const question = (name: string, ...options: [string, string][]): QuestionInfo =>
 
 const QUESTIONS = [
   question("wait", ["method", "text"]),
-  question("cpu", ["methods", "text"], ["include_dll", "flag"], ["top_methods", "whole"]),
+  question("cpu", ["methods", "text"], ["include-dll", "flag"], ["top-methods", "whole"]),
   question("disk"),
   question("hard-fault"),
   question("syscall", ["status", "text"]),
@@ -82,7 +82,7 @@ const view = (line: string, change: Partial<Finding> = {}, of = ALL) => {
 test("a command line is a question with its options, each of its type", () => {
   assert.deepEqual(askedBy("dump cpu --process 3 --include-dll --top-methods 20".split(" "), QUESTIONS), {
     question: "cpu",
-    options: { process: "3", include_dll: true, top_methods: 20 },
+    options: { process: "3", "include-dll": true, "top-methods": 20 },
   });
   assert.equal(askedBy(["dump", "nothing"], QUESTIONS), null);
   assert.equal(askedBy(["sql", "cpu"], QUESTIONS), null);

@@ -18,13 +18,13 @@ const VIEWS: Record<string, { view: string; table: string; settings?: object }> 
 /** Options that say how rows are written, not which ones: every view has them all. */
 const LOOKS = new Set([
   "details",
-  "show_stack",
-  "per_process",
-  "per_thread",
-  "include_dll",
-  "top_methods",
+  "show-stack",
+  "per-process",
+  "per-thread",
+  "include-dll",
+  "top-methods",
   "top",
-  "dir_level",
+  "dir-level",
 ]);
 
 export interface Asked {
@@ -39,7 +39,7 @@ export function askedBy(words: readonly string[], questions: readonly QuestionIn
   if (question === undefined) return null;
   const options: Record<string, unknown> = {};
   for (let at = 2; at < words.length; at++) {
-    const name = words[at]?.replace(/^--/, "").replaceAll("-", "_") ?? "";
+    const name = words[at]?.replace(/^--/, "") ?? "";
     const option = question.options.find((one) => one.name === name);
     if (option === undefined || !words[at]?.startsWith("--")) return null;
     if (option.kind === "flag") options[name] = true;

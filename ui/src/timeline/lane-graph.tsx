@@ -23,6 +23,7 @@ import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
 import { plotWidth } from "./plot-width";
+import { StateKey } from "./state-key";
 import { LaneTwin, sharesOf } from "./twin";
 
 export interface LanesOf {
@@ -155,6 +156,7 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
       id={of.id}
       title={of.title}
       about={total > lanes.length || total > of.rows ? count(total) : ""}
+      colourKey={<StateKey />}
       height={height}
       onHeight={setHeight}
       answered={answered.failure === null ? base : answered}

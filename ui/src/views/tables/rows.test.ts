@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ColumnInfo } from "../../wire";
-import { timeOf } from "./rows";
+import { factsOf, timeOf } from "./rows";
 
 const column = (name: string, unit: string) => ({ name, unit }) as ColumnInfo;
 
@@ -16,4 +16,15 @@ test("a row leads to the moment that rows are sorted by, else to the first one t
   assert.equal(timeOf({ columns, rows }, 0, "stop_ns"), 9);
   assert.equal(timeOf({ columns, rows }, 1, "start_ns"), 7, "started before the trace");
   assert.equal(timeOf({ columns, rows }, 2, ""), null);
+});
+
+test("a row says all that it has, and the fields of an event one by one", () => {
+  const columns = [column("process_key", "key"), column("fields", "text"), column("process", "text")];
+  const rows = [[7, '{"Path":"a.txt","Size":3}', "a.exe (12)"]];
+  const titled = columns.map((one) => ({ ...one, title: one.name === "process" ? "Process" : "" }));
+  assert.deepEqual(factsOf({ columns: titled, rows }, 0), [
+    ["Process", "a.exe (12)"],
+    ["Path", "a.txt"],
+    ["Size", "3"],
+  ]);
 });

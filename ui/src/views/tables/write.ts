@@ -29,3 +29,21 @@ export function tsv(titles: string[], rows: Cell[][]): string {
   const clean = (value: Cell) => (value === null ? "" : String(value).replace(/[\t\r\n]+/g, " "));
   return [titles, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
 }
+
+/** Text of a CSV file: exact values, quoted where they need it. */
+export function csv(titles: string[], rows: Cell[][]): string {
+  const quoted = (value: Cell) => {
+    const text = value === null ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [titles, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n");
+}
+
+/** Gives the reader a file. */
+export function saveText(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
