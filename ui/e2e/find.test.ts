@@ -35,7 +35,7 @@ const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
 
-/** What the search box offers for a text. */
+/** The texts of what the search box offers. */
 async function offered(page: Page, text: string): Promise<string[]> {
   await page.getByRole("combobox", { name: "Search" }).fill(text);
   // Letters are waited for before anything is asked.

@@ -59,7 +59,7 @@ export const traffic = {
   rowsRead: signal(0),
   /** Whether the server does not answer. */
   isLost: signal(false),
-  /** Whether the extract that is shown was removed or moved. */
+  /** The extract that is shown was removed or moved. */
   isGone: signal(false),
 };
 

@@ -20,7 +20,7 @@ function noting() {
   return { filled, to: to as unknown as CanvasRenderingContext2D };
 }
 
-/** What is filled for a lane that ran so much in each bucket. */
+/** The rectangles of a lane that ran so much in each bucket. */
 function draw(running: number[], window = { from_ns: 0, to_ns: running.length }) {
   const { filled, to } = noting();
   const none = new Uint8Array(running.length);
@@ -55,7 +55,7 @@ test("what is outside of the window is not drawn", () => {
   assert.deepEqual(draw([255, 0, 0, 0], { from_ns: 2, to_ns: 4 }), []);
 });
 
-/** What is filled in red for a core with these shares of DPCs and ISRs. */
+/** The red rectangles of a core with these shares of DPCs and ISRs. */
 function drawStolen(dpc: number[]) {
   const { filled, to } = noting();
   const buckets = dpc.length;

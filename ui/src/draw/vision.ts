@@ -1,4 +1,4 @@
-// How far colours are apart for the eyes that look at them: simulated colour vision, and CIEDE2000. For tests.
+// Distances of colours for the eyes that look at them: simulated colour vision, and CIEDE2000. For tests.
 
 type Triple = readonly [number, number, number];
 type Matrix = readonly [Triple, Triple, Triple];
@@ -100,7 +100,7 @@ export function distance(one: Triple, other: Triple): number {
   return Math.sqrt(byLight ** 2 + byChroma ** 2 + byHue ** 2 + rotation * byChroma * byHue);
 }
 
-/** How far two colours are apart for a kind of vision. */
+/** Measures how far two colours are apart for a kind of vision. */
 export function apart(one: string, other: string, vision: Vision): number {
   return distance(labOf(linear(one), vision), labOf(linear(other), vision));
 }

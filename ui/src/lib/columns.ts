@@ -1,4 +1,4 @@
-// What the names of columns tell of their values: titles as people say them, ids, codes, and what stands first.
+// Meanings of columns by their names: titles as people say them, ids, codes, and which stand first.
 
 import type { ColumnInfo } from "../wire";
 
@@ -48,13 +48,13 @@ const ID = /(^|_)(id|pid|tid|key|port|index|number|hash|vector|line|checksum|sta
 const LABEL =
   /(^|_)(status|code|flags|type|class|reason|version|level|cpu|opcode|function|hresult|failure|state|item|group|node|generation|mode|protocol|family|access|attributes|disposition|options|task|disk|priority|revision|instance|profile|source|position|affinity|token|base|rva|wparam|x|y)$/i;
 
-/** Whether values are names of things, of which a sum or a mean says nothing. */
+/** Tells whether values are names of things, of which a sum or a mean says nothing. */
 export function isLabel({ name, unit }: Pick<ColumnInfo, "name" | "unit">): boolean {
   if (unit === "key" || unit === "hex" || unit === "tick") return true;
   return (unit === "number" || unit === "count") && (ID.test(name) || LABEL.test(name));
 }
 
-/** Whether digits of values stand together: an id of 3640 is not 3,640. */
+/** Tells whether digits of values stand together: an id of 3640 is not 3,640. */
 export function isId(name: string): boolean {
   return ID.test(name) || /(Pid|Tid|ProcessId|ThreadId|SessionId)$/.test(name);
 }

@@ -39,7 +39,7 @@ export function exactDuration(ns: number): string {
   return `${count(ns)} ns`;
 }
 
-/** From here on moments have hours and minutes: 25000 s say little. */
+/** Least moment that has hours and minutes: 25000 s say little. */
 const LONG = 1000e9;
 
 /** Hours, minutes and seconds: `6:56:40`. */

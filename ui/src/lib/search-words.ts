@@ -1,4 +1,4 @@
-// What is typed into the search box as words: a kind of thing, and parts of its name.
+// Text of the search box as words: a kind of thing, and parts of its name.
 
 /** Words that people use for a kind of hit. */
 const KINDS: Record<string, readonly string[]> = {
@@ -50,13 +50,13 @@ export function searchWords(typed: string): Words {
   };
 }
 
-/** Whether a hit has all of the words. */
+/** Tells whether a text has all of the words. */
 export function hasWords(text: string, words: readonly string[]): boolean {
   const hay = text.toLowerCase();
   return words.every((word) => hay.includes(word));
 }
 
-/** How many of the words are whole words of a text: `364` is in `3640`, but is not it. */
+/** Counts the words that are whole words of a text: `364` is in `3640`, but is not it. */
 export function wholeWords(text: string, words: readonly string[]): number {
   const parts = new Set(text.toLowerCase().split(/[\s()]+/));
   return words.filter((word) => parts.has(word)).length;

@@ -45,7 +45,7 @@ function Screen() {
 /** A moment or a row is chosen, so that the inspector has something to show. */
 const hasFocus = computed(() => store.view.value.focus !== null || chosenRow.value !== null);
 
-/** What is shown has lost its file: said once, with what helps. */
+/** A banner for an extract that is gone: said once, with what helps. */
 function Gone() {
   if (!traffic.isGone.value) return null;
   return (

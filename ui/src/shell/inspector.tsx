@@ -1,4 +1,4 @@
-// What happened at the moment that was clicked: the state, who ended the wait, what ran, and the stacks.
+// The moment that was clicked, or a row: the state, who ended the wait, what ran, and the stacks.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
@@ -245,7 +245,7 @@ function Readying({ at }: { at: Slice }) {
   );
 }
 
-/** What the thread did while it ran: its CPU samples of that time, heaviest first. */
+/** The CPU samples of a thread while it ran, heaviest first. */
 function WhatRan({ at }: { at: Slice }) {
   const trace = store.trace.value;
   const hasSamples = trace?.opening != null && hasRows(trace.opening, "cpu_sample");

@@ -25,7 +25,7 @@ export interface Entry {
   run: (exclude: boolean) => void;
 }
 
-/** How many hits of a kind are listed. */
+/** Most hits of a kind that are listed. */
 const MOST_OF_KIND = 8;
 /** Share of the trace that a moment is shown in, as its divisor. */
 const ZOOM = 20;
@@ -138,7 +138,7 @@ function timeEntries(text: string): Entry[] {
   return entries;
 }
 
-/** Whether a text says a time and nothing else: a number without a unit may be an id as well. */
+/** Tells whether a text is a time and nothing else: a number without a unit may be an id as well. */
 function isOnlyTime(text: string): boolean {
   return typedTime(text) !== null && !/^\d+$/.test(text);
 }
@@ -151,7 +151,7 @@ export function searchText(typed: string): string {
   return asked.length < 2 ? "" : asked;
 }
 
-/** How many of each kind the server is asked for: of several words it looks for one alone. */
+/** Number of hits of each kind to ask for: of several words the server looks for one alone. */
 export function searchLimit(typed: string): number {
   return searchWords(typed).words.length > 1 ? 50 : MOST_OF_KIND;
 }
@@ -214,7 +214,7 @@ const FIELDS: [string, string][] = [
   ["method", "a part of its name"],
 ];
 
-/** What a filter can be of, or the values of a field that need no search. */
+/** Fields that a filter can be of, or the values of a field that need no search. */
 function filterEntries(typed: string): Entry[] {
   const { kind, words } = searchWords(typed.slice(1));
   if (kind === "core") {

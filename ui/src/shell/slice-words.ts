@@ -1,4 +1,4 @@
-// What the inspector says of a state: titles of its facts and stacks, and which frames say nothing new.
+// Words of the inspector for a state: titles of its facts and stacks, and which frames say nothing new.
 
 import { shown } from "../lib/safe";
 import type { FlameAnswer, FlameNode, Frame, Slice } from "../wire";
@@ -24,7 +24,7 @@ export function readyTitle(at: Slice): string {
 
 const KERNEL = /^(ntoskrnl|ntkrnl\w*|ntkrpamp|hal)(\.exe|\.dll)?[!+]/i;
 
-/** How many frames at the leaf are the kernel putting the thread to sleep, which every wait has. */
+/** Counts the frames at the leaf that put the thread to sleep, which every wait has. */
 export function kernelFrames(frames: readonly Frame[]): number {
   const first = frames.findIndex((frame) => !KERNEL.test(frame.name));
   // A stack of nothing but the kernel keeps all of it, and a line or two are not worth a click.
@@ -41,7 +41,7 @@ export interface Ran {
 /** Most lines of what ran. */
 const MOST = 14;
 
-/** What ran as lines: from the root, a frame that goes on alone is left out in favour of the one below it. */
+/** Writes what ran as lines: from the root, a frame that goes on alone gives way to the one below it. */
 export function ranLines(answer: FlameAnswer): Ran[] {
   const [root] = answer.nodes;
   if (root === undefined || root.total <= 0) return [];

@@ -8,10 +8,10 @@ export interface Narrowed {
   notApplied: Field[];
 }
 
-/** What an option takes for a chip; nothing where it cannot say that. */
+/** Value of an option for a chip; nothing where it cannot say that. */
 type Value = string | number | null;
 
-/** What a key is called, as pages print it: `bash.exe (3640)`, `3656 (bash.exe 3640)`. */
+/** Names keys as the page prints them: `bash.exe (3640)`, `3656 (bash.exe 3640)`. */
 type NameOf = (field: Field, value: string) => string;
 
 /** Characters that patterns of options give a meaning. */

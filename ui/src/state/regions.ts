@@ -2,7 +2,7 @@
 
 const REGIONS = [".search input", ".side-views", ".chips-bar", ".timeline", ".below", ".side-inspector"];
 
-/** What takes the focus of a part by itself; where there is nothing, the part does. */
+/** Elements that take the focus of a part; where there is none, the part does. */
 const STOPS =
   "[aria-current=page], [role=treegrid], [role=application], button, input, select, [tabindex='0']";
 
@@ -14,7 +14,7 @@ export function focusRegion(selector: string): boolean {
   return true;
 }
 
-/** Which part of the page comes after the one at a place; `there` says which parts there are. */
+/** Finds the part of the page that comes after the one at a place; `there` says which parts there are. */
 export function nextRegion(at: number, by: 1 | -1, there: readonly boolean[]): number {
   const count = there.length;
   for (let step = 1; step <= count; step++) {

@@ -15,7 +15,7 @@ interface Props {
   title: string;
   /** A number beside the title: the axis, or how many lanes. */
   about?: string;
-  /** What its colours mean, behind a button beside the title. */
+  /** The meaning of its colours, behind a button beside the title. */
   colourKey?: ComponentChildren;
   height: number;
   least?: number;

@@ -208,7 +208,7 @@ export function axisText(value: number, unit: AxisUnit): string {
   return unit === "bytes/s" ? `${bytes(value, 2)}/s` : `${shortCount(value)}/s`;
 }
 
-/** How many did it at once, on average: 20 seconds of waiting in each second are 20 threads that wait. */
+/** Says how many did it at once, on average: 20 seconds of waiting in each second are 20 threads. */
 function atOnce(value: number): string {
   return `${Number(value.toPrecision(3))} at once`;
 }

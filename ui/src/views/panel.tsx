@@ -85,7 +85,7 @@ interface AnsweringProps<T> {
   source: (answer: T) => Source;
   /** What the reader should know of this answer. */
   remark: (answer: T) => string;
-  /** What of the selection it does not follow. */
+  /** The part of the selection that it does not follow, in a sentence. */
   warning?: string;
   children: (answer: T) => ComponentChildren;
 }

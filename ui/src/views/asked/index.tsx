@@ -96,7 +96,7 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
   );
 }
 
-/** What of the selection the answer does not follow. */
+/** Says what of the selection the answer does not follow. */
 function warningOf(isWhole: boolean, notApplied: readonly Field[]): string {
   const fields = notApplied.map(fieldTitle).join(", ");
   return [

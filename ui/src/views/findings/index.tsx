@@ -109,7 +109,7 @@ interface LeadDetailsProps {
   onToggle: () => void;
 }
 
-/** What is known of the costliest finding, unfolded until the reader folds it. */
+/** Details of the costliest finding, unfolded until the reader folds them. */
 function LeadDetails({ finding, isOpen, onToggle }: LeadDetailsProps) {
   return (
     <div class="finding finding-first">

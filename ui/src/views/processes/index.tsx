@@ -104,7 +104,7 @@ function ProcessesPanel({ trace }: ViewProps) {
   );
 }
 
-/** Whether all typed words are in its name, its id as pages print it, or its command line. */
+/** Tells whether all typed words are in its name, its id as pages print it, or its command line. */
 function isFound(one: PlacedProcess, typed: string): boolean {
   return hasWords(`${one.name} (${one.pid}) ${one.commandLine}`, typed.split(/\s+/));
 }
@@ -151,7 +151,7 @@ function Line({ one, window, isFolded, onFold }: LineProps) {
   );
 }
 
-/** How long it lived, when it ended, and with what, as far as the trace knows. */
+/** Says how long it lived, when it ended, and with what, as far as the trace knows. */
 function endOf(one: PlacedProcess): string {
   const lived = one.start !== null && one.stop !== null ? duration(one.stop - one.start) : "";
   const ended = one.stop === null ? "" : `ended at ${moment(one.stop)}`;

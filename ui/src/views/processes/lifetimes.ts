@@ -81,7 +81,7 @@ export function placed(all: readonly Process[], folded: ReadonlySet<number>): Pl
   return rows;
 }
 
-/** How processes are listed: as a tree of who started whom, or flat. */
+/** Orders of processes: a tree of who started whom, or flat. */
 export type Order = "tree" | "start" | "stop" | "name";
 
 /** Processes without their tree; what the trace does not know stands last, as it ended or began outside of it. */

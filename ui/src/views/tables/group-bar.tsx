@@ -118,7 +118,7 @@ export function without(settings: PivotSettings, at: number): Partial<PivotSetti
   return { measures, graph: placed(settings.graph), sort: { by: placed(settings.sort.by), descending } };
 }
 
-/** Whether a key has a column of names beside it, which groups in the same way: `process_key` and `process`. */
+/** Tells whether a key has a column of names that groups in the same way: `process_key` and `process`. */
 function hasTwin(table: TableInfo, { name, unit }: ColumnInfo): boolean {
   return unit === "key" && table.columns.some((column) => `${column.name}_key` === name);
 }
