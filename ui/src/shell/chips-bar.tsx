@@ -92,10 +92,11 @@ export function ChipsBar() {
           <button
             type="button"
             class="quiet filter-add"
+            aria-label="Filter"
             title="Filter by a process, thread, file, tag…"
             onClick={() => searchAsked("+")}
           >
-            <Icon name="plus" /> Filter
+            <Icon name="plus" /> {chips.length === 0 && "Filter"}
           </button>
         </li>
         {!isAll && (
