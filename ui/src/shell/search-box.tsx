@@ -91,6 +91,8 @@ export function SearchBox() {
       PageUp: at - 10,
     };
     const next = moves[event.key];
+    // It leads to the next part of the page from everywhere.
+    if (event.key === "F6") return;
     event.stopPropagation();
     if (event.key === "Escape") close();
     else if (event.key === "Enter") take(entries[at], event.shiftKey);

@@ -4,7 +4,7 @@ const REGIONS = [".search input", ".side-views", ".chips-bar", ".timeline", ".be
 
 /** Elements that take the focus of a part; where there is none, the part does. */
 const STOPS =
-  "[aria-current=page], [role=treegrid], [role=application], button, input, select, [tabindex='0']";
+  "[aria-current=page], [role=treegrid], [role=application], button:not(:disabled), input, select, [tabindex='0']";
 
 export function focusRegion(selector: string): boolean {
   const region = document.querySelector<HTMLElement>(selector);
