@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { codeText, columnTitle, isLabel, readable } from "./columns";
+import { codeText, columnTitle, isLabel, readable, withSpaces } from "./columns";
 
 test("titles are what people say", () => {
   const title = (name: string, given: string) => columnTitle({ name, title: given });
@@ -41,4 +41,9 @@ test("names stand first, and keys not at all", () => {
     ["frames", "frames"],
   ].map(([name = "", unit = ""]) => ({ name, unit }));
   assert.deepEqual(readable(columns), [3, 2, 1]);
+});
+
+test("processes have one form", () => {
+  assert.equal(withSpaces("bash.exe(3640) +- for System(4)"), "bash.exe (3640) +- for System (4)");
+  assert.equal(withSpaces("f(3), NtRead(12)"), "f(3), NtRead(12)");
 });

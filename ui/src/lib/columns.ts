@@ -105,3 +105,8 @@ export function readable(columns: readonly Pick<ColumnInfo, "name" | "unit">[]):
   );
   return shown.sort((a, b) => a.rank - b.rank || a.at - b.at).map(({ at }) => at);
 }
+
+/** Writes processes in a text of the command line as the page does: `bash.exe(3640)` becomes `bash.exe (3640)`. */
+export function withSpaces(text: string): string {
+  return text.replace(/(\.exe|\bSystem|\bIdle)\((\d+)\)/g, "$1 ($2)");
+}
