@@ -40,9 +40,9 @@ test("columns over time, disks by position and modules of processes are linked w
   const graph = page.locator('[data-graph="disk-graph"]');
   const choice = page.getByRole("combobox", { name: "Graph" });
   assert.equal(await graph.count(), 0, "a small page has no room for a graph that was not asked for");
-  await choice.selectOption({ label: "Service" });
+  await choice.selectOption({ label: "Service time" });
   await settled(page);
-  assert.match((await graph.locator("canvas").getAttribute("aria-label")) ?? "", /^Service, .*exe/);
+  assert.match((await graph.locator("canvas").getAttribute("aria-label")) ?? "", /^Service time, .*exe/);
   await choice.selectOption({ label: "Count" });
   await settled(page);
   assert.match((await graph.locator("canvas").getAttribute("aria-label")) ?? "", /^Count, /);

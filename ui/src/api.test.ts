@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { takeToken } from "./api";
+import { goneOr, takeToken, traffic } from "./api";
 
 test("the token is taken out of the fragment, wherever it stands", () => {
   assert.deepEqual(takeToken("#k=abc"), { token: "abc", rest: "" });
@@ -8,4 +8,18 @@ test("the token is taken out of the fragment, wherever it stands", () => {
   assert.deepEqual(takeToken("#v1;trace=t;k=a%2Bb"), { token: "a+b", rest: "v1;trace=t" });
   assert.deepEqual(takeToken("#v1;trace=k"), { token: null, rest: "v1;trace=k" });
   assert.deepEqual(takeToken(""), { token: null, rest: "" });
+});
+
+test("an extract that was removed is said once, whatever was asked", () => {
+  const failure = {
+    code: "bad_request",
+    message: "/c/a.etwx: cannot open /c/a.etwx: No such file",
+    hint: "check",
+  };
+  assert.deepEqual(goneOr(failure, "v1/open"), failure, "a path that was typed may be wrong");
+  assert.equal(traffic.isGone.value, false);
+  assert.equal(goneOr(failure, "v1/pivot").code, "gone");
+  assert.equal(traffic.isGone.value, true);
+  const other = { code: "limit", message: "too much", hint: null };
+  assert.deepEqual(goneOr(other, "v1/pivot"), other);
 });

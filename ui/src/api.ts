@@ -59,6 +59,8 @@ export const traffic = {
   rowsRead: signal(0),
   /** Whether the server does not answer. */
   isLost: signal(false),
+  /** The extract that is shown was removed or moved. */
+  isGone: signal(false),
 };
 
 const KEY = "etwkit.token";
@@ -90,7 +92,14 @@ function lost(): AskError {
   });
 }
 
-async function failed(response: Response): Promise<AskError> {
+/** Each panel would say the same two lines about the file; that it is gone is said once, above all of them. */
+export function goneOr(failure: Failure, path: string): Failure {
+  if (path.endsWith("open") || !/cannot open [^\n]+\.etwx:/.test(failure.message)) return failure;
+  traffic.isGone.value = true;
+  return { code: "gone", message: "The extract is gone.", hint: null };
+}
+
+async function failed(response: Response, path: string): Promise<AskError> {
   if (response.status === 401 || response.status === 403) {
     return new AskError({
       code: "refused",
@@ -99,7 +108,7 @@ async function failed(response: Response): Promise<AskError> {
     });
   }
   try {
-    return new AskError((await response.json()) as Failure);
+    return new AskError(goneOr((await response.json()) as Failure, path));
   } catch {
     return new AskError({ code: "internal", message: `The server answered ${response.status}.`, hint: null });
   }
@@ -120,7 +129,7 @@ async function send(path: string, body: BodyInit | null, signal?: AbortSignal): 
       cache: "no-store",
     });
     traffic.isLost.value = false;
-    if (!response.ok) throw await failed(response);
+    if (!response.ok) throw await failed(response, path);
     return response;
   } catch (error) {
     if (error instanceof AskError || (error as Error).name === "AbortError") throw error;

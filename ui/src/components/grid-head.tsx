@@ -1,4 +1,5 @@
-// Titles of a table's columns: a click sorts by one. They are one stop of Tab, and arrows go from one to the next.
+// Titles of a table's columns: a click sorts by one, a drag of its edge makes it wider. They are one stop of Tab,
+// and arrows go from one to the next; with Alt they change the width.
 
 import { useRef, useState } from "preact/hooks";
 
@@ -22,17 +23,31 @@ interface HeadProps {
   columns: GridColumn[];
   sort: GridSort | null | undefined;
   onSort: ((column: string) => void) | undefined;
+  /** A column is to have so many pixels; nothing for as many as it had at first. */
+  onWidth: (column: string, width: number | null) => void;
 }
+
+/** Narrowest column, and pixels that a press of a key changes. */
+const LEAST = 40;
+const STEP = 16;
 
 /** Pixels that the column which takes what is left has at least. */
 const FIRST = 220;
 
-export function GridHead({ columns, sort, onSort }: HeadProps) {
+export function GridHead({ columns, sort, onSort, onWidth }: HeadProps) {
   const head = useRef<HTMLDivElement>(null);
   const [visited, setVisited] = useState<string | null>(null);
   const places = [visited, sort?.column].map((id) => columns.findIndex((column) => column.id === id));
   const stop = places.find((place) => place >= 0) ?? 0;
   const onKeyDown = (event: KeyboardEvent) => {
+    const column = columns[stop];
+    const by = { ArrowRight: STEP, ArrowLeft: -STEP }[event.key];
+    if (event.altKey && by !== undefined && column !== undefined) {
+      event.stopPropagation();
+      event.preventDefault();
+      onWidth(column.id, Math.max(LEAST, (column.width ?? FIRST) + by));
+      return;
+    }
     const to = { ArrowRight: stop + 1, ArrowLeft: stop - 1, Home: 0, End: columns.length - 1 }[event.key];
     // Enter and the space bar sort, as they press any button; none of these is for the rows below.
     const isPress = event.key === "Enter" || event.key === " ";
@@ -59,6 +74,7 @@ export function GridHead({ columns, sort, onSort }: HeadProps) {
           onSort={onSort}
           isStop={at === stop}
           onVisit={setVisited}
+          onWidth={(width) => onWidth(column.id, width)}
         />
       ))}
     </div>
@@ -72,9 +88,39 @@ interface TitleProps {
   /** Tab comes to this one of the titles. */
   isStop: boolean;
   onVisit: (column: string) => void;
+  onWidth: (width: number | null) => void;
 }
 
-function Title({ column, sort, onSort, isStop, onVisit }: TitleProps) {
+/** The right edge of a title: a drag makes the column wider or narrower, a double click as wide as it was. */
+function Edge({ onWidth }: Pick<TitleProps, "onWidth">) {
+  const drag = useRef<{ x: number; width: number } | null>(null);
+  const onPointerDown = (event: PointerEvent) => {
+    const edge = event.currentTarget as HTMLElement;
+    drag.current = { x: event.clientX, width: edge.parentElement?.clientWidth ?? FIRST };
+    edge.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    if (drag.current === null) return;
+    onWidth(Math.max(LEAST, drag.current.width + event.clientX - drag.current.x));
+  };
+  const onPointerUp = () => {
+    drag.current = null;
+  };
+  return (
+    <span
+      class="grid-edge"
+      aria-hidden="true"
+      onPointerDown={onPointerDown}
+      onPointerMove={onPointerMove}
+      onPointerUp={onPointerUp}
+      onPointerCancel={onPointerUp}
+      onDblClick={() => onWidth(null)}
+    />
+  );
+}
+
+function Title({ column, sort, onSort, isStop, onVisit, onWidth }: TitleProps) {
   const isSorted = sort?.column === column.id;
   const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
   return (
@@ -97,8 +143,9 @@ function Title({ column, sort, onSort, isStop, onVisit }: TitleProps) {
           {isSorted && <span aria-hidden="true">{sort.descending ? " ▾" : " ▴"}</span>}
         </button>
       ) : (
-        column.title
+        <span>{column.title}</span>
       )}
+      <Edge onWidth={onWidth} />
     </div>
   );
 }

@@ -10,6 +10,8 @@ export interface GridCell {
   text: string;
   /** The exact value, where the text is rounded. */
   exact?: string;
+  /** So many of its first letters give way where there is no room for all. */
+  head?: number;
   /** Share of all, 0 to 1: a bar behind the text. */
   share?: number;
 }
@@ -50,7 +52,18 @@ const AROUND = 12;
 let grids = 0;
 
 export function TreeGrid(props: Props) {
-  const { columns, rows, label } = props;
+  const { rows, label } = props;
+  const [widths, setWidths] = useState<ReadonlyMap<string, number>>(new Map());
+  const columns = props.columns.map((column) => {
+    const width = widths.get(column.id);
+    return width === undefined ? column : { ...column, width };
+  });
+  const onWidth = (column: string, width: number | null) => {
+    const next = new Map(widths);
+    if (width === null) next.delete(column);
+    else next.set(column, width);
+    setWidths(next);
+  };
   const [name] = useState(() => `grid${++grids}`);
   const body = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 400 });
@@ -87,6 +100,10 @@ export function TreeGrid(props: Props) {
       End: rows.length - 1,
     };
     const step = steps[event.key];
+    if (event.ctrlKey && event.key === "c" && row !== undefined && getSelection()?.isCollapsed !== false) {
+      void navigator.clipboard.writeText(gridText([row]));
+      return;
+    }
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (step !== undefined) select(step);
     else if (event.key === "ArrowRight" && row?.isOpen === false) props.onToggle?.(row);
@@ -112,7 +129,7 @@ export function TreeGrid(props: Props) {
         onScroll={measure}
         onKeyDown={onKeyDown}
       >
-        <GridHead columns={columns} sort={props.sort} onSort={props.onSort} />
+        <GridHead columns={columns} sort={props.sort} onSort={props.onSort} onWidth={onWidth} />
         <div
           class="grid-space"
           role="presentation"
@@ -175,7 +192,14 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
               <span class="grid-bar" style={{ width: `${Math.min(100, cell.share * 100)}%` }} />
             )}
             {at === 0 && props.onToggle && <Handle row={row} onToggle={props.onToggle} />}
-            <span class="grid-text">{cell.text}</span>
+            {cell.head === undefined || cell.head === 0 ? (
+              <span class="grid-text">{cell.text}</span>
+            ) : (
+              <span class="grid-text grid-name">
+                <span class="grid-name-head">{cell.text.slice(0, cell.head)}</span>
+                <span class="grid-name-tail">{cell.text.slice(cell.head)}</span>
+              </span>
+            )}
           </div>
         );
       })}
@@ -203,6 +227,12 @@ function Handle({ row, onToggle }: { row: GridRow; onToggle: (row: GridRow) => v
       {row.isOpen ? "▾" : "▸"}
     </button>
   );
+}
+
+/** Rows for the clipboard as they are read: a line for each, separated by tabs. */
+export function gridText(rows: readonly GridRow[]): string {
+  const clean = (cell: GridCell) => cell.text.replace(/[\t\r\n]+/g, " ");
+  return rows.map((row) => row.cells.map(clean).join("\t")).join("\n");
 }
 
 /** The nearest row above that is less deep; the row itself where there is none. */

@@ -85,21 +85,24 @@ export function colours(): Colours {
   return cached;
 }
 
-// A process has one colour wherever it is drawn. Hues go round, so that the largest ones differ.
-let places = new Map<number, number>();
-let of = "";
+// A process has one colour wherever it is drawn, in each load of the page: those that had most of the trace's CPU
+// time have the first hues, in that order, and any other has the one of its key, which the extract keeps.
+const ranks = signal<{ trace: string; places: ReadonlyMap<number, number> }>({
+  trace: "",
+  places: new Map(),
+});
+
+/** Says which processes of a trace had most, the largest first. What is drawn with other hues is drawn again. */
+export function rankHues(trace: string, keys: readonly number[]): void {
+  const places = new Map(keys.slice(0, HUES).map((key, at) => [key, at]));
+  ranks.value = { trace, places };
+}
 
 /** The place among the hues of a process. */
 export function hueOf(trace: string, key: number): number {
-  if (of !== trace) {
-    of = trace;
-    places = new Map();
-  }
-  const known = places.get(key);
-  if (known !== undefined) return known;
-  const hue = places.size % HUES;
-  places.set(key, hue);
-  return hue;
+  const { trace: of, places } = ranks.value;
+  const ranked = of === trace ? places.get(key) : undefined;
+  return ranked ?? Math.abs(key) % HUES;
 }
 
 // Values of a column that are no processes have hues of their own, as long as that column is drawn.

@@ -1,6 +1,7 @@
 // Draws the frames of a flame graph that are in sight, as rectangles with as much of their names as fits.
 
 import type { Layout } from "../lib/flame-layout";
+import { headOf } from "../lib/frame-name";
 import type { FlameAnswer, FlameNode } from "../wire";
 import type { Colours, FlameColours } from "./colours";
 
@@ -110,16 +111,18 @@ function write(
   );
 }
 
-/** As much of a name as is no wider than the room. */
+/** As much of a name as is no wider than the room: first without its module, then without what it is a part of. */
 export function fitting(name: string, room: number, widthOf: (text: string) => number): string {
   if (widthOf(name) <= room) return name;
   const method = name.slice(name.indexOf("!") + 1);
   if (method !== name && widthOf(method) <= room) return method;
-  let [low, high] = [0, method.length];
+  const own = method.slice(headOf(method));
+  if (own !== method && widthOf(`…${own}`) <= room) return `…${own}`;
+  let [low, high] = [0, own.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (widthOf(`${method.slice(0, middle)}…`) <= room) low = middle;
+    if (widthOf(`${own.slice(0, middle)}…`) <= room) low = middle;
     else high = middle - 1;
   }
-  return low < 2 ? "" : `${method.slice(0, low)}…`;
+  return low < 2 ? "" : `${own.slice(0, low)}…`;
 }

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Timeline } from "../lib/arrow";
 import type { Colours } from "./colours";
-import { drawStates } from "./lanes";
+import { drawCores, drawStates } from "./lanes";
 
 const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
 const tones = { running: "run", ready: "ready", waits: ["w0", "w1"], idle: "idle" } as unknown as Colours;
 
-/** Notes what is filled. */
-function draw(running: number[], window = { from_ns: 0, to_ns: running.length }) {
+/** A canvas that notes what is filled. */
+function noting() {
   const filled: { colour: string; x: number; width: number; height: number }[] = [];
   const to = {
     fillStyle: "",
@@ -17,6 +17,12 @@ function draw(running: number[], window = { from_ns: 0, to_ns: running.length })
       filled.push({ colour: String(this.fillStyle), x, width, height });
     },
   };
+  return { filled, to: to as unknown as CanvasRenderingContext2D };
+}
+
+/** The rectangles of a lane that ran so much in each bucket. */
+function draw(running: number[], window = { from_ns: 0, to_ns: running.length }) {
+  const { filled, to } = noting();
   const none = new Uint8Array(running.length);
   const data: Timeline = {
     header: {
@@ -29,7 +35,7 @@ function draw(running: number[], window = { from_ns: 0, to_ns: running.length })
     columns: { running: Uint8Array.from(running), ready: none, waiting: none, reason: none },
   };
   const sight = { window, width: 100, row: 20, top: 0, alpha: 1 };
-  drawStates(to as unknown as CanvasRenderingContext2D, data, 1, sight, 200, tones);
+  drawStates(to, data, 1, sight, 200, tones);
   return filled;
 }
 
@@ -47,4 +53,27 @@ test("the smallest share is visible", () => {
 
 test("what is outside of the window is not drawn", () => {
   assert.deepEqual(draw([255, 0, 0, 0], { from_ns: 2, to_ns: 4 }), []);
+});
+
+/** The red rectangles of a core with these shares of DPCs and ISRs. */
+function drawStolen(dpc: number[]) {
+  const { filled, to } = noting();
+  const buckets = dpc.length;
+  const range = { from_ns: 0, to_ns: buckets };
+  const none = new Uint8Array(buckets);
+  const data: Timeline = {
+    header: { range, buckets, palette: [], switches: 0, source },
+    columns: { running: none, dpc: Uint8Array.from(dpc), process: none },
+  };
+  const sight = { window: range, width: 100, row: 20, top: 0, alpha: 1 };
+  const red = { ...tones, dpc: "dpc", other: "other" };
+  drawCores(to, data, 1, sight, 200, red, () => "");
+  return filled.filter((one) => one.colour === "dpc");
+}
+
+test("DPCs are as high as their share, and what every core has is not drawn", () => {
+  assert.deepEqual(drawStolen([1, 2, 0, 1]), []);
+  const [few] = drawStolen([0, 13, 0, 0]);
+  assert.ok(few !== undefined && few.height <= 1, "5 % of 17 pixels");
+  assert.equal(drawStolen([255])[0]?.height, 17);
 });

@@ -21,8 +21,8 @@ export interface LaneSight {
 const GAP = 3;
 /** Least height of a share that is not 0, so that it is seen. */
 const LEAST = 2;
-/** Least share of a bucket, of 255, from which DPCs and interrupts are an alarm: one per cent. */
-const LEAST_DPC = 3;
+/** Least share of DPCs and ISRs that is drawn: every healthy core has some all the time. */
+const LEAST_STOLEN = 0.01;
 
 /** Rectangles by the place of their colour; neighbours of one height are one. */
 class Batch {
@@ -58,6 +58,11 @@ function heights(most: number, least = LEAST): Float64Array {
   return Float64Array.from({ length: 256 }, (_, share) =>
     share === 0 ? 0 : Math.max(least, Math.round((share / 255) * most * 4) / 4),
   );
+}
+
+/** Heights of shares of DPCs and ISRs: true to scale, since a least height would paint every core red. */
+function stolenHeights(most: number): Float64Array {
+  return heights(most, 0).map((high, share) => (share / 255 < LEAST_STOLEN ? 0 : high));
 }
 
 /** Edges of buckets on whole pixels, so that columns neither overlap nor leave gaps. */
@@ -131,8 +136,7 @@ export function drawCores(
   const [top, bottom] = rows(lanes, sight, height);
   const high = sight.row - GAP;
   const heightOf = heights(high);
-  // A least height would turn the everyday thousandth into an unbroken red bar.
-  const dpcHeightOf = heights(high, 0).map((height, share) => (share < LEAST_DPC ? 0 : height));
+  const stolenOf = stolenHeights(high);
   const palette = data.header.palette.map(toneOf);
   const others = palette.length;
   const runs = new Batch([...palette, tones.other]);
@@ -144,7 +148,7 @@ export function drawCores(
       const left = x[place - first] ?? 0;
       const wide = Math.max(1, (x[place - first + 1] ?? 0) - left);
       const tall = heightOf[running[at] ?? 0] ?? 0;
-      const taken = dpcHeightOf[dpc?.[at] ?? 0] ?? 0;
+      const taken = stolenOf[dpc?.[at] ?? 0] ?? 0;
       if (tall > 0) runs.add(Math.min(process?.[at] ?? others, others), left, foot - tall, wide, tall);
       if (taken > 0) stolen.add(0, left, foot - high, wide, taken);
     }

@@ -7,7 +7,7 @@ export const CELLS = 40_000;
 export const BUCKETS = 720;
 
 /** Pixels that a bucket takes on the screen. */
-const WIDE = 2;
+const WIDE = 3;
 
 /** Buckets of a series this many pixels wide; in steps of 16, so that a splitter does not ask at every pixel. */
 export function seriesBuckets(width: number): number {

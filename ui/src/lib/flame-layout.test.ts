@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FlameNode } from "../wire";
-import { childrenOf, heaviest, layout, nodeAt, pathTo } from "./flame-layout";
+import { aloneLevels, childrenOf, heaviest, layout, nodeAt, pathTo } from "./flame-layout";
 
 const node = (parent: number, total: number, own = 0): FlameNode => ({
   parent,
@@ -41,4 +41,13 @@ test("paths go from the root to the frame, and down the heaviest child", () => {
 test("an answer without frames is a root alone", () => {
   assert.deepEqual(layout([node(0, 0)]).levels, [[0]]);
   assert.deepEqual(layout([]).levels, []);
+});
+
+test("levels in front of the first branching are counted", () => {
+  const chain = [node(0, 10), node(0, 10), node(1, 10), node(2, 6), node(2, 4)];
+  assert.equal(aloneLevels(chain, layout(chain).levels), 3);
+  const partly = [node(0, 10), node(0, 8)];
+  assert.equal(aloneLevels(partly, layout(partly).levels), 1, "a part ends here");
+  const single = [node(0, 5), node(0, 5)];
+  assert.equal(aloneLevels(single, layout(single).levels), 2);
 });

@@ -19,6 +19,7 @@ test("durations have the unit that fits and three digits", () => {
     [999_600_000, "1.00 s"],
     [12_842_000_000, "12.8 s"],
     [754_000_000_000, "12 min 34 s"],
+    [29_525_000_000_000, "8 h 12 min"],
     [-1500, "\u22121.50 µs"],
   ]);
 });
@@ -69,6 +70,17 @@ test("moments have as many digits as their step", () => {
   assert.equal(format.moment(12_345_678_901, 1), "12.345678901 s");
   assert.equal(format.exactMoment(12_345_678_901), "12.345\u202f678\u202f901 s");
   assert.equal(format.range({ from_ns: 12_300_000_000, to_ns: 12_842_000_000 }), "12.3000–12.8420 s");
+});
+
+test("moments of long traces have hours and minutes, and each has a time of day", () => {
+  assert.equal(format.moment(25_000_000_000_000, 1e9), "6:56:40");
+  assert.equal(format.moment(3_599_999_900_000, 1e8), "1:00:00.0");
+  assert.equal(format.range({ from_ns: 0, to_ns: 25_000_000_000_000 }), "0 s–6:56:40");
+  // 2024-05-06 10:30:00 UTC.
+  const start = "133594650000000000";
+  assert.equal(format.timeOfDay(5_250_000_000, start), "10:30:05.250");
+  assert.equal(format.timeOfDay(20 * 3600e9, start, 1e9), "06:30:00");
+  assert.equal(format.timeOfDay(5e9, ""), "5.000 s");
 });
 
 test("values are written in the unit of their column", () => {

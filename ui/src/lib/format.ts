@@ -18,11 +18,12 @@ const TIMES: [number, string][] = [
   [1e3, "µs"],
 ];
 
-/** A duration: `0`, `812 ns`, `4.21 ms`, `12.84 s`, `3 min 12 s`. */
+/** A duration: `0`, `812 ns`, `4.21 ms`, `12.84 s`, `12 min 34 s`, `8 h 12 min`. */
 export function duration(ns: number, digits = 3): string {
   if (!Number.isFinite(ns)) return "–";
   if (ns < 0) return MINUS + duration(-ns, digits);
   if (ns === 0) return "0";
+  if (ns >= 3600e9) return `${Math.floor(ns / 3600e9)} h ${Math.floor((ns % 3600e9) / 60e9)} min`;
   if (ns >= 600e9) return `${Math.floor(ns / 60e9)} min ${Math.floor((ns % 60e9) / 1e9)} s`;
   for (const [unit, name] of TIMES) {
     // 999.96 µs reads as 1.00 ms, never as 1000 µs.
@@ -38,11 +39,43 @@ export function exactDuration(ns: number): string {
   return `${count(ns)} ns`;
 }
 
-/** A moment in seconds, with as many digits as `step` (the width of a pixel or of a tick) asks for. */
+/** Least moment that has hours and minutes: 25000 s say little. */
+const LONG = 1000e9;
+
+/** Hours, minutes and seconds: `6:56:40`. */
+function clock(ns: number, digits: number): string {
+  // Rounded as a whole, so that 59.96 seconds become the next minute.
+  const unit = 10 ** (9 - digits);
+  const rounded = Math.round(ns / unit) * unit;
+  const [hours, minutes] = [Math.floor(rounded / 3600e9), Math.floor((rounded % 3600e9) / 60e9)];
+  const seconds = ((rounded % 60e9) / 1e9).toFixed(digits);
+  return `${hours}:${String(minutes).padStart(2, "0")}:${seconds.padStart(digits > 0 ? digits + 3 : 2, "0")}`;
+}
+
+function digitsOf(step: number): number {
+  return Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(Math.max(1, step)))));
+}
+
+/**
+ * A moment since the start, with as many digits as `step` (the width of a pixel or of a tick) asks for: `12.345 s`,
+ * in long traces `6:56:40`.
+ */
 export function moment(ns: number, step = 1e6): string {
-  const digits = Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(Math.max(1, step)))));
-  const text = (Math.abs(ns) / 1e9).toFixed(digits);
-  return `${ns < 0 ? MINUS : ""}${text} s`;
+  const digits = digitsOf(step);
+  const size = Math.abs(ns);
+  const text = size >= LONG ? clock(size, digits) : `${(size / 1e9).toFixed(digits)} s`;
+  return `${ns < 0 ? MINUS : ""}${text}`;
+}
+
+/** Units of a FILETIME in a day. */
+const DAY = 864_000_000_000n;
+
+/** The time of day of a moment, in UTC: `10:30:05.250`. The trace began at `filetime`. */
+export function timeOfDay(ns: number, filetime: string, step = 1e6): string {
+  if (!/^\d+$/.test(filetime)) return moment(ns, step);
+  const start = Number(BigInt(filetime) % DAY) * 100;
+  const day = Number(DAY) * 100;
+  return clock((((start + ns) % day) + day) % day, digitsOf(step)).padStart(8, "0");
 }
 
 /** A moment to the nanosecond: `12.345 678 901 s`. */
@@ -55,8 +88,8 @@ export function exactMoment(ns: number): string {
 /** A part of the trace: `12.300–12.842 s`. */
 export function range(value: Range): string {
   const step = Math.max(1, (value.to_ns - value.from_ns) / 1000);
-  const from = moment(value.from_ns, step);
-  return `${from.slice(0, -2)}–${moment(value.to_ns, step)}`;
+  const [from, to] = [moment(value.from_ns, step), moment(value.to_ns, step)];
+  return `${to.endsWith(" s") ? from.replace(/ s$/, "") : from}–${to}`;
 }
 
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];

@@ -48,3 +48,29 @@ export function typedTime(text: string): { from_ns: number; to_ns: number | null
   if (!Number.isFinite(from) || (to !== null && !(to > from))) return null;
   return { from_ns: from, to_ns: to };
 }
+
+/** Units of a FILETIME in a day. */
+const DAY = 864_000_000_000n;
+
+/**
+ * The moment of a time of day, in nanoseconds from the start of a trace that began at `filetime`: `12:30`,
+ * `12:30:05.25`, in UTC as everywhere. Without seconds it is the minute, of which the first moment in the trace counts.
+ */
+export function typedClock(text: string, filetime: string, length_ns: number): number | null {
+  const match = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?))?$/.exec(text.trim());
+  if (match === null || !/^\d+$/.test(filetime)) return null;
+  const seconds = Number(match[1]) * 3600 + Number(match[2]) * 60 + Number(match[3] ?? 0);
+  const start = Number(BigInt(filetime) % DAY) * 100;
+  const at = Math.round(seconds * 1e9) - start;
+  const isMinute = match[3] === undefined;
+  if (isMinute && at < 0 && at + 60e9 > 0) return 0;
+  const found = at >= 0 ? at : at + Number(DAY) * 100;
+  return found <= length_ns ? found : null;
+}
+
+/** A moment as long traces print it: `1:02:03.5` since the start, in nanoseconds. */
+export function typedElapsed(text: string): number | null {
+  const match = /^(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)$/.exec(text.trim());
+  if (match === null) return null;
+  return Math.round((Number(match[1]) * 3600 + Number(match[2]) * 60 + Number(match[3])) * 1e9);
+}

@@ -41,9 +41,10 @@ test("a window outside of a trace is moved into it", () => {
 });
 
 test("ticks are round and far enough from each other", () => {
-  for (const to_ns of [1000, 77_777, 5e6, 3.3e9, 6e11]) {
+  for (const to_ns of [1000, 77_777, 5e6, 3.3e9, 6e11, 2.95e13]) {
     const { step, at } = scale.ticks({ from_ns: 0, to_ns }, 1000, 96);
-    assert.ok(/^[125]0*$/.test(String(step)), `${step} is no round step`);
+    const isRound = /^[125]0*$/.test(String(step)) || (step > 10e9 && 86_400e9 % step === 0);
+    assert.ok(isRound, `${step} is no round step`);
     assert.ok((step / to_ns) * 1000 >= 95);
     assert.ok(at.length >= 2 && at.length <= 11);
   }

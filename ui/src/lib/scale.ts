@@ -78,6 +78,17 @@ export function niceStep(least: number): number {
   return 10 * power;
 }
 
+/** Steps of a ruler above ten seconds: parts of minutes, hours and days. */
+const STEPS = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map(
+  (seconds) => seconds * 1e9,
+);
+
+/** The step of a ruler that is not below `least` nanoseconds. */
+function timeStep(least: number): number {
+  if (least <= 10e9) return niceStep(least);
+  return STEPS.find((step) => step >= least) ?? niceStep(least / 86_400e9) * 86_400e9;
+}
+
 export interface Ticks {
   step: number;
   at: number[];
@@ -85,7 +96,7 @@ export interface Ticks {
 
 /** Moments of a ruler, at least `apart` pixels from each other. */
 export function ticks(window: Range, width: number, apart: number): Ticks {
-  const step = Math.max(1, niceStep((span(window) * apart) / Math.max(1, width)));
+  const step = Math.max(1, timeStep((span(window) * apart) / Math.max(1, width)));
   const at: number[] = [];
   for (let ns = Math.ceil(window.from_ns / step) * step; ns <= window.to_ns && at.length < 1000; ns += step) {
     at.push(ns);

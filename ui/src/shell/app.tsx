@@ -1,21 +1,26 @@
 // The page: one of the screens before a trace is ready, or the trace with its panels.
 
+import { computed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { traffic } from "../api";
 import { ErrorBoundary } from "../components/boundary";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
+import { isCatalogueOver, isNarrow } from "../state/page";
 import {
   catalogueWidth,
   inspectorWidth,
   isCatalogueOpen,
   isInspectorOpen,
   isViewOpen,
+  timelessShare,
   timelineShare,
 } from "../state/prefs";
+import { focusRegion } from "../state/regions";
 import * as store from "../state/store";
 import { Timeline } from "../timeline/timeline";
-import { VIEWS } from "../views";
+import { VIEWS, viewOf } from "../views";
 import type { ViewProps } from "../views/view";
 import { Catalogue } from "./catalogue";
 import { ChipsBar } from "./chips-bar";
@@ -25,7 +30,6 @@ import { KeySheet } from "./key-sheet";
 import { LostScreen, OpeningScreen } from "./opening-screen";
 import { StartScreen } from "./start-screen";
 import { StatusBar } from "./status-bar";
-import { TrailBar } from "./trail-bar";
 
 function Screen() {
   const info = store.info.value;
@@ -38,13 +42,28 @@ function Screen() {
   return <Workspace key={trace.opening.hash} trace={trace} opening={trace.opening} />;
 }
 
+/** A moment is chosen, so that the inspector has something to show. */
+const hasFocus = computed(() => store.view.value.focus !== null);
+
+/** A banner for an extract that is gone: said once, with what helps. */
+function Gone() {
+  if (!traffic.isGone.value) return null;
+  return (
+    <p class="banner" role="alert">
+      <b>The extract of this trace is gone.</b> It was removed or moved while the page was open. Start{" "}
+      <code>etwkit view</code> with the trace again: it makes a new extract, and this link still works.
+    </p>
+  );
+}
+
 function Workspace(props: ViewProps) {
   return (
     <>
+      <Gone />
       <div class="workspace">
-        {isCatalogueOpen.value && <Left {...props} />}
+        {(isNarrow.value ? isCatalogueOver.value : isCatalogueOpen.value) && <Left {...props} />}
         <Middle {...props} />
-        {isInspectorOpen.value && <Right />}
+        {isInspectorOpen.value && hasFocus.value && <Right />}
       </div>
       <StatusBar opening={props.opening} />
     </>
@@ -53,7 +72,12 @@ function Workspace(props: ViewProps) {
 
 function Left(props: ViewProps) {
   return (
-    <nav class="side" aria-label="Views" style={{ width: `${catalogueWidth.value}px` }}>
+    <nav
+      class="side side-views"
+      tabIndex={-1}
+      aria-label="Views"
+      style={{ width: `${catalogueWidth.value}px` }}
+    >
       <div class="side-body">
         <Catalogue opening={props.opening} />
       </div>
@@ -73,7 +97,12 @@ function Left(props: ViewProps) {
 
 function Right() {
   return (
-    <aside class="side" aria-label="Inspector" style={{ width: `${inspectorWidth.value}px` }}>
+    <aside
+      class="side side-inspector"
+      tabIndex={-1}
+      aria-label="Inspector"
+      style={{ width: `${inspectorWidth.value}px` }}
+    >
       <Splitter
         label="Width of the inspector"
         direction="column"
@@ -94,11 +123,12 @@ function Right() {
 
 function Middle(props: ViewProps) {
   const isOpen = isViewOpen.value;
+  // Views without time leave the graphs a strip, whose height is remembered by itself.
+  const share = viewOf(store.viewId.value)?.isTimeless ? timelessShare : timelineShare;
   return (
     <main class="middle">
       <ChipsBar />
-      <TrailBar />
-      <div class="over-time" style={{ flex: isOpen ? `0 0 ${timelineShare.value}%` : "1 1 auto" }}>
+      <div class="over-time" style={{ flex: isOpen ? `0 0 ${share.value}%` : "1 1 auto" }}>
         <Timeline {...props} />
       </div>
       {isOpen && (
@@ -106,12 +136,12 @@ function Middle(props: ViewProps) {
           <Splitter
             label="Height of the timeline"
             direction="row"
-            value={timelineShare.value}
-            least={15}
+            value={share.value}
+            least={12}
             most={85}
             perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
-            onChange={(share) => {
-              timelineShare.value = share;
+            onChange={(next) => {
+              share.value = next;
             }}
           />
           <Below {...props} />
@@ -127,9 +157,9 @@ function Below(props: ViewProps) {
   const lacks = view?.lacks(props.opening) ?? null;
   if (view === undefined) return null;
   return (
-    <section class="below" aria-label={view.title}>
+    <section class="below" aria-label={view.title} tabIndex={-1}>
       <header class="below-head">
-        <h2>{view.title}</h2>
+        <h2 title={view.sentence}>{view.title}</h2>
         <p>{view.sentence}</p>
       </header>
       <div class="below-body">
@@ -151,6 +181,11 @@ export function App() {
   }, [trace?.name]);
   return (
     <>
+      {trace !== null && (
+        <button type="button" class="skip" onClick={() => focusRegion(".below")}>
+          Skip to the view
+        </button>
+      )}
       <Header isTrace={trace !== null && store.pending.value === null} />
       <Screen />
       <KeySheet />

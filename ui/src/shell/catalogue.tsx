@@ -1,5 +1,6 @@
-// All views and graphs; what the trace lacks is listed with what is missing.
+// All views and graphs; what the trace lacks is folded, and says what is missing.
 
+import { isCatalogueOver } from "../state/page";
 import { isViewOpen } from "../state/prefs";
 import * as store from "../state/store";
 import { VIEWS } from "../views";
@@ -11,6 +12,25 @@ import { Keys } from "./search-box";
 const ORDER = GRAPHS.map((graph) => graph.id);
 const GROUPS: View["group"][] = ["Overview", "CPU", "I/O", "Programs", "Events", "System"];
 
+/** The view that Tab comes to: the one that is shown, else the first. */
+function isStop(view: View, opening: Opening): boolean {
+  const isListed = VIEWS.some((one) => one.id === store.viewId.value && one.lacks(opening) === null);
+  return isListed ? view.id === store.viewId.value : view === VIEWS[0];
+}
+
+function alongViews(event: KeyboardEvent): void {
+  const entry = event.currentTarget as HTMLElement;
+  const all = entry.closest(".catalogue")?.querySelectorAll<HTMLElement>("button.entry") ?? [];
+  // Those that are folded have no place.
+  const entries = [...all].filter((one) => one.offsetParent !== null);
+  const at = entries.indexOf(entry);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: entries.length - 1 }[event.key];
+  if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  entries[Math.max(0, Math.min(entries.length - 1, to))]?.focus();
+}
+
 function Entry({ view, opening }: { view: View; opening: Opening }) {
   const lacks = view.lacks(opening);
   const isShown = isViewOpen.value && store.viewId.value === view.id;
@@ -20,14 +40,18 @@ function Entry({ view, opening }: { view: View; opening: Opening }) {
         type="button"
         class={lacks === null ? "entry" : "entry is-lacking"}
         aria-current={isShown ? "page" : undefined}
+        // One stop of Tab: arrows go from view to view.
+        tabIndex={isStop(view, opening) ? 0 : -1}
         title={lacks === null ? view.sentence : `${view.sentence}\n${lacks}`}
+        onKeyDown={alongViews}
         onClick={() => {
           isViewOpen.value = true;
+          isCatalogueOver.value = false;
           store.setView(view.id);
         }}
       >
         <span>{view.title}</span>
-        {view.key !== undefined && <Keys name={`g ${view.key}`} />}
+        {view.key !== undefined && !isShown && <Keys name={`g ${view.key}`} />}
       </button>
     </li>
   );
@@ -39,7 +63,7 @@ function Graphs({ opening }: { opening: Opening }) {
     <>
       <h2>Over time</h2>
       <ul>
-        {GRAPHS.map((graph) => {
+        {GRAPHS.filter((graph) => graph.lacks(opening) === null || graphs.includes(graph.id)).map((graph) => {
           const lacks = graph.lacks(opening);
           return (
             <li key={graph.id}>
@@ -59,15 +83,43 @@ function Graphs({ opening }: { opening: Opening }) {
           );
         })}
       </ul>
+      <label
+        class="entry entry-check catalogue-axes"
+        title="Graphs of one unit have one axis, so that they compare (Y)"
+      >
+        <input
+          type="checkbox"
+          checked={store.view.value.sharedAxes}
+          onChange={(event) => store.update({ sharedAxes: event.currentTarget.checked })}
+        />
+        <span>Shared axes</span>
+      </label>
     </>
   );
 }
 
+/** Views that the trace has nothing for, out of the way. */
+function NotRecorded({ views, opening }: { views: readonly View[]; opening: Opening }) {
+  if (views.length === 0) return null;
+  const isChosen = views.some((view) => view.id === store.viewId.value);
+  return (
+    <details class="catalogue-lacking" open={isChosen}>
+      <summary>Not recorded ({views.length})</summary>
+      <ul>
+        {views.map((view) => (
+          <Entry key={view.id} view={view} opening={opening} />
+        ))}
+      </ul>
+    </details>
+  );
+}
+
 export function Catalogue({ opening }: { opening: Opening }) {
+  const isThere = (view: View) => view.lacks(opening) === null;
   return (
     <div class="catalogue">
       {GROUPS.map((group) => {
-        const views = VIEWS.filter((view) => view.group === group);
+        const views = VIEWS.filter((view) => view.group === group && isThere(view));
         if (views.length === 0) return null;
         return (
           <div key={group}>
@@ -80,6 +132,7 @@ export function Catalogue({ opening }: { opening: Opening }) {
           </div>
         );
       })}
+      <NotRecorded views={VIEWS.filter((view) => !isThere(view))} opening={opening} />
       <Graphs opening={opening} />
     </div>
   );

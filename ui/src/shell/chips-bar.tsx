@@ -1,15 +1,14 @@
-// What is selected, as chips that can be turned and removed, and the way back.
+// One line: what is selected, as chips that can be turned and removed, and the way there.
 
 import { useEffect } from "preact/hooks";
 import { Icon } from "../components/icon";
-import { duration, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
-import { span } from "../lib/scale";
 import { askNames, nameOf } from "../state/names";
 import { searchAsked } from "../state/page";
 import { chipText, fieldTitle } from "../state/selection";
 import * as store from "../state/store";
 import type { Chip } from "../wire";
+import { TrailBar } from "./trail-bar";
 
 function ChipPart({ chip, place }: { chip: Chip; place: number }) {
   const text = shown(chipText(chip, nameOf));
@@ -30,32 +29,6 @@ function ChipPart({ chip, place }: { chip: Chip; place: number }) {
         class="filter-close"
         aria-label={`Remove ${title}`}
         onClick={() => store.removeChip(place)}
-      >
-        <Icon name="close" />
-      </button>
-    </li>
-  );
-}
-
-function RangePart() {
-  const { range } = store.view.value;
-  if (range === null) return null;
-  return (
-    <li class="filter is-range">
-      <button
-        type="button"
-        class="filter-text"
-        title="Click: zoom to the range (Z)"
-        onClick={() => store.setWindow(range, "")}
-      >
-        <span class="filter-field">range</span>
-        {rangeText(range)} ({duration(span(range))})
-      </button>
-      <button
-        type="button"
-        class="filter-close"
-        aria-label="Drop the range"
-        onClick={() => store.setRange(null)}
       >
         <Icon name="close" />
       </button>
@@ -112,7 +85,6 @@ export function ChipsBar() {
       </button>
       <ModeSwitch />
       <ul class="filters" aria-label="Filters">
-        <RangePart />
         {chips.map((chip, place) => (
           <ChipPart key={`${chip.field}${chip.exclude}`} chip={chip} place={place} />
         ))}
@@ -120,10 +92,11 @@ export function ChipsBar() {
           <button
             type="button"
             class="quiet filter-add"
-            title="Search for a process, thread, file, tag… (/)"
-            onClick={() => searchAsked("")}
+            aria-label="Filter"
+            title="Filter by a process, thread, file, tag…"
+            onClick={() => searchAsked("+")}
           >
-            <Icon name="plus" /> Filter
+            <Icon name="plus" /> {chips.length === 0 && "Filter"}
           </button>
         </li>
         {!isAll && (
@@ -134,14 +107,7 @@ export function ChipsBar() {
           </li>
         )}
       </ul>
-      <label class="switch" title="Graphs of one unit have one axis, so that they compare (Y)">
-        <input
-          type="checkbox"
-          checked={store.view.value.sharedAxes}
-          onChange={(event) => store.update({ sharedAxes: event.currentTarget.checked })}
-        />
-        Shared axes
-      </label>
+      <TrailBar />
     </div>
   );
 }

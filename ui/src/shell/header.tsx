@@ -6,7 +6,7 @@ import { duration, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
 import { copyLink } from "../state/commands";
-import { announced, isKeySheetOpen } from "../state/page";
+import { announced, isCatalogueOver, isKeySheetOpen, isNarrow } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import * as store from "../state/store";
 import { SearchBox } from "./search-box";
@@ -49,6 +49,17 @@ function RangeDisplay() {
       <span class="range-what">{range === null ? "In view" : "Selected"}</span>
       <span class="range-text">{rangeText(what)}</span>
       <b>{duration(span(what))}</b>
+      {range !== null && (
+        <button
+          type="button"
+          class="quiet range-drop"
+          aria-label="Drop the range"
+          title="Drop the range (Esc)"
+          onClick={() => store.setRange(null)}
+        >
+          <Icon name="close" />
+        </button>
+      )}
     </output>
   );
 }
@@ -80,14 +91,21 @@ function ThemeMenu() {
   );
 }
 
-function Toggle(props: { label: string; icon: "left" | "side" | "bottom"; on: { value: boolean } }) {
+interface ToggleProps {
+  label: string;
+  icon: "left" | "side" | "bottom";
+  on: { value: boolean };
+  title?: string;
+}
+
+function Toggle(props: ToggleProps) {
   return (
     <button
       type="button"
       class="quiet"
       aria-pressed={props.on.value}
       aria-label={props.label}
-      title={props.label}
+      title={props.title ?? props.label}
       onClick={() => {
         props.on.value = !props.on.value;
       }}
@@ -112,9 +130,18 @@ export function Header({ isTrace }: { isTrace: boolean }) {
       <div class="header-tools">
         {isTrace && (
           <>
-            <Toggle label="List of views" icon="left" on={isCatalogueOpen} />
+            <Toggle
+              label="List of views"
+              icon="left"
+              on={isNarrow.value ? isCatalogueOver : isCatalogueOpen}
+            />
             <Toggle label="View below" icon="bottom" on={isViewOpen} />
-            <Toggle label="Inspector" icon="side" on={isInspectorOpen} />
+            <Toggle
+              label="Inspector"
+              title="Inspector: opens beside a moment that you choose"
+              icon="side"
+              on={isInspectorOpen}
+            />
             <button
               type="button"
               class="quiet"

@@ -1,10 +1,15 @@
-// What happened at the moment that was clicked: the state, its stack, who ended the wait, and its stack.
+// The moment that was clicked, or a row: the state, who ended the wait, what ran, and the stacks.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../api";
+import { Close, Fact } from "../components/facts";
 import { Icon } from "../components/icon";
-import { duration, exactDuration, exactMoment } from "../lib/format";
+import { counted, duration, exactDuration, exactMoment, percent } from "../lib/format";
+import { hasRows } from "../lib/opening";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
+import { waitClass } from "../lib/wait-class";
+import { useAnswer } from "../state/answer";
 import {
   askMoment,
   hopBack,
@@ -20,7 +25,8 @@ import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
 import { SourceLine } from "../views/panel";
-import type { Chip, Frame, Slice } from "../wire";
+import type { Chip, FlameRequest, Frame, Slice } from "../wire";
+import { kernelFrames, ranLines, readyTitle, stackTitle, stateWords } from "./slice-words";
 
 export function Inspector() {
   const { focus, trace } = store.view.value;
@@ -29,7 +35,7 @@ export function Inspector() {
   const failure = sliceFailure.value;
   return (
     <div class="inspector" aria-busy={isSliceBusy.value}>
-      {focus === null && <Nothing />}
+      <Close what="Drop the moment" run={() => store.setFocus(null)} />
       {focus !== null && at === null && (
         <>
           <LaneFacts />
@@ -42,20 +48,7 @@ export function Inspector() {
           </p>
         </>
       )}
-      {focus !== null && at !== null && <SliceFacts at={at} />}
-    </div>
-  );
-}
-
-function Nothing() {
-  return (
-    <div class="inspector-empty">
-      <h2>Inspector</h2>
-      <p>Click a moment of a lane to see what it did: the state, the stack, and who ended a wait.</p>
-      <p>
-        Drag over the graphs to select a range. Click a name in a legend, or double-click a lane, to see only
-        that.
-      </p>
+      {focus !== null && at !== null && <SliceFacts key={`${at.thread_key} ${at.range.from_ns}`} at={at} />}
     </div>
   );
 }
@@ -121,28 +114,15 @@ function LaneFacts() {
   );
 }
 
-function Fact({ title, text, exact }: { title: string; text: string; exact?: string }) {
-  return (
-    <>
-      <dt>{title}</dt>
-      <dd title={exact}>{text}</dd>
-    </>
-  );
-}
-
-function stateWords(at: Slice): string {
-  if (at.state === "running") return at.core === null ? "Running" : `Running on CPU ${at.core}`;
-  if (at.state === "ready") return "Ready, without a processor";
-  const reason = at.wait_reason;
-  return reason === null || reason === "" ? "Waiting" : `Waiting: ${shown(reason)}`;
-}
-
 function SliceFacts({ at }: { at: Slice }) {
   const thread = shown(at.thread);
   const process = shown(at.process);
   return (
     <>
-      <h2 class={`inspector-title state-${at.state}`}>
+      <h2
+        class={`inspector-title state-${at.state}`}
+        style={at.state === "waiting" ? { borderLeftColor: `var(--wait-${waitClass(at.wait_reason)})` } : {}}
+      >
         <span>{stateWords(at)}</span>
         <b title={exactDuration(span(at.range))}>{duration(span(at.range))}</b>
       </h2>
@@ -158,13 +138,10 @@ function SliceFacts({ at }: { at: Slice }) {
         <Fact title="From" text={exactMoment(at.range.from_ns)} />
         <Fact title="To" text={exactMoment(at.range.to_ns)} />
         {at.ready_ns !== null && (
-          <Fact
-            title={at.state === "running" ? "Ready before" : "Then ready"}
-            text={duration(at.ready_ns)}
-            exact={exactDuration(at.ready_ns)}
-          />
+          <Fact title={readyTitle(at)} text={duration(at.ready_ns)} exact={exactDuration(at.ready_ns)} />
         )}
       </dl>
+      {at.readying_thread_key !== null && <Readying at={at} />}
       <div class="inspector-actions">
         <button type="button" title="Previous state ([)" onClick={() => stepInLane(-1)}>
           ‹ Previous
@@ -176,29 +153,28 @@ function SliceFacts({ at }: { at: Slice }) {
           Select it
         </button>
       </div>
-      {at.readying_thread_key !== null && <Readying at={at} />}
-      <Stack title={STACK_TITLES[at.state] ?? "Stack"} frames={at.stack} />
+      {at.state === "running" && <WhatRan at={at} />}
+      <Stack title={stackTitle(at)} frames={at.stack} />
+      {at.readying_thread_key !== null && (
+        <Stack title={`Stack of ${readyingName(at)} then`} frames={at.readying_stack} />
+      )}
       {sliceSource.value !== null && <SourceLine source={sliceSource.value} />}
     </>
   );
 }
 
-/** What the stack of a slice is: that of the switch to the thread, so of the wait before it. */
-const STACK_TITLES: Record<string, string> = {
-  waiting: "Waits at",
-  ready: "Waited at",
-  running: "Waited before at",
-};
+function readyingName(at: Slice): string {
+  return shown(at.readying_thread ?? String(at.readying_thread_key));
+}
 
 /** Who ended the wait, and the way there. */
 function Readying({ at }: { at: Slice }) {
-  const name = shown(at.readying_thread ?? String(at.readying_thread_key));
   return (
     <section class="readying">
       <h3>{at.state === "waiting" ? "Wait ended by" : "Made ready by"}</h3>
       <p class="readying-thread">
         <button type="button" class="link" title="To this thread at that moment (J)" onClick={hopForward}>
-          {name}
+          {readyingName(at)}
         </button>
         <button
           type="button"
@@ -210,12 +186,55 @@ function Readying({ at }: { at: Slice }) {
           <Icon name="undo" />
         </button>
       </p>
-      <Stack title="Its stack then" frames={at.readying_stack} />
+    </section>
+  );
+}
+
+/** The CPU samples of a thread while it ran, heaviest first. */
+function WhatRan({ at }: { at: Slice }) {
+  const trace = store.trace.value;
+  const hasSamples = trace?.opening != null && hasRows(trace.opening, "cpu_sample");
+  const request: FlameRequest | null = hasSamples
+    ? {
+        trace: trace.id,
+        selection: { range: at.range, chips: [laneChip("thread", at.thread_key)] },
+        weight: "cpu",
+        direction: "top_down",
+        by_process: false,
+        by_tag: false,
+        focus: null,
+        least_share: 0.04,
+        max_nodes: 200,
+      }
+    : null;
+  const { data, isBusy } = useAnswer(api.flame, request);
+  if (request === null) return null;
+  const lines = data === null ? [] : ranLines(data);
+  const samples = data?.nodes[0]?.count ?? 0;
+  return (
+    <section class="stack ran">
+      <h3>What ran{samples > 0 && <span class="muted">{counted(samples, "sample")}</span>}</h3>
+      {lines.length === 0 ? (
+        <p class="muted">{isBusy ? "…" : "No CPU sample fell into this time."}</p>
+      ) : (
+        <ol>
+          {lines.map((line, place) => (
+            <li key={`${place}${line.name}`} title={shown(line.name)}>
+              <span class="ran-share">{percent(line.share)}</span>
+              <span class="ran-name" style={{ paddingLeft: `${line.depth * 8}px` }}>
+                {shown(line.name)}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
     </section>
   );
 }
 
 function Stack({ title, frames }: { title: string; frames: readonly Frame[] }) {
+  const [isUnfolded, setUnfolded] = useState(false);
+  const folded = isUnfolded ? 0 : kernelFrames(frames);
   const copy = () => void navigator.clipboard.writeText(frames.map((frame) => frame.name).join("\n"));
   return (
     <section class="stack">
@@ -227,11 +246,16 @@ function Stack({ title, frames }: { title: string; frames: readonly Frame[] }) {
           </button>
         )}
       </h3>
+      {folded > 0 && (
+        <button type="button" class="link" onClick={() => setUnfolded(true)}>
+          {counted(folded, "frame")} of the kernel
+        </button>
+      )}
       {frames.length === 0 ? (
         <p class="muted">No stack was recorded.</p>
       ) : (
         <ol>
-          {frames.map((frame, at) => (
+          {frames.slice(folded).map((frame, at) => (
             <li
               key={`${at}${frame.name}`}
               class={frame.has_symbol ? "" : "is-unnamed"}

@@ -1,4 +1,4 @@
-// Search, palette and SQL in one box: `>` for commands, `:` for SQL, otherwise names and moments.
+// Search, palette and SQL in one box: `+` for filters, `>` for commands, `:` for SQL, otherwise names and moments.
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -7,9 +7,11 @@ import { Icon } from "../components/icon";
 import { keyText } from "../lib/keys";
 import { shown } from "../lib/safe";
 import { useAnswer } from "../state/answer";
+import { laneChip } from "../state/focus";
 import { searchRequest } from "../state/page";
 import { trace } from "../state/store";
-import { type Entry, hitEntries, localEntries, searchText } from "./search-entries";
+import type { Hit, LaneKind } from "../wire";
+import { type Entry, hitEntries, localEntries, searchLimit, searchText } from "./search-entries";
 
 /** Milliseconds without a letter, before it is asked. */
 const PAUSE = 140;
@@ -17,13 +19,43 @@ const PAUSE = 140;
 function useEntries(typed: string, isOpen: boolean) {
   const one = trace.value;
   const text = searchText(typed);
-  const request = isOpen && one !== null && text !== "" ? { trace: one.id, text, limit: 8 } : null;
+  const limit = searchLimit(typed);
+  const request = isOpen && one !== null && text !== "" ? { trace: one.id, text, limit } : null;
   const answered = useAnswer(api.search, request, PAUSE);
+  const busiest = useBusiest(typed, isOpen);
   const entries = useMemo(() => {
     if (!isOpen) return [];
-    return [...localEntries(typed), ...hitEntries(request === null ? [] : (answered.data?.hits ?? []))];
-  }, [typed, isOpen, answered.data]);
+    const hits = request === null ? busiest : (answered.data?.hits ?? []);
+    return [...localEntries(typed), ...hitEntries(hits, typed)];
+  }, [typed, isOpen, answered.data, busiest]);
   return { entries, failure: answered.failure, isBusy: answered.isBusy, isAsked: request !== null };
+}
+
+const NO_HITS: readonly Hit[] = [];
+
+/** The busiest processes or threads, for a filter of which no name is typed yet. */
+function useBusiest(typed: string, isOpen: boolean): readonly Hit[] {
+  const one = trace.value;
+  const isThread = /^\+\s*(thread|tid)\s*$/.test(typed);
+  const isWanted = isThread || /^\+\s*((process|pid)\s*)?$/.test(typed);
+  const kind: LaneKind = isThread ? "thread" : "process";
+  const selection = { range: null, chips: [] };
+  const request =
+    isOpen && one !== null && isWanted ? { trace: one.id, kind, selection, limit: 8, offset: 0 } : null;
+  const { data } = useAnswer(api.lanes, request);
+  return useMemo(
+    () =>
+      data === null
+        ? NO_HITS
+        : data.lanes.map((lane) => ({
+            kind,
+            label: lane.label,
+            detail: lane.detail,
+            chip: laneChip(kind, lane.key),
+            at_ns: null,
+          })),
+    [data],
+  );
 }
 
 export function SearchBox() {
@@ -59,6 +91,8 @@ export function SearchBox() {
       PageUp: at - 10,
     };
     const next = moves[event.key];
+    // It leads to the next part of the page from everywhere.
+    if (event.key === "F6") return;
     event.stopPropagation();
     if (event.key === "Escape") close();
     else if (event.key === "Enter") take(entries[at], event.shiftKey);
@@ -83,7 +117,7 @@ export function SearchBox() {
         aria-activedescendant={isOpen && entries[at] !== undefined ? `search-${entries[at]?.id}` : undefined}
         autocomplete="off"
         spellcheck={false}
-        placeholder="Search, 12.5s, >command, :sql"
+        placeholder="Search, 12.5s, +filter, >command, :sql"
         value={typed}
         onFocus={() => setOpen(true)}
         onInput={(event) => {

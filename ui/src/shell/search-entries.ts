@@ -1,11 +1,15 @@
 // What the search box offers for what is typed.
 
 import { moment, range as rangeText } from "../lib/format";
-import { best, typedTime } from "../lib/match";
+import { best, typedClock, typedElapsed, typedTime } from "../lib/match";
+import { hasRows } from "../lib/opening";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
+import { hasWords, searchWords, wholeWords } from "../lib/search-words";
 import { type Command, withViews } from "../state/commands";
 import { learn } from "../state/names";
+import { hover, searchAsked } from "../state/page";
+import { isViewOpen } from "../state/prefs";
 import * as store from "../state/store";
 import { VIEWS } from "../views";
 import type { Hit } from "../wire";
@@ -20,6 +24,11 @@ export interface Entry {
   /** With Shift it is left out instead of taken. */
   run: (exclude: boolean) => void;
 }
+
+/** Most hits of a kind that are listed. */
+const MOST_OF_KIND = 8;
+/** Share of the trace that a moment is shown in, as its divisor. */
+const ZOOM = 20;
 
 const KIND_TITLES: Record<string, string> = {
   process: "Processes",
@@ -48,6 +57,15 @@ function commandEntry(command: Command): Entry {
   };
 }
 
+/** A moment that was looked for comes into view with a part of the trace around it, and is marked. */
+export function showMoment(at_ns: number): void {
+  const whole = store.trace.value?.opening?.range ?? store.view.value.window;
+  // Where all is in view, going there has to show that something was found.
+  const length = Math.min(span(store.view.value.window), span(whole) / ZOOM);
+  store.setWindow({ from_ns: at_ns - length / 2, to_ns: at_ns + length / 2 }, "");
+  hover.value = at_ns;
+}
+
 /** Takes a hit: as a filter where it is one, else its moment comes into view. */
 export function takeHit(hit: Hit, exclude: boolean): void {
   const { chip, at_ns } = hit;
@@ -55,14 +73,27 @@ export function takeHit(hit: Hit, exclude: boolean): void {
     if (chip.field === "process" || chip.field === "thread")
       learn(chip.field, Number(chip.values[0]), hit.label);
     store.addChip({ ...chip, exclude });
-  } else if (at_ns !== null) {
-    const half = span(store.view.value.window) / 2;
-    store.setWindow({ from_ns: at_ns - half, to_ns: at_ns + half }, "");
-  }
+  } else if (at_ns !== null) showMoment(at_ns);
 }
 
-export function hitEntries(hits: readonly Hit[]): Entry[] {
-  return hits.map((hit, at) => ({
+/** Hits that have all of the typed words; those that have them as whole words stand first in their kind. */
+export function hitEntries(hits: readonly Hit[], typed = ""): Entry[] {
+  const isFilter = typed.startsWith("+");
+  const { kind, words } = searchWords(typed.replace(/^\+/, ""));
+  const found = hits.filter(
+    (hit) =>
+      (kind === null || hit.kind === kind) &&
+      (!isFilter || hit.chip !== null) &&
+      (words.length < 2 || hasWords(`${hit.label} ${hit.detail}`, words)),
+  );
+  const kinds = [...new Set(found.map((hit) => hit.kind))];
+  const ordered = kinds.flatMap((one) =>
+    found
+      .filter((hit) => hit.kind === one)
+      .sort((a, b) => wholeWords(b.label, words) - wholeWords(a.label, words))
+      .slice(0, MOST_OF_KIND),
+  );
+  return ordered.map((hit, at) => ({
     id: `hit-${at}`,
     group: KIND_TITLES[hit.kind] ?? hit.kind,
     title: shown(hit.label),
@@ -74,27 +105,139 @@ export function hitEntries(hits: readonly Hit[]): Entry[] {
   }));
 }
 
-function timeEntry(text: string): Entry[] {
+function timeEntry(id: string, title: string, run: () => void): Entry {
+  return { id, group: "Time", title, detail: "", keys: null, run };
+}
+
+/** Moments that the text can mean; such as are outside of the trace are not offered. */
+function timeEntries(text: string): Entry[] {
+  const opening = store.trace.value?.opening;
+  if (opening == null) return [];
+  const { range, start_filetime } = opening;
+  const isIn = (ns: number) => ns >= range.from_ns && ns <= range.to_ns;
+  const entries: Entry[] = [];
   const time = typedTime(text);
-  if (time === null) return [];
-  const { from_ns, to_ns } = time;
-  const go = () => {
-    if (to_ns !== null) store.goToRange({ from_ns, to_ns });
-    else {
-      const half = span(store.view.value.window) / 2;
-      store.setWindow({ from_ns: from_ns - half, to_ns: from_ns + half }, "");
+  if (time !== null && isIn(time.from_ns)) {
+    const { from_ns, to_ns } = time;
+    if (to_ns === null) {
+      entries.push(timeEntry("time", `Go to ${moment(from_ns, 1e3)}`, () => showMoment(from_ns)));
+    } else {
+      const part = { from_ns, to_ns: Math.min(to_ns, range.to_ns) };
+      entries.push(timeEntry("time", `Select ${rangeText(part)}`, () => store.goToRange(part)));
     }
-  };
-  const title = to_ns === null ? `Go to ${moment(from_ns, 1e3)}` : `Select ${rangeText({ from_ns, to_ns })}`;
-  return [{ id: "time", group: "Time", title, detail: "", keys: null, run: go }];
+  }
+  const clock = typedClock(text, start_filetime, range.to_ns);
+  if (clock !== null && isIn(clock)) {
+    const title = `Go to ${text} UTC (${moment(clock)} since the start)`;
+    entries.push(timeEntry("clock", title, () => showMoment(clock)));
+  }
+  const elapsed = typedElapsed(text);
+  if (elapsed !== null && isIn(elapsed)) {
+    entries.push(timeEntry("elapsed", `Go to ${text} since the start`, () => showMoment(elapsed)));
+  }
+  return entries;
+}
+
+/** Tells whether a text is a time and nothing else: a number without a unit may be an id as well. */
+function isOnlyTime(text: string): boolean {
+  return typedTime(text) !== null && !/^\d+$/.test(text);
 }
 
 /** What is searched for on the server; nothing for commands, SQL and moments. */
 export function searchText(typed: string): string {
   const text = typed.trim();
-  return text.startsWith(">") || text.startsWith(":") || typedTime(text) !== null || text.length < 2
-    ? ""
-    : text;
+  if (text.startsWith(">") || text.startsWith(":") || isOnlyTime(text)) return "";
+  const { asked } = searchWords(typed.replace(/^\+/, ""));
+  return asked.length < 2 ? "" : asked;
+}
+
+/** Number of hits of each kind to ask for: of several words the server looks for one alone. */
+export function searchLimit(typed: string): number {
+  return searchWords(typed).words.length > 1 ? 50 : MOST_OF_KIND;
+}
+
+function goEntry(
+  id: string,
+  group: string,
+  title: string,
+  detail: string,
+  view: string,
+  setting: object,
+): Entry {
+  const settings = () => ({ ...store.view.value.settings, [view]: setting });
+  const run = () => {
+    isViewOpen.value = true;
+    store.update({ view, settings: settings() });
+  };
+  return { id, group, title, detail, keys: null, run };
+}
+
+/** Names with `-` or `_` are found by their words. */
+const spoken = (name: string) => name.replaceAll(/[-_]/g, " ");
+
+/** Those whose name matches, and behind them those whose sentence has the text. */
+function bestNamed<T extends { name: string; sentence: string }>(all: readonly T[], text: string): T[] {
+  const named = best(all, spoken(text), (one) => spoken(one.name), 3);
+  if (text.length < 4) return named;
+  const told = all.filter(
+    (one) => !named.includes(one) && hasWords(one.sentence, text.toLowerCase().split(/\s+/)),
+  );
+  return [...named, ...told.slice(0, 3)];
+}
+
+/** Questions and tables of the trace. */
+function schemaEntries(text: string): Entry[] {
+  const opening = store.trace.value?.opening;
+  const schema = store.schema.value;
+  if (opening == null || schema === null) return [];
+  const questions = schema.questions.filter((one) => opening.questions.includes(one.name));
+  const tables = schema.tables.filter((one) => hasRows(opening, one.name));
+  return [
+    ...bestNamed(questions, text).map((one) =>
+      goEntry(`question-${one.name}`, "Questions", spoken(one.name), one.sentence, "ask", {
+        question: one.name,
+      }),
+    ),
+    ...bestNamed(tables, text).map((one) =>
+      goEntry(`table-${one.name}`, "Tables", one.name, one.sentence, "table", { table: one.name }),
+    ),
+  ];
+}
+
+const FIELDS: [string, string][] = [
+  ["process", "as in process bash, or its id"],
+  ["thread", "its id, or its name"],
+  ["core", "a processor by its number"],
+  ["tag", "as in tag defender"],
+  ["file", "a part of its path"],
+  ["module", "as in module ntfs"],
+  ["method", "a part of its name"],
+];
+
+/** Fields that a filter can be of, or the values of a field that need no search. */
+function filterEntries(typed: string): Entry[] {
+  const { kind, words } = searchWords(typed.slice(1));
+  if (kind === "core") {
+    const cores = Array.from({ length: store.trace.value?.opening?.processors ?? 0 }, (_, at) => String(at));
+    const found = cores.filter((core) => words.length === 0 || core === words[0]).slice(0, 64);
+    return found.map((core) => ({
+      id: `core-${core}`,
+      group: "Processors",
+      title: `CPU ${core}`,
+      detail: "",
+      keys: null,
+      run: (exclude) => store.addChip({ field: "core", values: [core], exclude }),
+    }));
+  }
+  if (kind !== null) return [];
+  return best(FIELDS, typed.slice(1), ([field]) => field, FIELDS.length).map(([field, detail]) => ({
+    id: `field-${field}`,
+    group: "Filter by",
+    title: field === "tag" ? "stack tag" : field,
+    detail,
+    keys: null,
+    run: () => searchAsked(`+${field} `),
+  }));
 }
 
 /** Everything but what the server finds. */
@@ -115,8 +258,10 @@ export function localEntries(typed: string): Entry[] {
       },
     ];
   }
+  if (text.startsWith("+")) return filterEntries(typed.trimStart());
   if (text.startsWith(">")) return best(all, text.slice(1), (one) => one.title, 40).map(commandEntry);
   const views = all.filter((one) => one.group === "Views");
   if (text === "") return [...views, ...all.filter((one) => one.group !== "Views")].map(commandEntry);
-  return [...timeEntry(text), ...best(views, text, (one) => one.title, 4).map(commandEntry)];
+  const named = best(views, text, (one) => one.title, 4).map(commandEntry);
+  return [...timeEntries(text), ...named, ...(/^\d+$/.test(text) ? [] : schemaEntries(text))];
 }

@@ -5,6 +5,7 @@ import type { Range } from "../wire";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
 import { hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
 import { isInspectorOpen, isViewOpen, singleKeys, theme } from "./prefs";
+import { stepRegion } from "./regions";
 import * as store from "./store";
 
 export interface Command {
@@ -190,6 +191,14 @@ const PAGE: Command[] = [
     group: "Page",
     keys: ["y"],
     run: () => store.update({ sharedAxes: !store.view.value.sharedAxes }),
+  },
+  { id: "next-part", title: "Next part of the page", group: "Page", keys: ["F6"], run: () => stepRegion(1) },
+  {
+    id: "previous-part",
+    title: "Previous part of the page",
+    group: "Page",
+    keys: ["Shift+F6"],
+    run: () => stepRegion(-1),
   },
   { id: "link", title: "Copy a link to what is shown", group: "Page", keys: [], run: () => void copyLink() },
   { id: "theme", title: "Theme: system, light, dark", group: "Page", keys: [], run: nextTheme },

@@ -21,6 +21,23 @@ export const dropped = signal<File | null>(null);
 
 export const isKeySheetOpen = signal(false);
 
+/** Below this width panels at the side lie over the page in place of beside it. */
+const NARROW = "(max-width: 1099px)";
+
+/** The page is narrow: a small screen, or a large one that is zoomed in. */
+export const isNarrow = signal(false);
+
+/** The list of views lies over a narrow page. */
+export const isCatalogueOver = signal(false);
+
+if (typeof matchMedia === "function") {
+  const query = matchMedia(NARROW);
+  isNarrow.value = query.matches;
+  query.addEventListener("change", () => {
+    isNarrow.value = query.matches;
+  });
+}
+
 /** Asks the search box to open with a text; the number distinguishes one request from the next. */
 export const searchRequest = signal<{ text: string; at: number } | null>(null);
 

@@ -39,7 +39,11 @@ export const catalogueWidth = kept<number>("catalogueWidth", 188);
 export const inspectorWidth = kept<number>("inspectorWidth", 300);
 export const isInspectorOpen = kept<boolean>("isInspectorOpen", true);
 export const isCatalogueOpen = kept<boolean>("isCatalogueOpen", true);
+/** The ruler has times of day in place of seconds since the start. */
+export const isClock = kept<boolean>("isClock", false);
 /** Share of the height that the timeline has, in hundredths. */
 export const timelineShare = kept<number>("timelineShare", 50);
+/** The same for views whose rows are not in time. */
+export const timelessShare = kept<number>("timelessShare", 18);
 /** The view below the timeline is shown. */
 export const isViewOpen = kept<boolean>("isViewOpen", true);

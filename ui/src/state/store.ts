@@ -1,7 +1,8 @@
 // The one store: what is open, what is shown, and every change of it.
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
-import { api } from "../api";
+import { api, traffic } from "../api";
+import { titled } from "../lib/columns";
 import { around, isSame, within } from "../lib/scale";
 import type { Chip, Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
 import { failureOf } from "./answer";
@@ -170,6 +171,7 @@ export function showTrace(one: TraceInfo, kind: string | null = ""): void {
   pending.value = one.opening === null ? one.id : null;
   if (one.opening === null || one.opening.hash === state.value.trace) return;
   const { hash, range } = one.opening;
+  traffic.isGone.value = false;
   update({ ...emptyState(), trace: hash, window: range, ...defaults(one.opening) }, kind);
 }
 
@@ -268,7 +270,8 @@ export async function start(first: Defaults): Promise<void> {
   }
   api.schema().then(
     (answer) => {
-      schema.value = answer;
+      const tables = answer.tables.map((table) => ({ ...table, columns: table.columns.map(titled) }));
+      schema.value = { ...answer, tables };
     },
     () => undefined,
   );

@@ -29,49 +29,83 @@ export interface Flag {
   at_ns: number;
 }
 
-/** Findings that are at some moment, the costliest first. */
+/** Findings that are at some moment, the costliest first. Notes cost nothing and have no flag. */
 export function flagsOf(findings: readonly Finding[]): Flag[] {
   return findings.flatMap((finding) => {
+    if (finding.cost_ns === null) return [];
     const at_ns = finding.at_ns ?? finding.range?.from_ns ?? null;
     return at_ns === null ? [] : [{ finding, at_ns }];
   });
 }
 
-/** The flag under a moment; of several the costliest. */
+/** A flag with the pixel where its box begins: at its pole, or beside the box in front of it. */
+interface PlacedFlag extends Flag {
+  pole: number;
+  left: number;
+  /** Pixels up to the next box. */
+  room: number;
+}
+
+/** Flags from left to right, none on another. */
+export function placedFlags(flags: readonly Flag[], window: Range, width: number): PlacedFlag[] {
+  const placed = flags
+    .map((flag) => ({ ...flag, pole: Math.round(toPixel(flag.at_ns, window, width)) }))
+    .filter(({ pole }) => pole >= -FLAG.wide && pole <= width)
+    .sort((a, b) => a.pole - b.pole)
+    .map((flag) => ({ ...flag, left: flag.pole, room: 0 }));
+  placed.forEach((flag, at) => {
+    const before = placed[at - 1];
+    if (before !== undefined) flag.left = Math.max(flag.pole, before.left + FLAG.wide + 1);
+  });
+  placed.forEach((flag, at) => {
+    flag.room = (placed[at + 1]?.left ?? width) - flag.left;
+  });
+  return placed;
+}
+
+/** The flag under a moment: the box that is there, else the costliest of the poles nearby. */
 export function flagAt(flags: readonly Flag[], ns: number, window: Range, width: number): Flag | null {
   const x = toPixel(ns, window, width);
-  const isUnder = (flag: Flag) => {
-    const pole = toPixel(flag.at_ns, window, width);
-    return x >= pole - NEAR / 2 && x <= pole + FLAG.wide;
-  };
-  return flags.find(isUnder) ?? null;
+  const placed = placedFlags(flags, window, width);
+  const box = placed.find(({ left }) => x >= left && x < left + FLAG.wide);
+  const near = placed.filter(({ pole }) => Math.abs(x - pole) <= NEAR / 2);
+  const found = box ?? flags.find((flag) => near.some((one) => one.finding === flag.finding));
+  return flags.find((flag) => flag.finding === found?.finding) ?? null;
 }
+
+/** Pixels between a flag and the name beside it. */
+const BESIDE = 4;
 
 function draw(flags: readonly Flag[], to: CanvasRenderingContext2D, width: number, height: number): void {
   const { window } = store.view.value;
   const tones = colours();
   to.font = tones.font;
   to.textBaseline = "middle";
-  to.textAlign = "center";
-  // The costliest is drawn last: none hides it.
-  for (const { finding, at_ns } of [...flags].reverse()) {
-    to.fillStyle = finding.cost_ns === null ? tones.muted : tones.flame.marked;
-    if (finding.range !== null) {
-      const from = Math.max(0, toPixel(finding.range.from_ns, window, width));
-      const end = Math.min(width, toPixel(finding.range.to_ns, window, width));
-      if (end > from) to.fillRect(from, height - 4, Math.max(1, end - from), 2);
-    }
-    const x = Math.round(toPixel(at_ns, window, width));
-    if (x < -FLAG.wide || x > width) continue;
-    to.fillRect(x, FLAG.top, 1, height - FLAG.top - 2);
-    to.fillRect(x, FLAG.top, FLAG.wide, FLAG.high);
+  to.fillStyle = tones.flame.marked;
+  for (const { finding } of flags) {
+    if (finding.range === null) continue;
+    const from = Math.max(0, toPixel(finding.range.from_ns, window, width));
+    const end = Math.min(width, toPixel(finding.range.to_ns, window, width));
+    if (end > from) to.fillRect(from, height - 4, Math.max(1, end - from), 2);
+  }
+  const middle = FLAG.top + FLAG.high / 2 + 1;
+  for (const { finding, pole, left, room } of placedFlags(flags, window, width)) {
+    to.fillStyle = tones.flame.marked;
+    to.fillRect(pole, FLAG.top, 1, height - FLAG.top - 2);
+    to.fillRect(left, FLAG.top, FLAG.wide, FLAG.high);
     to.fillStyle = tones.surface;
-    to.fillText(String(finding.number), x + FLAG.wide / 2, FLAG.top + FLAG.high / 2 + 1);
+    to.textAlign = "center";
+    to.fillText(String(finding.number), left + FLAG.wide / 2, middle);
+    const name = shown(finding.culprit);
+    if (to.measureText(name).width + FLAG.wide + 2 * BESIDE > room) continue;
+    to.fillStyle = tones.muted;
+    to.textAlign = "left";
+    to.fillText(name, left + FLAG.wide + BESIDE, middle);
   }
 }
 
 function tipOf({ finding, at_ns }: Flag): Tip {
-  const cost = finding.cost_ns === null ? "note" : duration(finding.cost_ns);
+  const cost = duration(finding.cost_ns ?? 0);
   const share = finding.share === null ? "" : ` · ${percent(finding.share)}`;
   return {
     title: shown(finding.sentence),
@@ -102,6 +136,8 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
       if (flag !== null) goToSpot(flag.finding, opening);
     },
   });
+  // A row that says that there is nothing takes room from the graphs.
+  if (answered.data !== null && flags.length === 0) return null;
   const label = flags.map(({ finding, at_ns }) => `${finding.number} at ${moment(at_ns)}`).join(", ");
   return (
     <GraphFrame
@@ -115,7 +151,6 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
       twin={() => <Twin flags={flags} opening={opening} />}
     >
       <Canvas draw={picture} label={`Moments of findings: ${label === "" ? "none" : label}`} />
-      {answered.data !== null && flags.length === 0 && <p class="graph-empty">No finding has a moment</p>}
     </GraphFrame>
   );
 }
@@ -126,7 +161,7 @@ function Twin({ flags, opening }: { flags: Flag[]; opening: ViewProps["opening"]
       {flags.map(({ finding, at_ns }) => (
         <tr key={finding.number}>
           <th scope="row">{moment(at_ns)}</th>
-          <td class="number">{finding.cost_ns === null ? "note" : duration(finding.cost_ns)}</td>
+          <td class="number">{duration(finding.cost_ns ?? 0)}</td>
           <td>
             <button type="button" class="link" onClick={() => goToSpot(finding, opening)}>
               {shown(finding.sentence)}

@@ -15,6 +15,8 @@ interface Props {
   title: string;
   /** A number beside the title: the axis, or how many lanes. */
   about?: string;
+  /** The meaning of its colours, behind a button beside the title. */
+  colourKey?: ComponentChildren;
   height: number;
   least?: number;
   onHeight?: (height: number) => void;
@@ -94,6 +96,7 @@ export function GraphFrame(props: Props) {
           <header class="graph-head">
             <h3 class="graph-title">{title}</h3>
             <span class="graph-about">{props.about ?? ""}</span>
+            {props.colourKey}
             <Menu label={`${title}: more`} entries={entries(props)} class="graph-menu">
               <Icon name="more" />
             </Menu>

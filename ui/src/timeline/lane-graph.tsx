@@ -11,7 +11,7 @@ import { count, percent } from "../lib/format";
 import { shown as safe } from "../lib/safe";
 import { span } from "../lib/scale";
 import { useAnswer, useLatest } from "../state/answer";
-import { slice } from "../state/focus";
+import { laneChip, slice } from "../state/focus";
 import { learn } from "../state/names";
 import { chosenLane } from "../state/page";
 import { askedOverTime, highlighted } from "../state/selection";
@@ -23,6 +23,7 @@ import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
 import { plotWidth } from "./plot-width";
+import { StateKey } from "./state-key";
 import { LaneTwin, sharesOf } from "./twin";
 
 export interface LanesOf {
@@ -38,6 +39,7 @@ export interface LanesOf {
 /** Lanes are asked for in steps of so many, as the reader scrolls. */
 const PAGE = 64;
 const NONE: readonly Lane[] = [];
+const EVERYTHING: Selection = { range: null, chips: [] };
 
 /** States with the lanes that they are of. */
 interface Asked {
@@ -74,6 +76,18 @@ function useLanes(of: LanesOf, trace: number) {
   return { answered, lanes, total, more };
 }
 
+/** The lane of the chosen moment, if the filter leaves it out: it is shown above the others all the same. */
+function usePinned(of: LanesOf, trace: number, lanes: readonly Lane[], isKnown: boolean): Lane | null {
+  const { focus } = store.view.value;
+  const isWanted = isKnown && focus !== null && focus.kind === of.kind && of.kind !== "core";
+  const isThere = lanes.some((lane) => lane.key === focus?.key);
+  const selection = isWanted && !isThere ? { range: null, chips: [laneChip(of.kind, focus.key)] } : null;
+  const request = selection === null ? null : { trace, kind: of.kind, selection, limit: 1, offset: 0 };
+  const { data } = useAnswer(api.lanes, request);
+  const lane = data?.lanes[0];
+  return request !== null && lane !== undefined && lane.key === focus?.key ? lane : null;
+}
+
 function useStates(of: LanesOf, trace: number, lanes: readonly Lane[], selection: Selection | null) {
   const { window } = store.view.value;
   const width = plotWidth.value;
@@ -89,11 +103,15 @@ function useStates(of: LanesOf, trace: number, lanes: readonly Lane[], selection
 export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
   const ref = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
-  const { answered, lanes, total, more } = useLanes(of, trace.id);
-  const [height, setHeight] = useHeight(of, total);
+  const { answered, lanes: listed, total, more } = useLanes(of, trace.id);
+  const pinned = usePinned(of, trace.id, listed, answered.data !== null);
+  const lanes = useMemo(() => (pinned === null ? listed : [pinned, ...listed]), [pinned, listed]);
+  const [height, setHeight] = useHeight(of, total + (pinned === null ? 0 : 1));
   const first = Math.min(lanes.length, Math.floor(scroll / of.row));
   const last = Math.min(lanes.length, Math.ceil((scroll + height - 30) / of.row) + 1);
-  const seen = lanes.slice(first, last);
+  const seen = lanes.slice(first, last).filter((lane) => lane !== pinned);
+  const alone = useStates(of, trace.id, pinned === null ? NONE : [pinned], EVERYTHING);
+  const above = useMemo(() => layerOf(alone.data, lanes), [alone.data, lanes]);
   const base = useStates(of, trace.id, seen, askedOverTime(store.view.value));
   const over = useStates(of, trace.id, seen, highlighted(store.view.value));
   const shown = useMemo(() => layerOf(base.data, lanes), [base.data, lanes]);
@@ -109,9 +127,10 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
       };
       paint(shown, isHighlight ? 0.22 : 1);
       paint(marks, 1);
+      if (pinned !== null) paint(above, 1);
       markFocus(to, of, lanes, scroll, window, width);
     },
-    [shown, marks, isHighlight, scroll, lanes],
+    [shown, marks, above, pinned, isHighlight, scroll, lanes],
   );
   const laneAt = (y: number) => lanes[Math.floor((y - TOP + scroll) / of.row)];
   const choose = (lane: Lane, at_ns: number) => {
@@ -126,9 +145,9 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
     fit: () => slice.value?.range ?? null,
     tip: (ns, y) => {
       const lane = laneAt(y);
-      return lane === undefined
-        ? null
-        : laneTip(of.kind, lane, lanes.indexOf(lane) - (shown?.first ?? 0), ns, shown?.data ?? null);
+      if (lane === undefined) return null;
+      const layer = lane === pinned ? above : shown;
+      return laneTip(of.kind, lane, lanes.indexOf(lane) - (layer?.first ?? 0), ns, layer?.data ?? null);
     },
   });
   const middle = () => (store.view.value.window.from_ns + store.view.value.window.to_ns) / 2;
@@ -137,6 +156,7 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
       id={of.id}
       title={of.title}
       about={total > lanes.length || total > of.rows ? count(total) : ""}
+      colourKey={<StateKey />}
       height={height}
       onHeight={setHeight}
       answered={answered.failure === null ? base : answered}
@@ -147,6 +167,7 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
         <LaneLabels
           of={of}
           lanes={lanes}
+          pinned={pinned}
           total={total}
           first={first}
           last={last}

@@ -11,6 +11,8 @@ import type { LanesOf } from "./lane-graph";
 interface Props {
   of: LanesOf;
   lanes: readonly Lane[];
+  /** The one that the filter leaves out, shown for its chosen moment. */
+  pinned: Lane | null;
   total: number;
   first: number;
   last: number;
@@ -26,7 +28,7 @@ function toolTip(lane: Lane): string {
   return `${shown(lane.label)}${detail}\n${times.join(", ")}\nDouble click: only this`;
 }
 
-export function LaneLabels({ of, lanes, total, first, last, onScroll, onChoose }: Props) {
+export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, onChoose }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   // A new order begins at the top of what there is.
   useLayoutEffect(() => {
@@ -59,12 +61,12 @@ export function LaneLabels({ of, lanes, total, first, last, onScroll, onChoose }
             <button
               key={lane.key}
               type="button"
-              class={isChosen ? "lane is-chosen" : "lane"}
+              class={`lane${isChosen ? " is-chosen" : ""}${lane === pinned ? " is-pinned" : ""}`}
               style={{ transform: `translateY(${(first + at) * of.row}px)`, height: `${of.row}px` }}
               data-place={first + at}
               data-chip={`${chip.field}:${lane.key}`}
               aria-pressed={isChosen}
-              title={toolTip(lane)}
+              title={lane === pinned ? `Not in the filter\n${toolTip(lane)}` : toolTip(lane)}
               onClick={() => onChoose(lane)}
               onDblClick={() => addChip(chip)}
             >

@@ -4,7 +4,7 @@ import type { RefObject } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { api } from "../api";
 import { Canvas } from "../draw/canvas";
-import { colours, hueOf } from "../draw/colours";
+import { colours, HUES, hueOf, rankHues } from "../draw/colours";
 import { drawStacked } from "../draw/series";
 import { seriesBuckets } from "../lib/buckets";
 import { duration, range as rangeText } from "../lib/format";
@@ -18,7 +18,8 @@ import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
 import { axis, shapeOf } from "./model";
 import { plotWidth } from "./plot-width";
 
-const TOP = 10;
+/** Each of them has a hue of its own in all graphs. */
+const TOP = HUES;
 
 function picture(answer: SeriesAnswer | null, opening: Opening) {
   return (to: CanvasRenderingContext2D, width: number, height: number) => {
@@ -137,7 +138,10 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
         };
   const { data } = useAnswer(api.series, request);
   useEffect(() => {
-    for (const one of data?.series ?? []) if (one.key !== null) learn("process", one.key, one.label);
+    const processes = data?.series.flatMap(({ key, label }) => (key === null ? [] : [{ key, label }])) ?? [];
+    for (const { key, label } of processes) learn("process", key, label);
+    const keys = processes.map(({ key }) => key);
+    if (keys.length > 0) rankHues(opening.hash, keys);
   }, [data]);
   const draw = useCallback(picture(data, opening), [data, opening.hash]);
   useHandle(handle, opening, width);

@@ -76,6 +76,7 @@ test("axes end at a round number that nothing exceeds", () => {
   }
   assert.deepEqual(axis(0.97, "share"), { most: 1, at: [0.5, 1] });
   assert.equal(axisText(0.25, "share"), "25 %");
+  assert.equal(axisText(20, "time/s"), "20 at once");
   assert.deepEqual(axis(0, "share").at, []);
 });
 
@@ -103,6 +104,6 @@ test("means and extremes are drawn as they are, on an axis of their unit", () =>
   assert.equal(valueText(3_000_000, shape), "3.00 ms");
   const spent = shapeOf({ ...level, unit: "spent", isLevel: false }, "stacked", null);
   assert.equal(axis(2.6, spent.unit).most > 2.5, true, "several spend time at once");
-  assert.equal(valueText(0.5, spent), "500 ms · 50.0 %");
+  assert.equal(valueText(0.5, spent), "500 ms · 0.5 at once");
   assert.equal(shapeOf({ ...level, unit: "number" }, "lines", null).unit, "number");
 });

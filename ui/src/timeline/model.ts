@@ -200,18 +200,24 @@ export function axis(peak: number, unit: AxisUnit): { most: number; at: number[]
 }
 
 export function axisText(value: number, unit: AxisUnit): string {
-  if (unit === "share" || unit === "time/s") return `${Number((value * 100).toPrecision(3))} %`;
+  if (unit === "share") return `${Number((value * 100).toPrecision(3))} %`;
+  if (unit === "time/s") return atOnce(value);
   if (unit === "ns") return duration(value, 2);
   if (unit === "bytes") return bytes(value, 2);
   if (unit === "number") return shortCount(value);
   return unit === "bytes/s" ? `${bytes(value, 2)}/s` : `${shortCount(value)}/s`;
 }
 
+/** Says how many did it at once, on average: 20 seconds of waiting in each second are 20 threads. */
+function atOnce(value: number): string {
+  return `${Number(value.toPrecision(3))} at once`;
+}
+
 /** A value of a bucket, in words with the exact number behind it. */
 export function valueText(value: number, shape: Shape): string {
   const width = span(shape.range) / Math.max(1, shape.buckets);
   if (shape.unit === "share") return percent(value);
-  if (shape.unit === "time/s") return `${duration(value * width)} · ${percent(value)}`;
+  if (shape.unit === "time/s") return `${duration(value * width)} · ${atOnce(value)}`;
   if (isLevel(shape.unit)) return totalText(value, shape.unit);
   const sum = Math.round((value * width) / 1e9);
   return shape.unit === "bytes/s" ? `${bytes(value)}/s · ${bytes(sum)}` : count(sum);

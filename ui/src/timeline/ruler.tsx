@@ -3,13 +3,18 @@
 import { useCallback, useRef } from "preact/hooks";
 import { Canvas } from "../draw/canvas";
 import { colours } from "../draw/colours";
-import { duration, exactMoment, moment, range as rangeText } from "../lib/format";
+import { duration, exactMoment, moment, range as rangeText, timeOfDay } from "../lib/format";
 import { span, ticks, toPixel } from "../lib/scale";
+import { isClock } from "../state/prefs";
 import * as store from "../state/store";
 import { usePlot } from "./gestures";
 import { usePlotWidth } from "./plot-width";
 
 const APART = 96;
+
+function startOfTrace(): string {
+  return store.trace.value?.opening?.start_filetime ?? "";
+}
 
 /** The box with the length of the range, in its middle; nothing where the range is too narrow for it. */
 function lengthBox(
@@ -35,7 +40,7 @@ function drawTicks(to: CanvasRenderingContext2D, width: number, height: number):
     to.fillStyle = tones.line;
     to.fillRect(x, height - 6, 1, 6);
     to.fillStyle = tones.muted;
-    const text = moment(ns, step);
+    const text = isClock.value ? timeOfDay(ns, startOfTrace(), step) : moment(ns, step);
     const end = x + 4 + to.measureText(text).width;
     const isCovered = box !== null && end > box.x - 4 && x < box.x + box.wide + 4;
     if (end < width && !isCovered) to.fillText(text, x + 4, height / 2);
@@ -66,14 +71,29 @@ function drawRuler(to: CanvasRenderingContext2D, width: number, height: number):
 export function Ruler() {
   const ref = useRef<HTMLDivElement>(null);
   usePlotWidth(ref);
-  usePlot(ref, { tip: (ns) => ({ title: exactMoment(ns), rows: [] }) });
+  usePlot(ref, {
+    tip: (ns) => ({
+      title: exactMoment(ns),
+      rows: [["time of day (UTC)", timeOfDay(ns, startOfTrace(), 1e3)]],
+    }),
+  });
   const draw = useCallback(drawRuler, []);
   const { window, range } = store.view.value;
   const chosen = range === null ? "" : `; selected ${rangeText(range)}`;
   return (
     <div class="row ruler">
       <div class="gutter ruler-gutter">
-        <span class="ruler-span">{duration(span(window))} in view</span>
+        <button
+          type="button"
+          class="quiet ruler-span"
+          aria-pressed={isClock.value}
+          title={isClock.value ? "Show seconds since the start" : "Show times of day (UTC)"}
+          onClick={() => {
+            isClock.value = !isClock.value;
+          }}
+        >
+          {duration(span(window))} in view
+        </button>
       </div>
       <div class="plot" data-plot ref={ref}>
         <Canvas draw={draw} label={`Time axis: ${rangeText(window)}${chosen}`} />

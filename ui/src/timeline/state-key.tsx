@@ -9,7 +9,17 @@ const STATES: [string, string][] = [
   ["dpc", "DPC or ISR"],
 ];
 
+/** A button with the key, beside the title of a graph of lanes. */
 export function StateKey() {
+  return (
+    <details class="state-key-button">
+      <summary title="Colours of lanes">Key</summary>
+      <Key />
+    </details>
+  );
+}
+
+function Key() {
   return (
     <ul class="state-key" aria-label="Colours of lanes">
       {STATES.map(([token, words]) => (

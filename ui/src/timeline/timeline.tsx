@@ -9,7 +9,6 @@ import { useGestures } from "./gestures";
 import { Minimap } from "./minimap";
 import { Overlay } from "./overlay";
 import { Ruler } from "./ruler";
-import { StateKey } from "./state-key";
 
 export function Timeline(props: ViewProps) {
   const area = useRef<HTMLDivElement>(null);
@@ -32,7 +31,6 @@ export function Timeline(props: ViewProps) {
           {graphs.length === 0 && (
             <p class="graph-empty-all">No graph is shown: choose some in the list on the left.</p>
           )}
-          {ids.some((id) => id === "processes" || id === "threads" || id === "cores") && <StateKey />}
         </div>
         <Overlay />
       </div>

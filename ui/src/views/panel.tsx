@@ -85,11 +85,13 @@ interface AnsweringProps<T> {
   source: (answer: T) => Source;
   /** What the reader should know of this answer. */
   remark: (answer: T) => string;
+  /** The part of the selection that it does not follow, in a sentence. */
+  warning?: string;
   children: (answer: T) => ComponentChildren;
 }
 
 /** An answer with its source; the last one stays, paler, while the next one is on its way. */
-export function Answering<T>({ answered, source, remark, children }: AnsweringProps<T>) {
+export function Answering<T>({ answered, source, remark, warning = "", children }: AnsweringProps<T>) {
   const { data, failure, isBusy } = answered;
   if (failure !== null) return <Failed failure={failure} />;
   if (data === null)
@@ -101,6 +103,7 @@ export function Answering<T>({ answered, source, remark, children }: AnsweringPr
   const text = remark(data);
   return (
     <div class={isBusy ? "answering is-busy" : "answering"} aria-busy={isBusy}>
+      {warning !== "" && <p class="remark is-warning">{warning}</p>}
       {text !== "" && <p class="remark">{text}</p>}
       {children(data)}
       <SourceLine source={source(data)} />
@@ -120,7 +123,7 @@ export function SourceLine({ source }: { source: Source }) {
         </p>
       ))}
       {skipped.length > 0 && (
-        <p class="note">Not narrowed by {skipped.join(", ")}: this table has no such column.</p>
+        <p class="note is-warning">Not narrowed by {skipped.join(", ")}: this table has no such column.</p>
       )}
       <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? "Hide the question" : "Show the question"}

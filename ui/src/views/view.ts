@@ -22,6 +22,8 @@ export interface View {
   key?: string;
   /** Whether the trace has what it shows; what it lacks, in a sentence, if not. */
   lacks: (opening: Opening) => string | null;
+  /** Its rows are not in time: the graphs above it take little room. */
+  isTimeless?: boolean;
   Panel: ComponentType<ViewProps>;
 }
 

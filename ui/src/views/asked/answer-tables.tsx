@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
+import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { Answer, AnswerTable, Cell } from "../../wire";
@@ -23,7 +24,7 @@ export function AnswerTables({ answer }: { answer: Answer }) {
       {answer.lines.length > 0 && (
         <ul class="answer-lines">
           {answer.lines.map((line) => (
-            <li key={line}>{shown(line)}</li>
+            <li key={line}>{withSpaces(shown(line))}</li>
           ))}
         </ul>
       )}
@@ -101,7 +102,7 @@ function widthOf(table: AnswerTable, at: number): number {
   const longest = table.rows
     .slice(0, 200)
     .reduce(
-      (most, row) => Math.max(most, written(row[at] ?? null, unit).text.length),
+      (most, row) => Math.max(most, written(row[at] ?? null, unit, column?.name).text.length),
       column?.title.length ?? 0,
     );
   return Math.min(360, Math.max(64, longest * 7 + 24));
@@ -118,7 +119,10 @@ export function gridRows(table: AnswerTable, sort: GridSort | null): GridRow[] {
   return order.map(({ id, row }) => ({
     id: String(id),
     level: 0,
-    cells: table.columns.map((column, place) => written(row[place] ?? null, column.unit)),
+    cells: table.columns.map((column, place) => {
+      const cell = written(row[place] ?? null, column.unit, column.name);
+      return column.unit === "text" ? { ...cell, text: withSpaces(cell.text) } : cell;
+    }),
   }));
 }
 

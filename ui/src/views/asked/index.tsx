@@ -3,7 +3,10 @@
 import { api } from "../../api";
 import { Choice } from "../../components/choice";
 import { useAnswer } from "../../state/answer";
-import type { AskRequest, QuestionInfo } from "../../wire";
+import { nameOf } from "../../state/names";
+import { narrowedBy } from "../../state/question-chips";
+import { fieldTitle } from "../../state/selection";
+import type { AskRequest, Field, QuestionInfo } from "../../wire";
 import { Answering, useSchema, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
@@ -56,7 +59,7 @@ function AskPanel({ trace, opening }: ViewProps) {
   );
 }
 
-/** A view of one question; the selected part of the trace goes with it where the question takes one. */
+/** A view of one question; what is selected goes with it where the question has options for that. */
 export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, values: Values): View {
   const Panel = ({ trace }: ViewProps) => {
     const question = useSchema()?.questions.find((one) => one.name === name);
@@ -74,16 +77,32 @@ export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, 
 }
 
 function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {
-  const { range } = useSelection();
+  const { range, chips } = useSelection();
   const takesRange = question.options.some((option) => option.name === "range");
   const seconds = (ns: number) => (ns / 1e9).toFixed(9);
   const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};
-  const request: AskRequest = { trace, question: question.name, options: { ...part, ...values } };
+  const narrowed = narrowedBy(chips, question, values, nameOf);
+  const request: AskRequest = {
+    trace,
+    question: question.name,
+    options: { ...part, ...narrowed.options, ...values },
+  };
   const answered = useAnswer(api.ask, request);
-  const remark = range && !takesRange ? "Of the whole trace: this question takes no part of it." : "";
+  const warning = warningOf(range !== null && !takesRange, narrowed.notApplied);
   return (
-    <Answering answered={answered} source={(answer) => answer.source} remark={() => remark}>
+    <Answering answered={answered} source={(answer) => answer.source} remark={() => ""} warning={warning}>
       {(answer) => <AnswerTables answer={answer} />}
     </Answering>
   );
+}
+
+/** Says what of the selection the answer does not follow. */
+function warningOf(isWhole: boolean, notApplied: readonly Field[]): string {
+  const fields = notApplied.map(fieldTitle).join(", ");
+  return [
+    isWhole ? "Of the whole trace: this question takes no part of it." : "",
+    fields === "" ? "" : `Not narrowed by ${fields}: this question has no such option.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }

@@ -26,7 +26,7 @@ export function OptionsForm({ options, values, onChange }: Props) {
         .filter((option) => !NOT_HERE.has(option.kind))
         .map((option) => (
           <label key={option.name} class="option" title={option.sentence}>
-            <span>{option.name.replaceAll("_", " ")}</span>
+            <span>{option.name.replaceAll(/[-_]/g, " ")}</span>
             <Input
               option={option}
               value={values[option.name]}

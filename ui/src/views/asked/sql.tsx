@@ -21,6 +21,7 @@ export const SQL: View = {
   group: "Overview",
   sentence: "Any question to the tables of the trace",
   key: "q",
+  isTimeless: true,
   lacks: () => null,
   Panel: SqlPanel,
 };

@@ -1,7 +1,9 @@
 // What is known of a finding: why, what to do, what does not follow, and how to see the rows behind it.
 
 import { shown } from "../../lib/safe";
-import type { Finding } from "../../wire";
+import { type Asked, askedBy } from "../../state/spot";
+import * as store from "../../state/store";
+import type { Evidence, Finding } from "../../wire";
 
 /** Frames of a stack that are shown; the rest is a step away. */
 const FRAMES = 24;
@@ -31,8 +33,8 @@ export function FindingDetails({ finding }: { finding: Finding }) {
         <div>
           <dt>Evidence</dt>
           <dd>
-            {finding.evidence.map(({ command }) => (
-              <Command key={command} text={command} />
+            {finding.evidence.map((evidence) => (
+              <Command key={evidence.command} evidence={evidence} />
             ))}
           </dd>
         </div>
@@ -60,14 +62,27 @@ function Lines({ label, lines }: { label: string; lines: string[] }) {
   );
 }
 
-function Command({ text }: { text: string }) {
-  const copy = () => void navigator.clipboard.writeText(text);
+/** A command line of the evidence: to copy, and as a question of the page where it is one. */
+function Command({ evidence }: { evidence: Evidence }) {
+  const text = shown(evidence.command);
+  const asked = askedBy(evidence.words, store.schema.value?.questions ?? []);
+  const copy = () => void navigator.clipboard.writeText(evidence.command);
+  const open = (question: Asked) => {
+    const values = { [question.question]: question.options };
+    const settings = { ...store.view.value.settings, ask: { question: question.question, values } };
+    store.update({ view: "ask", settings });
+  };
   return (
     <div class="finding-command">
-      <code>{shown(text)}</code>
-      <button type="button" aria-label={`Copy ${shown(text)}`} onClick={copy}>
+      <code>{text}</code>
+      <button type="button" aria-label={`Copy ${text}`} onClick={copy}>
         Copy
       </button>
+      {asked !== null && (
+        <button type="button" aria-label={`Open here: ${text}`} onClick={() => open(asked)}>
+          Open here
+        </button>
+      )}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import type { Finding, FindingsAnswer } from "../../wire";
 import { SourceLine, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { LargestCosts } from "./costs";
+import { FindingDetails } from "./details";
 import { GoButton } from "./go";
 import { FindingTable, idOf } from "./table";
 import { RulesAsked } from "./unchecked";
@@ -22,6 +23,9 @@ export const FINDINGS: View = {
   lacks: () => null,
   Panel: FindingsPanel,
 };
+
+/** Stands in the settings where the reader folded the details of the costliest. */
+const LEAD_FOLDED = "lead:folded";
 
 interface FindingsSettings {
   /** What is unfolded. */
@@ -76,19 +80,49 @@ function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) 
     const without = settings.open.filter((one) => one !== id);
     change({ open: without.length < settings.open.length ? without : [...without, id] });
   };
+  const toggleLead = () => {
+    const without = settings.open.filter((one) => one !== LEAD_FOLDED);
+    change({ open: without.length < settings.open.length ? without : [...without, LEAD_FOLDED] });
+  };
+  // The costliest stands above the others and is not repeated among them.
+  const others = answer.findings.filter((one) => one !== first);
   return (
     <>
       {/* It scrolls by itself: the keyboard has to reach it. */}
       <section class="findings-body" aria-label="What was found" tabIndex={0}>
         <Lead finding={first} answer={answer} {...props} />
-        {answer.findings.length > 0 && (
-          <FindingTable {...props} findings={answer.findings} open={settings.open} onToggle={toggle} />
+        {first !== undefined && (
+          <LeadDetails finding={first} isOpen={!settings.open.includes(LEAD_FOLDED)} onToggle={toggleLead} />
+        )}
+        {others.length > 0 && (
+          <FindingTable {...props} findings={others} open={settings.open} onToggle={toggle} />
         )}
         {answer.costs.length > 0 && <LargestCosts costs={answer.costs} opening={props.opening} />}
         <RulesAsked rules={answer.rules} isOpen={first === undefined} />
       </section>
       <SourceLine source={answer.source} />
     </>
+  );
+}
+
+interface LeadDetailsProps {
+  finding: Finding;
+  isOpen: boolean;
+  onToggle: () => void;
+}
+
+/** Details of the costliest finding, unfolded until the reader folds them. */
+function LeadDetails({ finding, isOpen, onToggle }: LeadDetailsProps) {
+  return (
+    <div class="finding finding-first">
+      <button type="button" class="finding-sentence" aria-expanded={isOpen} onClick={onToggle}>
+        <span class="finding-handle" aria-hidden="true">
+          {isOpen ? "▾" : "▸"}
+        </span>
+        <span>Why, and what to do</span>
+      </button>
+      {isOpen && <FindingDetails finding={finding} />}
+    </div>
   );
 }
 

@@ -5,7 +5,7 @@ import { Crumbs } from "../../components/crumbs";
 import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
-import { childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
+import { aloneLevels, childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
 import { counted, exactInUnit, inUnit, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { FlameAnswer } from "../../wire";
@@ -25,9 +25,13 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
   const [zoom, setZoom] = useState(0);
   const [active, setActive] = useState<number | null>(null);
   const [scroll, setScroll] = useState(0);
+  const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     setZoom(0);
     setActive(null);
+    // Frames that all stacks begin with say little; a level of them stays in sight above where stacks part.
+    const alone = aloneLevels(answer.nodes, found.levels);
+    if (box.current !== null) box.current.scrollTop = Math.max(0, alone - 2) * LEVEL;
   }, [answer]);
   const sight = { zoom: zoom < answer.nodes.length ? zoom : 0, active, marked, scroll };
   const under = (event: MouseEvent): number | null => {
@@ -61,6 +65,7 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
   return (
     <div class="flame">
       <div
+        ref={box}
         class="flame-box"
         // Arrows walk through frames.
         role="application"

@@ -99,6 +99,10 @@ function remarkOf(answer: FlameAnswer): string {
   if (!root || root.total === 0) return "Nothing of it in this selection.";
   const parts = [`${inUnit(root.total, answer.unit)} in ${counted(root.count, "row")}`];
   if (answer.without_stack > 0) parts.push(`${inUnit(answer.without_stack, answer.unit)} without a stack`);
-  if (answer.left_out > 0) parts.push(`${inUnit(answer.left_out, answer.unit)} in frames too small to see`);
+  if (answer.left_out > 0) {
+    parts.push(
+      `${inUnit(answer.left_out, answer.unit)} not unfolded here: double-click a frame to go on from it`,
+    );
+  }
   return toTell(parts);
 }

@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { type GridRow, TreeGrid } from "../../components/tree-grid";
 import { childrenOf, heaviest } from "../../lib/flame-layout";
 import { count, exactInUnit, inUnit } from "../../lib/format";
+import { headOf } from "../../lib/frame-name";
 import { shown } from "../../lib/safe";
 import type { FlameAnswer } from "../../wire";
 
@@ -74,13 +75,14 @@ export function treeRows(answer: FlameAnswer, children: number[][], open: Readon
     if (!node) continue;
     const below = children[at] ?? [];
     const look = LOOKS[node.kind];
+    const name = shown(nameOf(answer, at));
     rows.push({
       id: String(at),
       level,
       ...(below.length > 0 ? { isOpen: open.has(at) } : {}),
       ...(look === undefined ? {} : { look }),
       cells: [
-        { text: shown(nameOf(answer, at)) },
+        { text: name, head: headOf(name) },
         {
           text: inUnit(node.total, answer.unit),
           exact: exactInUnit(node.total, answer.unit),

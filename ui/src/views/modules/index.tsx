@@ -18,6 +18,7 @@ export const PROCESS_MODULES: View = {
   group: "Programs",
   sentence: "What each process has loaded: versions, sizes, when, and whether its names are known",
   key: "m",
+  isTimeless: true,
   lacks: (opening) => (hasRows(opening, "module") ? null : "The trace names no modules."),
   Panel: ModulesPanel,
 };

@@ -2,14 +2,25 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Choice } from "../../components/choice";
 import { duration, exactMoment, moment } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
+import { hasWords } from "../../lib/search-words";
 import { useAnswer } from "../../state/answer";
 import type { Range } from "../../wire";
 import { Answering, addChip, useWindow } from "../panel";
+import { written } from "../tables/write";
 import type { View, ViewProps } from "../view";
-import { bar, type PlacedProcess, PROCESS_COLUMNS, placed, processesOf } from "./lifetimes";
+import {
+  bar,
+  inOrder,
+  type Order,
+  type PlacedProcess,
+  PROCESS_COLUMNS,
+  placed,
+  processesOf,
+} from "./lifetimes";
 
 export const PROCESSES: View = {
   id: "processes",
@@ -28,6 +39,7 @@ function ProcessesPanel({ trace }: ViewProps) {
   const window = useWindow();
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const [find, setFind] = useState("");
+  const [order, setOrder] = useState<Order>("tree");
   const request = {
     trace: trace.id,
     table: "process",
@@ -41,12 +53,10 @@ function ProcessesPanel({ trace }: ViewProps) {
   const rows = useMemo(() => {
     const all = answered.data ? processesOf(answered.data) : [];
     const wanted = find.toLowerCase();
-    return wanted === ""
-      ? placed(all, folded)
-      : placed(all, new Set()).filter((one) =>
-          `${one.name} ${one.pid} ${one.commandLine}`.toLowerCase().includes(wanted),
-        );
-  }, [answered.data, folded, find]);
+    if (wanted === "" && order === "tree") return placed(all, folded);
+    const found = placed(all, new Set()).filter((one) => isFound(one, wanted));
+    return order === "tree" ? found : inOrder(found, order);
+  }, [answered.data, folded, find, order]);
   const fold = (key: number) => {
     const next = new Set(folded);
     if (!next.delete(key)) next.add(key);
@@ -55,6 +65,17 @@ function ProcessesPanel({ trace }: ViewProps) {
   return (
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Processes">
+        <Choice
+          label="Order"
+          value={order}
+          options={[
+            ["tree", "Who started whom"],
+            ["start", "Start"],
+            ["stop", "End"],
+            ["name", "Name"],
+          ]}
+          onChange={setOrder}
+        />
         <input
           class="find"
           type="search"
@@ -81,6 +102,11 @@ function ProcessesPanel({ trace }: ViewProps) {
       </Answering>
     </section>
   );
+}
+
+/** Tells whether all typed words are in its name, its id as pages print it, or its command line. */
+function isFound(one: PlacedProcess, typed: string): boolean {
+  return hasWords(`${one.name} (${one.pid}) ${one.commandLine}`, typed.split(/\s+/));
 }
 
 interface LineProps {
@@ -120,12 +146,17 @@ function Line({ one, window, isFolded, onFold }: LineProps) {
           />
         )}
       </div>
-      <div class="process-end">
-        {one.start !== null && one.stop !== null ? duration(one.stop - one.start) : ""}
-        {one.exitCode !== null && one.exitCode !== 0 ? ` exit ${one.exitCode}` : ""}
-      </div>
+      <div class="process-end">{endOf(one)}</div>
     </li>
   );
+}
+
+/** Says how long it lived, when it ended, and with what, as far as the trace knows. */
+function endOf(one: PlacedProcess): string {
+  const lived = one.start !== null && one.stop !== null ? duration(one.stop - one.start) : "";
+  const ended = one.stop === null ? "" : `ended at ${moment(one.stop)}`;
+  const code = one.exitCode === null ? "" : `exit ${written(one.exitCode, "number", "exit_code").text}`;
+  return [lived, ended, code].filter(Boolean).join(" · ");
 }
 
 function lifeOf(one: PlacedProcess): string {

@@ -81,6 +81,17 @@ export function placed(all: readonly Process[], folded: ReadonlySet<number>): Pl
   return rows;
 }
 
+/** Orders of processes: a tree of who started whom, or flat. */
+export type Order = "tree" | "start" | "stop" | "name";
+
+/** Processes without their tree; what the trace does not know stands last, as it ended or began outside of it. */
+export function inOrder(all: readonly PlacedProcess[], order: Exclude<Order, "tree">): PlacedProcess[] {
+  const flat = all.map((one) => ({ ...one, level: 0, hasChildren: false }));
+  if (order === "name") return flat.sort((a, b) => a.name.localeCompare(b.name, "en") || a.pid - b.pid);
+  const value = (one: PlacedProcess) => one[order] ?? Number.POSITIVE_INFINITY;
+  return flat.sort((a, b) => (value(a) === value(b) ? a.key - b.key : value(a) - value(b)));
+}
+
 /** The part of a window in which a process lived, as shares of it from the left; nothing if it did not. */
 export function bar(one: Process, from: number, to: number): { left: number; width: number } | null {
   const width = Math.max(1, to - from);

@@ -1,7 +1,9 @@
 // What a table is grouped by and measures: left of the bar groups, right of it numbers.
 
+import { useRef } from "preact/hooks";
 import { Choice } from "../../components/choice";
-import type { Measure, TableInfo } from "../../wire";
+import { isLabel } from "../../lib/columns";
+import type { ColumnInfo, Measure, TableInfo } from "../../wire";
 import type { PivotSettings } from "./pivot";
 import { groupsOf, keepOpen, measureTitle } from "./pivot-model";
 
@@ -25,59 +27,16 @@ export function GroupBar({ table, settings, change }: Props) {
     if (moved !== undefined) next.splice(at + by, 0, moved);
     setGroups(next, Math.min(at, at + by));
   };
-  const free = table.columns.filter((column) => column.can_group && !groups.includes(column.name));
+  const bar = useRef<HTMLDivElement>(null);
+  // One line, whatever is in it: a wheel goes along it.
+  const alongside = (event: WheelEvent) => {
+    if (bar.current !== null) bar.current.scrollLeft += event.deltaY;
+  };
+  const free = table.columns.filter(
+    (column) => column.can_group && !groups.includes(column.name) && !hasTwin(table, column),
+  );
   return (
-    <div class="group-bar">
-      <span class="toolbar-title">Group by</span>
-      {groups.map((name, at) => (
-        <span key={name} class="chip">
-          {at > 0 && <Small label={`Move ${titleOf(name)} out`} text="‹" onClick={() => move(at, -1)} />}
-          {titleOf(name)}
-          {at + 1 < groups.length && (
-            <Small label={`Move ${titleOf(name)} in`} text="›" onClick={() => move(at, 1)} />
-          )}
-          {groups.length > 1 && (
-            <Small
-              label={`Without ${titleOf(name)}`}
-              text="✕"
-              onClick={() =>
-                setGroups(
-                  groups.filter((one) => one !== name),
-                  at,
-                )
-              }
-            />
-          )}
-        </span>
-      ))}
-      {groups.length < MOST_GROUPS && (
-        <Adding
-          label="Add a group"
-          options={free.map((column) => [column.name, column.title])}
-          onAdd={(name) => setGroups([...groups, name], groups.length)}
-        />
-      )}
-      <span class="toolbar-title">Show</span>
-      {measures.map((measure, at) => (
-        <span key={`${measure.function} ${measure.column}`} class="chip">
-          {measureTitle(measure, table.columns)}
-          {measures.length > 1 && (
-            <Small
-              label={`Without ${measureTitle(measure, table.columns)}`}
-              text="✕"
-              onClick={() => change(without(settings, at))}
-            />
-          )}
-        </span>
-      ))}
-      <Adding
-        label="Add a number"
-        options={measuresOf(table, measures).map((measure) => [
-          JSON.stringify(measure),
-          measureTitle(measure, table.columns),
-        ])}
-        onAdd={(text) => change({ measures: [...measures, JSON.parse(text) as Measure] })}
-      />
+    <>
       {table.has_time && (
         <Choice
           label="Graph"
@@ -92,7 +51,59 @@ export function GroupBar({ table, settings, change }: Props) {
           onChange={(graph) => change({ graph })}
         />
       )}
-    </div>
+      <div class="group-bar" ref={bar} onWheel={alongside}>
+        <span class="toolbar-title">Group by</span>
+        {groups.map((name, at) => (
+          <span key={name} class="chip">
+            {at > 0 && <Small label={`Move ${titleOf(name)} out`} text="‹" onClick={() => move(at, -1)} />}
+            {titleOf(name)}
+            {at + 1 < groups.length && (
+              <Small label={`Move ${titleOf(name)} in`} text="›" onClick={() => move(at, 1)} />
+            )}
+            {groups.length > 1 && (
+              <Small
+                label={`Without ${titleOf(name)}`}
+                text="✕"
+                onClick={() =>
+                  setGroups(
+                    groups.filter((one) => one !== name),
+                    at,
+                  )
+                }
+              />
+            )}
+          </span>
+        ))}
+        {groups.length < MOST_GROUPS && (
+          <Adding
+            label="Add a group"
+            options={free.map((column) => [column.name, column.title])}
+            onAdd={(name) => setGroups([...groups, name], groups.length)}
+          />
+        )}
+        <span class="toolbar-title">Show</span>
+        {measures.map((measure, at) => (
+          <span key={`${measure.function} ${measure.column}`} class="chip">
+            {measureTitle(measure, table.columns)}
+            {measures.length > 1 && (
+              <Small
+                label={`Without ${measureTitle(measure, table.columns)}`}
+                text="✕"
+                onClick={() => change(without(settings, at))}
+              />
+            )}
+          </span>
+        ))}
+        <Adding
+          label="Add a number"
+          options={measuresOf(table, measures).map((measure) => [
+            JSON.stringify(measure),
+            measureTitle(measure, table.columns),
+          ])}
+          onAdd={(text) => change({ measures: [...measures, JSON.parse(text) as Measure] })}
+        />
+      </div>
+    </>
   );
 }
 
@@ -107,14 +118,20 @@ export function without(settings: PivotSettings, at: number): Partial<PivotSetti
   return { measures, graph: placed(settings.graph), sort: { by: placed(settings.sort.by), descending } };
 }
 
+/** Tells whether a key has a column of names that groups in the same way: `process_key` and `process`. */
+function hasTwin(table: TableInfo, { name, unit }: ColumnInfo): boolean {
+  return unit === "key" && table.columns.some((column) => `${column.name}_key` === name);
+}
+
 /** Measures that the table has and the bar does not show. */
 function measuresOf(table: TableInfo, used: Measure[]): Measure[] {
-  const sums = table.columns.filter((column) => column.can_sum);
+  const sums = table.columns.filter((column) => column.can_sum && !isLabel(column));
   const all = [
     { function: "count", column: "" },
     ...sums.flatMap((column) => FUNCTIONS.map((name) => ({ function: name, column: column.name }))),
     ...table.columns
-      .filter((column) => column.can_group && !column.can_sum && column.unit !== "frames")
+      .filter((column) => column.can_group && !sums.includes(column) && !hasTwin(table, column))
+      .filter((column) => column.unit !== "frames")
       .map((column) => ({ function: "distinct", column: column.name })),
   ];
   return all.filter((one) => !used.some((m) => m.function === one.function && m.column === one.column));

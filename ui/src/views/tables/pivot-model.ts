@@ -89,8 +89,8 @@ export function measureTitle(measure: Measure, columns: readonly ColumnInfo[]): 
     max: "Max ",
     min: "Min ",
     avg: "Mean ",
-    distinct: "Different ",
   };
+  if (measure.function === "distinct") return `${title} (different)`;
   return `${words[measure.function] ?? `${measure.function} `}${title}`;
 }
 

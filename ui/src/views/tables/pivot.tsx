@@ -6,11 +6,15 @@ import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
 import { counted } from "../../lib/format";
 import { failureOf } from "../../state/answer";
+import { announced } from "../../state/page";
+import * as store from "../../state/store";
 import type { Failure, Measure, PivotAnswer, PivotRequest, Sort, TableInfo } from "../../wire";
 import { SourceLine, useSelection } from "../panel";
 import { chipOf } from "./chips";
+import { groupQuestion } from "./group-question";
 import {
   groupsOf,
+  type Level,
   type Levels,
   levelBelow,
   measureTitle,
@@ -90,7 +94,11 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
         onSelect={(row) => setSelected(row.id)}
         onEnter={(row) => {
           const node = rows.find((one) => one.id === row.id);
-          if (node && node.look !== "others") onChip(chipOf(node.group, node.row));
+          if (node === undefined || node.look === "others") return;
+          const chip = chipOf(node.group, node.row);
+          if (chip !== null) onChip(chip);
+          else
+            openGroup(table.name, levelBelow(groupsOf(settings.groups, table.columns), node.path), node.path);
         }}
         empty={isBusy ? "…" : "No rows in this selection."}
         footer={
@@ -112,6 +120,18 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
       />
     </>
   );
+}
+
+/** Lists what is in a group that cannot be a filter, or says that nothing does. */
+function openGroup(table: string, below: Level, path: Path): void {
+  const asked = groupQuestion(table, below.columns.slice(0, path.length), path);
+  if (asked === null) {
+    announced.value = "No filter compares this column.";
+    return;
+  }
+  const values = { [asked.question]: asked.values };
+  const settings = { ...store.view.value.settings, ask: { question: asked.question, values } };
+  store.update({ view: "ask", settings });
 }
 
 /** Asks levels as they are unfolded, and all of them anew when the question changes. */

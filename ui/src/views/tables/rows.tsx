@@ -1,15 +1,21 @@
 // Rows of a table, page by page, in the order of a column.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
 import { type GridSort, TreeGrid } from "../../components/tree-grid";
+import { columnTitle, readable } from "../../lib/columns";
 import { count, counted } from "../../lib/format";
+import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
-import type { RowsAnswer, TableInfo } from "../../wire";
+import type { Cell, RowsAnswer, TableInfo } from "../../wire";
 import { Answering, useSelection } from "../panel";
-import { isNumber, written } from "./write";
+import { RowFacts } from "./row-facts";
+import { csv, isNumber, saveText, tsv, written } from "./write";
 
 const PAGE = 300;
+/** Pixels of the first column, and of others. */
+const FIRST = 150;
+const OTHER = 120;
 
 interface Props {
   trace: number;
@@ -39,35 +45,59 @@ export function Rows({ trace, table, onTime }: Props) {
   const answered = useAnswer(api.rows, request);
   const onSort = (column: string) =>
     setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
+  // Another question has other rows.
+  useEffect(() => setSelected(null), [question, at]);
   const turn = (to: number) => setPage({ of: question, at: to });
   return (
     <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
       {(answer) => (
-        <TreeGrid
-          label={`Rows of ${table.name}`}
-          columns={answer.columns.map((column, place) => ({
-            id: column.name,
-            title: column.title,
-            sentence: column.sentence,
-            isNumber: isNumber(column.unit),
-            ...(place === wide(answer) ? {} : { width: 120 }),
-          }))}
-          rows={answer.rows.map((row, place) => ({
-            id: String(place),
-            level: 0,
-            cells: answer.columns.map((column, cell) => written(row[cell] ?? null, column.unit)),
-          }))}
-          selected={selected}
-          sort={sort}
-          onSort={onSort}
-          onSelect={(row) => setSelected(row.id)}
-          onEnter={(row) => {
-            const time = timeOf(answer, Number(row.id));
-            if (time !== null) onTime(time);
-          }}
-          empty="No rows in this selection."
-          footer={<Pages at={at} total={answer.total} shown={answer.rows.length} onTurn={turn} />}
-        />
+        <div class="rows">
+          <TreeGrid
+            label={`Rows of ${table.name}`}
+            columns={readable(answer.columns).flatMap((place, at) => {
+              const column = answer.columns[place];
+              if (column === undefined) return [];
+              const { name, unit, sentence } = column;
+              const title = columnTitle(column);
+              const width = place === wide(answer) ? {} : { width: at === 0 ? FIRST : OTHER };
+              return [{ id: name, title, sentence, isNumber: isNumber(unit), ...width }];
+            })}
+            rows={answer.rows.map((row, place) => ({
+              id: String(place),
+              level: 0,
+              cells: readable(answer.columns).map((cell) => {
+                const column = answer.columns[cell];
+                return written(row[cell] ?? null, column?.unit ?? "text", column?.name);
+              }),
+            }))}
+            selected={selected}
+            sort={sort}
+            onSort={onSort}
+            onSelect={(row) => setSelected(row.id)}
+            onEnter={(row) => {
+              const time = timeOf(answer, Number(row.id), sort?.column ?? "");
+              if (time !== null) onTime(time);
+            }}
+            empty="No rows in this selection."
+            footer={
+              <Pages
+                answer={answer}
+                table={table.name}
+                at={at}
+                total={answer.total}
+                shown={answer.rows.length}
+                onTurn={turn}
+              />
+            }
+          />
+          {selected !== null && (
+            <RowFacts
+              title={table.sentence}
+              facts={factsOf(answer, Number(selected))}
+              onClose={() => setSelected(null)}
+            />
+          )}
+        </div>
       )}
     </Answering>
   );
@@ -80,32 +110,82 @@ function wide(answer: RowsAnswer): number {
   return Math.max(0, found);
 }
 
-/** The first moment that a row names. */
-function timeOf(answer: RowsAnswer, row: number): number | null {
-  const column = answer.columns.findIndex((one) => one.unit === "time");
-  const value = answer.rows[row]?.[column];
-  return typeof value === "number" ? value : null;
+/** The moment of a row: the one that rows are sorted by, else the first one that it has. */
+export function timeOf(
+  answer: Pick<RowsAnswer, "columns" | "rows">,
+  row: number,
+  sorted: string,
+): number | null {
+  const cells = answer.rows[row] ?? [];
+  const times = answer.columns.flatMap((column, at) => {
+    const value = cells[at];
+    return column.unit === "time" && typeof value === "number" ? [{ name: column.name, value }] : [];
+  });
+  const chosen = times.find((time) => time.name === sorted) ?? times[0];
+  return chosen?.value ?? null;
+}
+
+/** Everything that a row says, in the order of its columns; fields of an event one by one. */
+export function factsOf(answer: Pick<RowsAnswer, "columns" | "rows">, row: number): [string, string][] {
+  return readable(answer.columns).flatMap((place): [string, string][] => {
+    const column = answer.columns[place];
+    const value = answer.rows[row]?.[place] ?? null;
+    if (column === undefined || value === null || value === "") return [];
+    const fields = column.name === "fields" ? fieldsOf(value) : null;
+    return fields ?? [[columnTitle(column), written(value, column.unit, column.name).text]];
+  });
+}
+
+/** The fields of an event, which its table has as one text of JSON. */
+function fieldsOf(value: Cell): [string, string][] | null {
+  try {
+    const fields: unknown = JSON.parse(String(value));
+    if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return null;
+    return Object.entries(fields).map(([name, field]) => [
+      shown(name),
+      shown(typeof field === "string" ? field : JSON.stringify(field)),
+    ]);
+  } catch {
+    return null;
+  }
 }
 
 interface PagesProps {
+  answer: RowsAnswer;
+  table: string;
   at: number;
   total: number;
   shown: number;
   onTurn: (to: number) => void;
 }
 
-function Pages({ at, total, shown, onTurn }: PagesProps) {
+function Pages({ answer, table, at, total, shown: here, onTurn }: PagesProps) {
   const from = at * PAGE;
+  const names = answer.columns.map((column) => column.name);
   return (
     <>
       <span>
-        {total === 0 ? "0 rows" : `${count(from + 1)}–${count(from + shown)} of ${counted(total, "row")}`}
+        {total === 0 ? "0 rows" : `${count(from + 1)}–${count(from + here)} of ${counted(total, "row")}`}
       </span>
       <button type="button" disabled={at === 0} onClick={() => onTurn(at - 1)}>
         Back
       </button>
-      <button type="button" disabled={from + shown >= total} onClick={() => onTurn(at + 1)}>
+      <button type="button" disabled={from + here >= total} onClick={() => onTurn(at + 1)}>
         On
+      </button>
+      <button
+        type="button"
+        title="Copies the rows of this page, all columns, exact values"
+        onClick={() => void navigator.clipboard.writeText(tsv(names, answer.rows))}
+      >
+        Copy
+      </button>
+      <button
+        type="button"
+        title="Saves the rows of this page, all columns, exact values"
+        onClick={() => saveText(`${table}.csv`, csv(names, answer.rows))}
+      >
+        CSV
       </button>
     </>
   );

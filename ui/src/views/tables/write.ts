@@ -1,6 +1,7 @@
 // How values of columns stand in tables.
 
 import type { GridCell } from "../../components/tree-grid";
+import { codeText } from "../../lib/columns";
 import { exactInUnit, inUnit } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { Cell } from "../../wire";
@@ -10,10 +11,12 @@ export function isNumber(unit: string): boolean {
   return ["ns", "bytes", "count", "time", "number", "tick"].includes(unit);
 }
 
-/** A value as people read it, with the exact one for a tooltip. */
-export function written(value: Cell, unit: string): GridCell {
+/** A value as people read it, with the exact one for a tooltip; the name of its column tells ids and codes. */
+export function written(value: Cell, unit: string, name = ""): GridCell {
   if (value === null) return { text: "" };
   if (typeof value === "boolean") return { text: value ? "yes" : "no" };
+  const code = codeText(value, unit, name);
+  if (code !== null) return { text: code, exact: String(value) };
   if (typeof value === "number" && isNumber(unit)) {
     return { text: inUnit(value, unit), exact: exactInUnit(value, unit) };
   }
@@ -25,4 +28,22 @@ export function written(value: Cell, unit: string): GridCell {
 export function tsv(titles: string[], rows: Cell[][]): string {
   const clean = (value: Cell) => (value === null ? "" : String(value).replace(/[\t\r\n]+/g, " "));
   return [titles, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
+}
+
+/** Text of a CSV file: exact values, quoted where they need it. */
+export function csv(titles: string[], rows: Cell[][]): string {
+  const quoted = (value: Cell) => {
+    const text = value === null ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [titles, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n");
+}
+
+/** Gives the reader a file. */
+export function saveText(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -1,0 +1,91 @@
+// Chips as options of a question: what is selected narrows it where it has an option for that.
+
+import type { Chip, Field, OptionInfo, QuestionInfo } from "../wire";
+
+export interface Narrowed {
+  options: Record<string, unknown>;
+  /** Fields of chips that the question cannot narrow by. */
+  notApplied: Field[];
+}
+
+/** Value of an option for a chip; nothing where it cannot say that. */
+type Value = string | number | null;
+
+/** Names keys as the page prints them: `bash.exe (3640)`, `3656 (bash.exe 3640)`. */
+type NameOf = (field: Field, value: string) => string;
+
+/** Characters that patterns of options give a meaning. */
+const PATTERN = /[;*?!]/;
+
+/** Values as one text: several are separated by `;`, and `!` in front of each excludes it. */
+function text(values: readonly string[], exclude: boolean): string | null {
+  if (values.length === 0 || values.some((value) => value === "")) return null;
+  return values.map((value) => (exclude ? `!${value}` : value)).join(";");
+}
+
+function plain(chip: Chip): string | null {
+  return chip.values.some((value) => PATTERN.test(value)) ? null : text(chip.values, chip.exclude);
+}
+
+function processIds(chip: Chip, name: NameOf): string | null {
+  const ids = chip.values.map((key) => /\((\d+)\)$/.exec(name("process", key))?.[1] ?? "");
+  return text(ids, chip.exclude);
+}
+
+function threadIds(chip: Chip, name: NameOf): string[] {
+  return chip.values.map((key) => /^(\d+) \(/.exec(name("thread", key))?.[1] ?? "");
+}
+
+/** The number of an option that takes a single one. */
+function single(ids: readonly string[], exclude: boolean): number | null {
+  const [id] = ids;
+  return exclude || ids.length !== 1 || id === undefined || id === "" ? null : Number(id);
+}
+
+/** The option that says a chip, with its value. Words such as `tag` and `method` mean other things elsewhere. */
+function optionOf(chip: Chip, question: QuestionInfo, name: NameOf): [string, Value] | null {
+  const find = (option: string, kind: OptionInfo["kind"]) =>
+    question.options.some((one) => one.name === option && one.kind === kind);
+  const isWait = question.name === "wait";
+  const { field, values, exclude } = chip;
+  if (field === "process" && find("process", "text")) return ["process", processIds(chip, name)];
+  if (field === "process_name" && find("process", "text")) return ["process", plain(chip)];
+  if (field === "thread" && find("tid", "text")) {
+    return ["tid", exclude ? null : text(threadIds(chip, name), false)];
+  }
+  if (field === "thread" && find("thread", "whole"))
+    return ["thread", single(threadIds(chip, name), exclude)];
+  if (field === "core" && find("cpu", "whole")) return ["cpu", single(values, exclude)];
+  if (field === "file" && find("file", "text") && question.name !== "screenshot")
+    return ["file", plain(chip)];
+  if (field === "method" && isWait) return ["method", exclude ? null : plain(chip)];
+  // A pattern has places without symbols too: `a.sys+0x12` beside `a.sys!Read`.
+  if (field === "module" && isWait) {
+    const modules = values.map((module) => `${module}*`);
+    return ["method", exclude || plain(chip) === null ? null : text(modules, false)];
+  }
+  return null;
+}
+
+/**
+ * The options that chips become. What the reader filled in stays, and of two chips for one option the first counts;
+ * what is left out is reported.
+ */
+export function narrowedBy(
+  chips: readonly Chip[],
+  question: QuestionInfo,
+  filled: Readonly<Record<string, unknown>>,
+  name: NameOf,
+): Narrowed {
+  const options: Record<string, unknown> = {};
+  const notApplied = new Set<Field>();
+  for (const chip of chips) {
+    const [option, value] = optionOf(chip, question, name) ?? ["", null];
+    const before = options[option];
+    // Exclusions are added to what is included: both hold.
+    const canJoin = typeof before === "string" && typeof value === "string" && chip.exclude;
+    if (value === null || option in filled || (before !== undefined && !canJoin)) notApplied.add(chip.field);
+    else options[option] = canJoin ? `${before};${value}` : value;
+  }
+  return { options, notApplied: [...notApplied] };
+}

@@ -1,0 +1,43 @@
+// The question that lists what is in a group, where no filter of all views compares its column.
+
+import type { Cell } from "../../wire";
+
+interface Narrowing {
+  question: string;
+  /** Options by the columns that they compare. */
+  options: Record<string, string>;
+}
+
+const QUESTIONS: Record<string, Narrowing> = {
+  generic_event: { question: "events", options: { provider: "provider", name: "event" } },
+  dns_query: { question: "dns", options: { name: "query" } },
+  net_io: { question: "net", options: { remote_address: "remote" } },
+  registry_io: { question: "registry", options: { key: "key", operation: "operation" } },
+  exception: { question: "exception", options: { exception_type: "type" } },
+  alpc: { question: "alpc", options: { port_name: "port" } },
+};
+
+export interface GroupQuestion {
+  question: string;
+  values: Record<string, unknown>;
+}
+
+/** A group as a question: `columns` are those of the levels down to it, `path` their values. */
+export function groupQuestion(
+  table: string,
+  columns: readonly string[],
+  path: readonly Cell[],
+): GroupQuestion | null {
+  const known = QUESTIONS[table];
+  if (known === undefined) return null;
+  const values: Record<string, unknown> = {};
+  columns.forEach((column, at) => {
+    const option = known.options[column];
+    const value = path[at];
+    // What separates patterns cannot be a part of one.
+    if (option !== undefined && typeof value === "string" && !/[;!]/.test(value)) values[option] = value;
+  });
+  const last = known.options[columns.at(-1) ?? ""];
+  if (last === undefined || !(last in values)) return null;
+  return { question: known.question, values: { ...values, details: true } };
+}
