@@ -20,3 +20,5 @@ SELECT 'no CPU samples' AS culprit, CAST(NULL AS INT) AS process_key, CAST(NULL 
 FROM sums s
 WHERE s.run_ns >= $min_run_ms * 1000000
   AND NOT EXISTS (SELECT 1 FROM topic WHERE topic = 'CPU samples' AND is_recorded)
+  -- Where samples were enabled and none came, `samples-missing` says so.
+  AND NOT EXISTS (SELECT 1 FROM logger WHERE is_of_trace AND '+' || kernel_keywords || '+' LIKE '%+PROFILE+%')

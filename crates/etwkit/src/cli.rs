@@ -1,9 +1,10 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use etwkit_cut::CutArgs;
 use etwkit_lab::LabArgs;
 use etwkit_mcp::McpArgs;
@@ -28,11 +29,12 @@ use crate::commands::strace::StraceArgs;
 use crate::commands::symbols::SymbolsArgs;
 use crate::examples::{
     CACHE_EXAMPLE, COMPLETIONS_EXAMPLE, CONSOLE_EXAMPLE, CUT_EXAMPLE, DEMO_EXAMPLE,
-    DIAGNOSE_EXAMPLE, DIFF_EXAMPLE, DUMP_EXAMPLE, EVENTS_EXAMPLE, EXPLAIN_EXAMPLE, EXPORT_EXAMPLE,
-    EXTRACT_EXAMPLE, INFO_EXAMPLE, LAB_EXAMPLE, MAN_EXAMPLE, MCP_EXAMPLE, PATH_EXAMPLE,
-    RECORD_EXAMPLE, ROOT_EXAMPLE, RUN_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE, SYNTH_EXAMPLE,
-    VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
+    DIAGNOSE_EXAMPLE, DIFF_EXAMPLE, DOCS_EXAMPLE, DUMP_EXAMPLE, EVENTS_EXAMPLE, EXPLAIN_EXAMPLE,
+    EXPORT_EXAMPLE, EXTRACT_EXAMPLE, INFO_EXAMPLE, LAB_EXAMPLE, MAN_EXAMPLE, MCP_EXAMPLE,
+    PATH_EXAMPLE, RECORD_EXAMPLE, ROOT_EXAMPLE, RUN_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE,
+    SYNTH_EXAMPLE, VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
 };
+use crate::help;
 use crate::options::OptionGroup;
 use crate::printer::Speech;
 use crate::rules::NameArgs;
@@ -80,6 +82,22 @@ impl Cli {
             _ => Speech::Usual,
         }
     }
+}
+
+/// Returns the command line as the parser of arguments knows it.
+pub(crate) fn command() -> clap::Command {
+    let root = help::in_groups(Cli::command(), help::COMMANDS);
+    root.mut_subcommand("dump", |dump| help::in_groups(dump, help::QUESTIONS))
+}
+
+/// Reads a command line.
+///
+/// # Errors
+/// A faulty command line, or one that asks for help.
+pub(crate) fn read(args: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// Returns the text of a usage error with the most similar command added, if the parser of
@@ -152,89 +170,103 @@ impl Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what a trace is: machine, what was recorded and what not, health, who used the CPU
+    /// Show what was recorded, on which machine, and whether it is intact
     #[command(after_help = INFO_EXAMPLE)]
     Info(InfoArgs),
-    /// Print the events of a trace, decoded, or count them
+    /// Print the decoded events of a trace, or count them
     #[command(after_help = EVENTS_EXAMPLE)]
     Events(EventsArgs),
-    /// Turn traces into extracts: small folders of Parquet files that every question is asked of
+    /// Turn traces into extracts, small folders of Parquet files
     #[command(after_help = EXTRACT_EXAMPLE)]
     Extract(ExtractArgs),
-    /// Ask extracts: who used the CPU, what was read and written, which processes and modules there
-    /// were
+    /// Print one of 55 reports: CPU, waits, disk, network, memory, .NET, ...
     #[command(after_help = DUMP_EXAMPLE, arg_required_else_help = true)]
     Dump(Box<DumpArgs>),
-    /// Show what a process or thread spent its time on, with each wait replaced by what the thread
-    /// did that ended it
+    /// Show where the time of a process went, across threads and processes
     #[command(after_help = PATH_EXAMPLE, arg_required_else_help = true)]
     CriticalPath(Box<PathArgs>),
-    /// Name what made it slow: rules are asked, and say what they found, the costliest first
+    /// Name the likely causes, the costliest first
     #[command(after_help = DIAGNOSE_EXAMPLE, arg_required_else_help = true)]
     Diagnose(Box<DiagnoseArgs>),
-    /// Compare two traces, or two parts of one: what explains that one takes longer
+    /// Compare two traces, or two parts of one
     #[command(after_help = DIFF_EXAMPLE, arg_required_else_help = true)]
     Diff(Box<DiffArgs>),
-    /// Say what goes with the slow ones of many runs, and which runs cannot be compared
+    /// Find what the slow runs of a test have in common
     #[command(after_help = EXPLAIN_EXAMPLE, arg_required_else_help = true)]
     Explain(Box<ExplainArgs>),
-    /// Ask extracts in SQL
+    /// Query traces in SQL
     #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
     #[command(
         override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql [OPTIONS] --file <FILE> <EXTRACT>...\n       etwkit sql --show-schema [TABLE]"
     )]
     Sql(Box<SqlArgs>),
-    /// Look at traces in a browser: timeline, flame graphs, tables
+    /// Explore traces in the browser
     #[command(after_help = VIEW_EXAMPLE)]
     View(ViewArgs),
-    /// Let agents ask traces, by tools of the Model Context Protocol
+    /// Let agents query traces (Model Context Protocol)
     #[command(after_help = MCP_EXAMPLE)]
     Mcp(McpArgs),
-    /// Ask one question after the other: extracts stay open, words are completed
+    /// Ask several questions in a row, with completion of words
     #[command(after_help = CONSOLE_EXAMPLE)]
     Console(ConsoleArgs),
-    /// Write stacks or timelines of processes in formats of other programs
+    /// Write stacks or timelines in formats of other programs
     #[command(after_help = EXPORT_EXAMPLE, arg_required_else_help = true)]
     Export(Box<ExportArgs>),
-    /// Write a smaller trace: a part of the time, of the processes or providers, merged or with its
-    /// texts replaced
+    /// Write a smaller trace: a part of the time, or without private texts
     #[command(after_help = CUT_EXAMPLE, arg_required_else_help = true)]
     Cut(Box<CutArgs>),
-    /// A line of wpaexporter as it is: tables of a profile as files of CSV
+    /// Run a line of wpaexporter: tables of a WPA profile as CSV files
     #[command(after_help = WPAEXPORTER_EXAMPLE, arg_required_else_help = true, disable_help_flag = true)]
     Wpaexporter(etwkit_wpa::LineArgs),
-    /// Print system calls as strace does: each call with its result, or sums of each function
+    /// Print system calls as strace does
     #[command(after_help = STRACE_EXAMPLE, arg_required_else_help = true)]
     Strace(Box<StraceArgs>),
-    /// Record what a Windows machine does; on other systems print the lines that do it
+    /// Record on Windows; elsewhere print the commands that do it
     #[command(after_help = RECORD_EXAMPLE, arg_required_else_help = true)]
     Record(Box<RecordArgs>),
-    /// Run a command again and again and report how long it took, for each combination of
-    /// parameters
+    /// Run a command again and again and report how long it took
     #[command(after_help = RUN_EXAMPLE, arg_required_else_help = true)]
     Run(Box<RunArgs>),
-    /// Do what made machines slow in case studies, and measure it
+    /// Reproduce what made machines slow in the case studies
     #[command(after_help = LAB_EXAMPLE, arg_required_else_help = true)]
     Lab(Box<LabArgs>),
-    /// Give native code its names: from symbol files in folders, stores and on servers
+    /// Get the names of native functions from symbol files
     #[command(arg_required_else_help = true)]
     Symbols(SymbolsArgs),
-    /// Write a trace of a simulated machine, and find out why Git Bash takes ten seconds to open on
-    /// it
+    /// Take a tour with a generated trace
     #[command(after_help = DEMO_EXAMPLE)]
     Demo(DemoArgs),
-    /// Write traces of simulated machines, with what is true of them
+    /// Write traces of simulated machines, with the truth about them
     #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
     Synth(SynthArgs),
-    /// List what lies in the cache, or remove it
+    /// List or clear the cache
     #[command(after_help = CACHE_EXAMPLE, arg_required_else_help = true)]
     Cache(CacheArgs),
-    /// Print a script that completes words of command lines in a shell
+    /// Print a script that completes command lines in a shell
     #[command(after_help = COMPLETIONS_EXAMPLE, arg_required_else_help = true)]
     Completions(CompletionsArgs),
+    /// Read the documentation, which is a part of the program
+    #[command(after_help = DOCS_EXAMPLE)]
+    Docs(DocsArgs),
     /// Write a manual page for each command
     #[command(after_help = MAN_EXAMPLE, arg_required_else_help = true)]
     Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DocsArgs {
+    /// Page to open, such as howto/leaks or leaks; without it the start page
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: Option<String>,
+    /// Print the page as text; without a topic list all pages
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Write the pages to this folder instead of opening them
+    #[arg(long, value_name = "FOLDER", conflicts_with = "plain")]
+    pub(crate) out: Option<PathBuf>,
+    /// Do not start a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,42 +1,45 @@
 //! Examples below the help of commands.
 
 pub(crate) const ROOT_EXAMPLE: &str = "\
-Example:
-  etwkit info slow-login.etl.zip     what was recorded, on which machine, and is it intact
+Examples:
+  etwkit diagnose slow.etl
+  etwkit view slow.etl
+  etwkit dump wait --process explorer --chain slow.etl
+  etwkit diff good.etl slow.etl
 
-Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 130 interrupted
-Defaults for options: a file of lines such as time-format = utc, see docs/config.md";
+Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 3 --fail-on matched, 130 interrupted
+'etwkit COMMAND -h' is short, 'etwkit COMMAND --help' is complete. Defaults for options: etwkit docs config";
 
 pub(crate) const STRACE_EXAMPLE: &str = "\
 It needs the kernel keywords SYSCALL+CSWITCH+PROC_THREAD+LOADER. Options of dump syscall say more: percentiles, stacks, JSON.
 
-Example:
+Examples:
   etwkit strace -p setup.exe -e 'NtCreateFile,NtOpenFile' -Z slow-setup.etl
   etwkit strace -c slow-setup.etl     how often each function was called, and how long that took";
 
 pub(crate) const CACHE_EXAMPLE: &str = "\
 Traces that are asked are extracted into the cache first; it keeps at most 20 GB, those that were asked longest ago go first.
 
-Example:
+Examples:
   etwkit cache list
   etwkit cache clear --older-than 30     what was not asked for 30 days
   etwkit cache clear 'slow-*'            what was made of traces of such names";
 
 pub(crate) const LAB_EXAMPLE: &str = "\
-What each workload is about: docs/lab.md; what the case studies measured: docs/lab/. Recorded on Windows it is a trace with a known cause.
+What each workload is about: etwkit docs lab; what the case studies measured: docs/lab/. Recorded on Windows it is a trace with a known cause.
 
-Example:
+Examples:
   etwkit lab process-create                        1000 processes that live at the same time
   etwkit lab write-files /tmp/files --mode parallel --threads 4
   etwkit run Write --record file --timing printed -- etwkit lab write-files out";
 
 pub(crate) const CUT_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit cut slow-login.etl.zip --range 12..14.5 --out login.etl     every question on it answers as with --range 12..14.5
   etwkit cut slow-login.etl --process 'winlogon;userinit' --redact --out mail.etl";
 
 pub(crate) const RECORD_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit record profiles --question wait     which profiles answer it
   etwkit record start cswitch file           the last events are kept in memory
   etwkit record stop SlowDialog              writes SlowDialog_MACHINE.03-07-2023.23-21-41.etl
@@ -46,30 +49,37 @@ pub(crate) const RUN_EXAMPLE: &str = "\
 What the command prints goes to the error stream. Exit code 1 says that a run failed: its command ended with another exit code than 0,
 took longer than --timeout, or printed no duration.
 
-Example:
+Examples:
   etwkit run CreateFiles --repeat 5 --matrix threads=1,2,4 --before 'rm -rf out' --csv runs.csv -- writer out --threads {threads}
   etwkit run Import --timing printed -- ./import.sh     the last duration that it prints, as in \"done in 12.04 s\"";
 
 pub(crate) const COMPLETIONS_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit completions bash > ~/.local/share/bash-completion/completions/etwkit";
 
+pub(crate) const DOCS_EXAMPLE: &str = "\
+Examples:
+  etwkit docs                   opens the documentation in the browser
+  etwkit docs leaks             opens the page about leaks
+  etwkit docs --plain           lists all pages
+  etwkit docs --plain waits     prints a page";
+
 pub(crate) const MAN_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit man ~/.local/share/man/man1";
 
 pub(crate) const INFO_EXAMPLE: &str = "\
 Several files are read as one session: parts of one recording, such as those of a kernel and a user logger. Traces of
 different recordings are asked one by one; `etwkit dump` takes each file as a trace of its own. - is the standard input.
 
-Example:
+Examples:
   etwkit info slow-login.etl
   etwkit info --json app.etl app.kernel.etl     two files of one session";
 
 pub(crate) const EVENTS_EXAMPLE: &str = "\
 Several files are read as one session, their events in one order of time. - is the standard input.
 
-Example:
+Examples:
   etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
   etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
   etwkit events --tmf formats --manifest Contoso.man driver.etl
@@ -79,14 +89,14 @@ Example:
   etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
 
 pub(crate) const EXTRACT_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit extract slow-login.etl                        makes slow-login.etwx beside it
   etwkit extract --detail summary --jobs 4 nightly --out extracts
   etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
   etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
 
 pub(crate) const DUMP_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit dump cpu slow-login.etwx
   etwkit dump cpu --process 'cmd;explorer' --methods '*' --wait 10ms.. --top 5 slow-login.etwx
   etwkit dump disk --dir-level 2 --range 10s..12.5s slow-login.etwx
@@ -95,7 +105,7 @@ Example:
   etwkit dump overview @slow.txt                 a path, folder or pattern on each line of slow.txt";
 
 pub(crate) const DIAGNOSE_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit diagnose slow-login.etl
   etwkit diagnose --details --rules team.sql slow-login.etwx
   etwkit diagnose --explain filter-scan     what a rule looks for, and its thresholds";
@@ -103,26 +113,26 @@ Example:
 pub(crate) const EXPLAIN_EXAMPLE: &str = "\
 Each extract is a run; summaries are enough. The names of tests say how long these took (NAME_1234ms…).
 
-Example:
+Examples:
   etwkit explain 'nightly/**/*.etwx'
   etwkit explain --process ReportTest.exe --html nightly.html nightly
   etwkit explain --metric mark-to-mark --from-mark 'Login*' --to-mark Desktop nightly
   etwkit explain --table causes --csv causes.csv nightly";
 
 pub(crate) const DIFF_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit diff good.etl slow.etl                     between the marks of both, if there are some
   etwkit diff good.etwx slow.etwx --process FileWriter.exe
   etwkit diff run.etwx --range 1..3 --range 4..6    two parts of one trace
   etwkit diff good.etwx slow.etwx --table settings --json";
 
 pub(crate) const PATH_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit critical-path --process bash.exe slow-login.etwx
   etwkit critical-path --process 4711 --thread 4720 --range 2.5..4 --tree slow-login.etwx";
 
 pub(crate) const SQL_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'
   etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
   etwkit sql good.etwx bad.etwx 'SELECT trace_id, count(*) FROM disk_io GROUP BY 1' --format csv --out io.csv
@@ -130,10 +140,10 @@ Example:
   etwkit sql --file slowest.sql --format arrow @nightly.txt | python3 chart.py
   etwkit sql --show-schema process
 
-The tables, functions and the library are described in docs/sql.md, everything else in docs/sql-use.md.";
+The tables, functions and the library are described in etwkit docs sql, everything else in etwkit docs sql-use.";
 
 pub(crate) const CONSOLE_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit console slow-login.etwx
   > dump cpu --top 5                    the commands of etwkit, without naming the extract
   > .dump cpu -topn 5                   those of ETWAnalyzer
@@ -144,42 +154,42 @@ Lines of a pipe or file are run one after the other; the exit code is then that 
 pub(crate) const VIEW_EXAMPLE: &str = "\
 The page is served on the loopback address alone, and asks with a token that is in the link. Nothing leaves the machine.
 
-Example:
+Examples:
   etwkit view slow-login.etl
   etwkit view --finding 1 slow-login.etl at what made it slow, as etwkit diagnose finds it
   etwkit view                            a page that opens traces
   etwkit view --no-open slow-login.etwx  only prints the link";
 
 pub(crate) const MCP_EXAMPLE: &str = "\
-Example:
-  etwkit mcp                             in the settings of an agent, see docs/mcp.md
+Examples:
+  etwkit mcp                             in the settings of an agent, see 'etwkit docs mcp'
   etwkit mcp --http 127.0.0.1:8765       prints the token that requests need";
 
 pub(crate) const EXPORT_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit export slow-login.etwx                             lists the processes
   etwkit export --pid 4711 slow-login.etwx                  open slow-login_cmd_4711.speedscope in www.speedscope.app
   etwkit export --process 'cmd;explorer' --per-thread --range 2.5..4 slow-login.etwx
   etwkit export --format svg --all-processes slow-login.etwx
   etwkit export --format perfetto --all-processes slow-login.etwx   a timeline for ui.perfetto.dev
   etwkit export --format pcapng capture.etl                 packets of pktmon or netsh trace, for Wireshark
-  etwkit export --profile cpu --out tables slow-login.etwx  tables of Windows Performance Analyzer, see docs/wpaexporter.md";
+  etwkit export --profile cpu --out tables slow-login.etwx  tables of Windows Performance Analyzer, see 'etwkit docs wpaexporter'";
 
 pub(crate) const WPAEXPORTER_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit wpaexporter -profile disc.wpaProfile -prefix disc_ -i slow-login.etl
   etwkit wpaexporter -h     what becomes of each option
 
 In our own words: etwkit export --profile disc.wpaProfile --prefix disc_ slow-login.etl";
 
 pub(crate) const DEMO_EXAMPLE: &str = "\
-Example:
-  etwkit demo                             writes etwkit-demo/git-bash.etl and asks why Git Bash is slow
-  etwkit demo --no-open                   without offering the page at the end
-  etwkit dump overview slow-login.etl     where to begin with a trace of yours";
+Examples:
+  etwkit demo                   writes etwkit-demo/git-bash.etl and finds out why Git Bash is slow
+  etwkit demo --no-open         without offering the page at the end
+  etwkit diagnose slow.etl      the first command for your own trace";
 
 pub(crate) const SYNTH_EXAMPLE: &str = "\
-Example:
+Examples:
   etwkit synth list
   etwkit synth write office --out office.etl --scale 60     and office.truth.json
   etwkit synth write git-bash --out bash.etl                and bash.truth.json and the folder bash.symbols

@@ -15,6 +15,7 @@ mod console;
 mod context;
 mod examples;
 mod extracts;
+mod help;
 mod input;
 mod options;
 mod printer;
@@ -27,7 +28,8 @@ mod time_range;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
+use clap::error::ErrorKind;
 
 pub use etwkit_terminal::Exit;
 pub use etwkit_terminal::escape::{json_text, text};
@@ -168,15 +170,18 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     // Before the arguments are parsed: errors about them also use the colors that they choose.
     printer.choose_colors(style::choice(args));
     let args = &config::with_defaults(args, Cli::command, etwkit_query::nearest)?;
-    match Cli::try_parse_from(args) {
+    match cli::read(args) {
         Ok(cli) => dispatch(&cli, printer),
         Err(usage) if usage.use_stderr() => {
             let text = usage.render().to_string();
             Err(Usage(cli::with_suggestion(&usage, text)).into())
         }
         // The parser returns --help and --version as errors, but they are answers.
-        Err(help) => {
-            printer.block(&help.render().to_string())?;
+        Err(answer) => {
+            let is_help = answer.kind() == ErrorKind::DisplayHelp;
+            let short = is_help.then(|| help::short(cli::command(), args)).flatten();
+            let text = short.unwrap_or_else(|| answer.render().to_string());
+            printer.block(&text)?;
             Ok(Exit::Answered)
         }
     }
@@ -224,6 +229,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Wpaexporter(args) => etwkit_wpa::wpaexporter(args, printer),
         Command::View(args) => commands::view::run(args, printer),
         Command::Completions(args) => commands::shell::completions(args, printer),
+        Command::Docs(args) => commands::docs::run(args, printer),
         Command::Man(args) => commands::shell::man(args, printer),
     }
 }

@@ -18,7 +18,12 @@ pub(crate) struct NameArgs {
     /// Call processes as the rules of this file do (ProcessRenameRules.xml of ETWAnalyzer).
     /// default: the file that ETWKIT_RENAME_RULES names, else rules that name four services; none:
     /// by their executables, as without this option
-    #[arg(long, value_name = "FILE|default|none", global = true)]
+    #[arg(
+        long,
+        value_name = "FILE|default|none",
+        global = true,
+        display_order = 899
+    )]
     rename_rules: Option<PathBuf>,
 }
 

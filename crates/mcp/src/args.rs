@@ -1,6 +1,7 @@
 //! Arguments of the command.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -12,6 +13,9 @@ pub struct McpArgs {
     /// ETWKIT_MCP_TOKEN
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
     pub http: Option<SocketAddr>,
+    /// Only traces and extracts in this folder can be opened; can be repeated
+    #[arg(long, value_name = "FOLDER", conflicts_with = "etwanalyzer")]
+    pub folder: Vec<PathBuf>,
     /// Offer the tools of ETWAnalyzer (etw_load, etw_dump_cpu …), too
     #[arg(long)]
     pub etwanalyzer: bool,

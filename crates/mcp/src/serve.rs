@@ -2,6 +2,7 @@
 //! is pressed.
 
 use std::io::{Read as _, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +33,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The address cannot be listened on, the system starts no threads, or the answer cannot be
 /// written.
 pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Write) -> Result<Exit> {
-    let shared = Shared::new(engine, all(args.etwanalyzer), run_line);
+    let folders = real_folders(&args.folder)?;
+    let shared = Shared::new(engine, all(args.etwanalyzer), folders, run_line);
     // Two threads pass messages on; each request has a thread of its own.
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
@@ -47,6 +49,18 @@ pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Writ
     // any more.
     runtime.shutdown_background();
     exit
+}
+
+/// Returns folders without links in their paths.
+fn real_folders(folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut real = Vec::new();
+    for folder in folders {
+        let place = folder.canonicalize();
+        let place = place.with_context(|| format!("cannot open {}", folder.display()))?;
+        anyhow::ensure!(place.is_dir(), "{} is not a folder", folder.display());
+        real.push(place);
+    }
+    Ok(real)
 }
 
 /// Serves through a pipe: a thread reads the standard input, which blocks, and this thread has the

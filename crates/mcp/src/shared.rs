@@ -1,16 +1,16 @@
 //! State that all calls share, and state of a single call.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use etwkit_engine::{Asking, Engine};
 use etwkit_query::Session;
-use etwkit_server::{Desk, Limits, Running};
+use etwkit_server::{Desk, Limits, Running, said};
 use etwkit_terminal::Exit;
 
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::tool::Tool;
 use crate::traces::{Trace, Traces};
 
@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) desk: Desk,
     pub(crate) tools: Vec<Tool>,
     pub(crate) traces: Traces,
+    /// Folders whose files may be opened, without links in their paths; empty if all may.
+    folders: Vec<PathBuf>,
     /// Files that `etw_load` has loaded.
     pub(crate) loaded: Mutex<Vec<PathBuf>>,
     /// The page, after the first request for a link.
@@ -42,9 +44,15 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(engine: Engine, tools: Vec<Tool>, run_line: RunLine) -> Arc<Self> {
+    pub(crate) fn new(
+        engine: Engine,
+        tools: Vec<Tool>,
+        folders: Vec<PathBuf>,
+        run_line: RunLine,
+    ) -> Arc<Self> {
         Arc::new(Self {
             engine,
+            folders,
             desk: Desk::new(Limits::default().question_bytes),
             tools,
             traces: Traces::default(),
@@ -52,6 +60,30 @@ impl Shared {
             page: Mutex::default(),
             run_line,
         })
+    }
+
+    /// Checks that a file is in one of the folders that were named. Links count as what they lead to.
+    ///
+    /// # Errors
+    /// It is in none of them.
+    pub(crate) fn check_place(&self, path: &Path) -> Result<()> {
+        if self.folders.is_empty() {
+            return Ok(());
+        }
+        let real = path
+            .canonicalize()
+            .map_err(|error| Problem::bad(said(&error)))?;
+        if self.folders.iter().any(|folder| real.starts_with(folder)) {
+            return Ok(());
+        }
+        let folders: Vec<String> = self
+            .folders
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect();
+        let message = format!("{} may not be opened", path.display());
+        let hint = format!("this server opens files in {}", folders.join(", "));
+        Err(Problem::bad(message).with_hint(hint))
     }
 
     /// Keeps extracts open, since they are queried again and again.

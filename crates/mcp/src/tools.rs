@@ -253,6 +253,7 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
             "name a trace (.etl, .zip, .7z, .diagsession) or an extract (.etwx) by its whole path",
         ));
     }
+    call.shared.check_place(&path)?;
     let (traces, mut notes) = (&call.shared.traces, Vec::new());
     let trace = match traces.find(&path) {
         Some(open) => open,

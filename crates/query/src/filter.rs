@@ -177,14 +177,24 @@ impl ProcessPattern {
 }
 
 /// Splits the name and process id of a process as answers print it: `cmd.exe(1234)`,
-/// `cmd.exe (1234)`, with marks for its start and end after it as in `cmd.exe (1234) +-`, or with
-/// the number of its instance as in `cmd.exe (1234#2)`.
+/// `cmd.exe (1234)`, with marks for its start and end after it as in `cmd.exe (1234) +-`, with
+/// the number of its instance as in `cmd.exe (1234#2)`, or with its arguments as in
+/// `cmd.exe(1234) /c build.cmd`.
 fn printed(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_end_matches(['+', '-']).trim_end();
-    let (name, pid) = text.strip_suffix(')')?.rsplit_once('(')?;
-    let (pid, instance) = pid.split_once('#').unwrap_or((pid, "1"));
+    let is_end = |rest: &str| rest.is_empty() || rest.starts_with([' ', '+', '-']);
+    text.match_indices('(').find_map(|(at, _)| {
+        let (name, behind) = text.split_at(at);
+        let (number, rest) = behind.strip_prefix('(')?.split_once(')')?;
+        let pid = process_id(number)?;
+        is_end(rest).then(|| (name.trim_end(), pid))
+    })
+}
+
+/// Returns the process id of `1234` or of `1234#2`, the second process with this id.
+fn process_id(text: &str) -> Option<&str> {
+    let (pid, instance) = text.split_once('#').unwrap_or((text, "1"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number(pid) && is_number(instance)).then(|| (name.trim_end(), pid))
+    (is_number(pid) && is_number(instance)).then_some(pid)
 }
 
 /// A filter on processes: `cmd;1234;!cmd.exe(77)`.
@@ -323,6 +333,17 @@ mod tests {
             ("cmd.exe (1024#2)", Some("cmd.exe"), Some(1024), true),
             ("cmd.exe (1024)", Some("cmd.exe"), Some(1025), false),
             ("!cmd.exe (1024)", Some("cmd.exe"), Some(1024), false),
+            // With the arguments.
+            (
+                "cmd.exe(1024) /c (a) build.cmd",
+                Some("cmd.exe"),
+                Some(1024),
+                true,
+            ),
+            ("cmd.exe (1024) +- /c x", Some("cmd.exe"), Some(1024), true),
+            ("cmd.exe(1024) - /c x", Some("cmd.exe"), Some(1024), true),
+            ("cmd.exe(1024) /c x", Some("cmd.exe"), Some(1025), false),
+            ("cmd.exe(1024)x", Some("cmd.exe"), Some(1024), false),
             (
                 "svchost Event Log (7)",
                 Some("svchost Event Log"),

@@ -1,7 +1,7 @@
 //! Messages for an answer without rows: the given options, the values that exist, and the likely
 //! intended ones.
 
-use etwkit_base::digits;
+use etwkit_base::{digits, shell};
 
 use crate::Session;
 use crate::dump::trace::TraceInfo;
@@ -114,12 +114,27 @@ fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
         (name, _) => name.clone(),
     };
     let names: Vec<String> = all.iter().filter_map(called).collect();
-    Ok(Some(none_fits(
-        ("process", "processes"),
-        filter,
-        &names,
-        all.len(),
-    )))
+    let message = none_fits(("process", "processes"), filter, &names, all.len());
+    let is_process = |name: &str| {
+        let wanted = ProcessFilter::parse(name);
+        all.iter()
+            .any(|row| wanted.matches(row.name.as_deref(), pid(row)))
+    };
+    Ok(Some(match name_and_arguments(filter) {
+        Some((name, arguments)) if is_process(name) => {
+            let name = shell::quoted_pattern(name);
+            let arguments = shell::quoted_pattern(&format!("*{arguments}*"));
+            format!("{message}; a name has no arguments: --process {name} --cmdline {arguments}")
+        }
+        _ => message,
+    }))
+}
+
+/// Splits `editor.exe report.docx`, in which a program is named with what it was started with.
+fn name_and_arguments(filter: &str) -> Option<(&str, &str)> {
+    let (name, arguments) = filter.split_once(' ')?;
+    let arguments = arguments.trim();
+    (!arguments.is_empty()).then_some((name, arguments))
 }
 
 /// Returns a message that none of these texts passes a filter, with similar ones.

@@ -138,7 +138,7 @@ export function Header({ isTrace }: { isTrace: boolean }) {
             <Toggle label="View below" icon="bottom" on={isViewOpen} />
             <Toggle
               label="Inspector"
-              title="Inspector: opens beside a moment that you choose"
+              title="Inspector: shows the moment that you choose"
               icon="side"
               on={isInspectorOpen}
             />

@@ -13,7 +13,7 @@ const STATES: [string, string][] = [
 export function StateKey() {
   return (
     <details class="state-key-button">
-      <summary title="Colours of lanes">Key</summary>
+      <summary title="Colors of lanes">Key</summary>
       <Key />
     </details>
   );
@@ -21,7 +21,7 @@ export function StateKey() {
 
 function Key() {
   return (
-    <ul class="state-key" aria-label="Colours of lanes">
+    <ul class="state-key" aria-label="Colors of lanes">
       {STATES.map(([token, words]) => (
         <li key={token}>
           <i class="swatch" style={{ "--swatch": `var(--${token})` }} />

@@ -33,6 +33,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "ui-hang",
     "unused-start",
     "switch-cpu-only",
+    "samples-missing",
     "registry-storm",
     "tracing-cost",
     "certificate-wait",

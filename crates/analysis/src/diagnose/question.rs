@@ -1,7 +1,9 @@
 //! Diagnosis as a question: the first line is the costliest finding as a sentence.
 
 use etwkit_query::Session;
-use etwkit_query::question::{Answer, Files, FilesError, Form, Line, OptionError, Question, Shows};
+use etwkit_query::question::{
+    Answer, Example, Files, FilesError, Form, Line, OptionError, Question, Shows,
+};
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow};
@@ -13,6 +15,18 @@ use crate::Result;
 impl Question for DiagnoseRequest {
     const NAME: &'static str = "diagnose";
     const SENTENCE: &'static str = "What made it slow: findings of rules, the costliest first";
+    const USUAL: &'static [&'static str] =
+        &["rule", "rules", "cost", "no-notes", "table", "fail-on"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "the likely causes, the costliest first",
+        },
+        Example {
+            words: "--fail-on 500ms slow.etl",
+            answer: "exit code 3 if a cause costs more",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let sql: Vec<String> = self
@@ -100,8 +114,18 @@ pub(super) fn headline(findings: &[FindingRow], rules: &[RuleRow]) -> String {
     match findings.iter().find(|finding| finding.cost_ns.is_some()) {
         Some(finding) => finding.sentence.clone(),
         None => {
+            let found = what_is_found(findings.len());
             let all = rules.len();
-            format!("No known cause was found: {checked} of {all} rules could be checked")
+            format!("{found}: {checked} of {all} rules could be checked")
         }
+    }
+}
+
+/// The beginning of the headline where no finding has a cost; notes are no cause of lost time.
+fn what_is_found(notes: usize) -> String {
+    match notes {
+        0 => "No known cause was found".to_owned(),
+        1 => "No cause of lost time was found, only a note".to_owned(),
+        _ => format!("No cause of lost time was found, only {notes} notes"),
     }
 }

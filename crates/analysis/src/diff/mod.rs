@@ -21,7 +21,9 @@ mod view;
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::rows::Field;
-use etwkit_query::question::{Answer, Form, OptionError, Question, Words, fields, group, option};
+use etwkit_query::question::{
+    Answer, Example, Form, OptionError, Question, Words, fields, group, option,
+};
 
 pub use parts::Parts;
 pub use rows::{
@@ -126,6 +128,18 @@ impl Question for DiffRequest {
     const NAME: &'static str = "diff";
     const SENTENCE: &'static str =
         "Two traces, or two parts of one, side by side: what explains that one takes longer";
+    const USUAL: &'static [&'static str] =
+        &["table", "from-mark", "to-mark", "align", "noise", "fail-on"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "good.etl slow.etl",
+            answer: "what explains that one takes longer",
+        },
+        Example {
+            words: "--process setup --table methods good.etl slow.etl",
+            answer: "methods of setup.exe side by side",
+        },
+    ];
     const OF_ALL: bool = true;
 
     fn form(&self) -> Form<Self> {

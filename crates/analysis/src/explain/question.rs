@@ -1,7 +1,9 @@
 //! The declared question: its tables, and the lines above them.
 
 use etwkit_query::Session;
-use etwkit_query::question::{Above, Answer, Form, Line, OptionError, Question, Shows, fields};
+use etwkit_query::question::{
+    Above, Answer, Example, Form, Line, OptionError, Question, Shows, fields,
+};
 
 use super::causes::Cause;
 use super::rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
@@ -17,6 +19,17 @@ impl Question for ExplainRequest {
     const NAME: &'static str = "explain";
     const SENTENCE: &'static str =
         "What goes with the slow ones of many runs, and which cannot be compared";
+    const USUAL: &'static [&'static str] = &["metric", "table", "from-mark", "to-mark"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "runs/",
+            answer: "what the slow runs have in common",
+        },
+        Example {
+            words: "--metric cpu runs/",
+            answer: "what goes with high use of the CPU",
+        },
+    ];
     const OF_ALL: bool = true;
 
     fn form(&self) -> Form<Self> {

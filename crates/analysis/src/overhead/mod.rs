@@ -18,7 +18,7 @@ use etwkit_query::filter::TextFilter;
 use etwkit_query::functions::default_tags;
 use etwkit_query::question::Format::{FineMilliseconds, Fixed, Megabytes, Whole, Word};
 use etwkit_query::question::{
-    Answer, Column, Form, Line, OptionError, Question, Tagging, View, group, option,
+    Answer, Column, Example, Form, Line, OptionError, Question, Tagging, View, group, option,
 };
 use etwkit_query::range::{Range, Unit};
 
@@ -174,6 +174,17 @@ const DISK: Recorded = Recorded::rows("disk_io", "disk I/O", SAMPLES.how);
 impl Question for OverheadRequest {
     const NAME: &'static str = "overhead";
     const SENTENCE: &'static str = "What products cost: virus scanners, drivers and tracing, in their own threads and in others";
+    const USUAL: &'static [&'static str] = &["product", "watts"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "what products cost",
+        },
+        Example {
+            words: "--product \"*defender*\" --show-stack slow.etl",
+            answer: "where Defender runs",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let answer = |asked: &Self, session: &Session| asked.sum_up(session);

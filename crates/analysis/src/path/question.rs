@@ -4,7 +4,7 @@ use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::{Error, Top};
 use etwkit_query::question::Format::FineMilliseconds;
-use etwkit_query::question::{Answer, Form, Line, Question, fields};
+use etwkit_query::question::{Answer, Example, Form, Line, Question, fields};
 use etwkit_query::time_format::seconds;
 
 use super::rows::{Node, ProcessShare, Segment, Share};
@@ -29,6 +29,17 @@ impl Question for PathRequest {
     const NAME: &'static str = "critical-path";
     const SENTENCE: &'static str = "What a process or thread spent its time on, \
                                     with each wait replaced by what the thread did that ended it";
+    const USUAL: &'static [&'static str] = &["thread", "tree", "by-process", "sums"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "--process setup slow.etl",
+            answer: "what the start of setup.exe consists of",
+        },
+        Example {
+            words: "--process setup --tree slow.etl",
+            answer: "the same as a tree of calls",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         // The SQL is the query for context switches, along which a path is followed from row to

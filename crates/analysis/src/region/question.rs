@@ -3,8 +3,8 @@
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Whole, Word};
 use etwkit_query::question::{
-    Answer, Column, Descriptions, Files, FilesError, Form, Line, ProcessCell, Question, Ranked,
-    Value, View,
+    Answer, Column, Descriptions, Example, Files, FilesError, Form, Line, ProcessCell, Question,
+    Ranked, Value, View,
 };
 
 use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, RegionSort};
@@ -202,6 +202,17 @@ impl Question for RegionRequest {
     const ALIASES: &'static [&'static str] = &["regions"];
     const SENTENCE: &'static str = "Regions of interest: what lasted from which event to which, \
                                     as a file of Windows Performance Analyzer defines it";
+    const USUAL: &'static [&'static str] = &["regions", "region", "instance", "open", "duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "--regions login.xml slow.etl",
+            answer: "regions that a file defines",
+        },
+        Example {
+            words: "--regions login.xml --duration 1s.. slow.etl",
+            answer: "those that lasted for long",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         // The SQL is the query for the events; instances are found in them.

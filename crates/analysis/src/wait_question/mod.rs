@@ -6,7 +6,9 @@ mod sums;
 
 use etwkit_query::DEFAULT_TAG_SET;
 use etwkit_query::dump::{ProcessQuery, Top};
-use etwkit_query::question::{Among, Form, Question, Tagging, Words, fields, group, option};
+use etwkit_query::question::{
+    Among, Example, Form, Question, Tagging, Words, fields, group, option,
+};
 use etwkit_query::range::{Range, Unit};
 
 use crate::chain::{ChainRequest, ChainRow};
@@ -192,6 +194,23 @@ impl Question for WaitQuestion {
     const NAME: &'static str = "wait";
     const SENTENCE: &'static str =
         "What threads waited for, and who ended it: sums, single waits, chains of waits";
+    const USUAL: &'static [&'static str] = &[
+        "thread", "reason", "method", "tag", "chain", "wait", "count",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "what threads waited for",
+        },
+        Example {
+            words: "--process explorer --chain slow.etl",
+            answer: "its longest waits with their causes",
+        },
+        Example {
+            words: "--by readying --process explorer slow.etl",
+            answer: "who ended the waits",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = match self.by {

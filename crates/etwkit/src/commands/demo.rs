@@ -1,11 +1,12 @@
-//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and
-//! the questions that find the cause.
+//! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, its
+//! diagnosis, and the proof.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Parser;
+use etwkit_base::shell;
 use etwkit_terminal::Exit;
 
 use super::{extract, synth, view};
@@ -16,21 +17,22 @@ use crate::printer::Printer;
 const SCENARIO: &str = "git-bash";
 const SCALE: u32 = 1;
 
-/// The questions of the tour, and the commands that answer them; the extract is appended.
-const QUESTIONS: [(&str, &[&str]); 5] = [
+/// The steps of the tour from the sentence to its proof, and the commands that print them; the
+/// extract is appended.
+const STEPS: [(&str, &[&str]); 5] = [
     (
-        "Git Bash takes ten seconds to open. Which process used the processors?",
-        &["dump", "cpu", "--top", "4", "--no-cmdline"],
+        "1. Git Bash takes ten seconds to open. What are the likely causes?",
+        &["diagnose", "--top", "1"],
     ),
     (
-        "Nearly idle: so somebody waits. What does the shell wait for?",
+        "2. A filter driver. For what does the shell itself wait?",
         &[
             "dump",
             "cpu",
             "--process",
             "bash",
             "--stack-tags",
-            "!Other",
+            "*",
             "--sort-by",
             "wait",
             "--top",
@@ -40,7 +42,7 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
         ],
     ),
     (
-        "For a filter driver, when it starts programs. Who ends the waits inside of CreateProcess?",
+        "3. For this driver, when it starts programs. Which threads end the waits in CreateProcess?",
         &[
             "dump",
             "wait",
@@ -54,7 +56,7 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
         ],
     ),
     (
-        "A scanner. The longest of these waits, in which call, and what the scanner waited for meanwhile:",
+        "4. Threads of a virus scanner. What did the scanner do during the longest of these waits?",
         &[
             "dump",
             "wait",
@@ -66,7 +68,7 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
         ],
     ),
     (
-        "All the time of the window, each wait replaced by what the thread did that ended it:",
+        "5. The whole time of the window, each wait replaced by the work of the thread that ended it:",
         &["critical-path", "--process", "mintty", "--by-process"],
     ),
 ];
@@ -82,19 +84,12 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     }
     let extract = extract::one_file(&trace)?;
     printer.line(&format!("Extracted it: {}", extract.display()))?;
-    for (question, command) in QUESTIONS {
+    for (step, command) in STEPS {
         printer.line("")?;
-        printer.heading(question)?;
-        let words = command.iter().map(|word| {
-            if word.contains(['*', ';', '!']) {
-                format!("'{word}'")
-            } else {
-                (*word).to_owned()
-            }
-        });
+        printer.heading(step)?;
         printer.line(&format!(
             "$ etwkit {} {}",
-            words.collect::<Vec<_>>().join(" "),
+            shell::joined_patterns(command),
             extract.display()
         ))?;
         let line = ["etwkit"]
@@ -105,7 +100,7 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         crate::dispatch(&Cli::try_parse_from(line)?, printer)?;
     }
     printer.line("")?;
-    printer.line("For a trace of your own begin with: etwkit dump overview slow.etl")?;
+    printer.line("Next, with a trace of your own: etwkit diagnose slow.etl")?;
     if !args.no_open && printer.width().is_some() && wants_page(printer)? {
         return view::run(&ViewArgs::of(&extract), printer);
     }

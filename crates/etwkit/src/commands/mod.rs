@@ -5,6 +5,7 @@ mod counts;
 pub(crate) mod damage;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod docs;
 pub(crate) mod dump;
 pub(crate) mod events;
 pub(crate) mod export;

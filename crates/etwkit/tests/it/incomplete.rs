@@ -252,6 +252,10 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
             ],
         ),
         (
+            &["cpu", "--process", "beta.exe -v C:\\in.txt"],
+            &["a name has no arguments: --process beta.exe --cmdline \"*-v C:\\in.txt*\""],
+        ),
+        (
             &["cpu", "--methods", "kernl32*"],
             &["no method fits kernl32* (there are "],
         ),

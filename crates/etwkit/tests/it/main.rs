@@ -19,6 +19,7 @@ mod declared;
 mod described;
 mod diagnosis;
 mod dump;
+mod dump_boot;
 mod dump_service;
 mod dump_small;
 mod dump_timer;

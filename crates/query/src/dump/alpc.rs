@@ -6,7 +6,9 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{
+    Among, Column, Example, Form, Question, Ranked, View, frames, group, option,
+};
 use crate::range::{Range, Unit};
 
 const PORTS: Among = Among::Texts(
@@ -204,6 +206,17 @@ impl Question for AlpcRequest {
     const NAME: &'static str = "alpc";
     const SENTENCE: &'static str =
         "Messages of ALPC: who called which service, and how long callers waited";
+    const USUAL: &'static [&'static str] = &["receiver", "port", "wait"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "the services that callers waited for longest",
+        },
+        Example {
+            words: "--by sender --process explorer slow.etl",
+            answer: "whom Explorer called",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

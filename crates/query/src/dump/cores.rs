@@ -6,7 +6,7 @@ use super::rows::Field;
 use super::sql::ProcessQuery;
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::question::{Answer, Form, Line, Question, Shows, Words, fields, group, option};
+use crate::question::{Answer, Example, Form, Line, Question, Shows, Words, fields, group, option};
 
 pub use super::cores_rows::{ClassRow, CoreRow, MethodClassRow, PriorityRow, StateRow};
 
@@ -73,6 +73,17 @@ impl Question for CoresRequest {
     const NAME: &'static str = "cores";
     const SENTENCE: &'static str =
         "Kinds of cores, their speeds and idle states, and who used them";
+    const USUAL: &'static [&'static str] = &["table", "methods"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "cores, speeds, idle states, and who used which kind",
+        },
+        Example {
+            words: "--table processes slow.etl",
+            answer: "programs on P-cores and E-cores",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         // `--show-sql` prints the questions of all tables; each is named by a comment.

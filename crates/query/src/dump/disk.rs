@@ -7,7 +7,7 @@ use super::sql::{ProcessQuery, filtered, text_condition};
 use super::{Recorded, Result, Top, TopProcesses, ask};
 use crate::Session;
 use crate::question::Format::Seconds;
-use crate::question::{Among, Answer, Form, Line, Question, group, option};
+use crate::question::{Among, Answer, Example, Form, Line, Question, group, option};
 use crate::range::{Range, Unit};
 
 const PATHS: Among = Among::Texts("file", "files", "SELECT path AS text FROM disk_file");
@@ -127,6 +127,29 @@ declare! {
 impl Question for DiskRequest {
     const NAME: &'static str = "disk";
     const SENTENCE: &'static str = "Disk I/O by folder or file";
+    const USUAL: &'static [&'static str] = &[
+        "dir-level",
+        "per-process",
+        "file",
+        "operation",
+        "read-time",
+        "write-time",
+        "total-time",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "folders by time of the disk",
+        },
+        Example {
+            words: "--dir-level 3 --process msbuild slow.etl",
+            answer: "folders down to the third level",
+        },
+        Example {
+            words: "--by priority slow.etl",
+            answer: "what waited with low priority",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::made::<DiskRow>(self.sql(), |asked: &Self, session| {

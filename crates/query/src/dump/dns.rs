@@ -5,7 +5,7 @@ use super::dns_view::{Asked, NAMES};
 use super::group::Top;
 use super::sql::ProcessQuery;
 use crate::question::Format::Seconds;
-use crate::question::{Among, Form, Line, Question, Sums, group, option};
+use crate::question::{Among, Example, Form, Line, Question, Sums, group, option};
 use crate::range::{Range, Unit};
 
 const QUERIED: Among = Among::Texts("name", "names", "SELECT name AS text FROM dns_query");
@@ -121,6 +121,24 @@ pub(super) const DNS: Recorded = Recorded::rows(
 impl Question for DnsRequest {
     const NAME: &'static str = "dns";
     const SENTENCE: &'static str = "DNS queries by name";
+    const USUAL: &'static [&'static str] = &[
+        "query",
+        "time",
+        "total-by",
+        "show-process",
+        "show-adapter",
+        "show-return-code",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "names by the time of their queries",
+        },
+        Example {
+            words: "--time 1s.. --show-adapter slow.etl",
+            answer: "slow queries and their network adapters",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

@@ -5,7 +5,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Microseconds, Moment, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -150,6 +150,17 @@ impl Question for DpcRequest {
     const NAME: &'static str = "dpc";
     const SENTENCE: &'static str =
         "DPCs and interrupts: which driver took the processors, and how long";
+    const USUAL: &'static [&'static str] = &["driver", "kind", "cpu", "duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "drivers by time in DPCs and interrupts",
+        },
+        Example {
+            words: "--by cpu slow.etl",
+            answer: "the processors that they took",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {

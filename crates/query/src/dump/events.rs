@@ -8,7 +8,9 @@ use super::sql::{
 use super::stacked::{STACK, Stacked, lines, with_stacks};
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, Process, Whole, Word};
-use crate::question::{Answer, Column, Form, Question, Ranked, Value, View, group, option};
+use crate::question::{
+    Answer, Column, Example, Form, Question, Ranked, Value, View, group, option,
+};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -170,6 +172,17 @@ impl Question for EventsRequest {
     const NAME: &'static str = "events";
     const SENTENCE: &'static str =
         "Events that no other question is about: by name, or each with its fields";
+    const USUAL: &'static [&'static str] = &["provider", "event", "fields", "tid"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "how often each event occurred",
+        },
+        Example {
+            words: "--provider \"*Kernel-Power*\" --details slow.etl",
+            answer: "each event with its fields",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if !self.details {

@@ -10,7 +10,7 @@ use super::zero::ZeroTime;
 use super::{Recorded, Result, Top};
 use crate::Session;
 use crate::question::{
-    Among, Answer, Files, FilesError, Form, NamedFile, Question, Sums, group, option,
+    Among, Answer, Example, Files, FilesError, Form, NamedFile, Question, Sums, group, option,
 };
 use crate::range::{Range, Unit};
 
@@ -136,6 +136,18 @@ const LEFT_OUT: &str = "left_out";
 impl Question for ExceptionRequest {
     const NAME: &'static str = "exception";
     const SENTENCE: &'static str = "Exceptions of .NET programs";
+    const USUAL: &'static [&'static str] =
+        &["type", "message", "time", "cut-stack", "exception-filters"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "exceptions by type and message",
+        },
+        Example {
+            words: "--type \"*IOException\" --show-stack slow.etl",
+            answer: "where they were thrown",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.lists() {

@@ -5,7 +5,7 @@ use super::group::{Grouped, Grouping};
 use super::sql::ProcessQuery;
 use super::{Recorded, Result, Top, TopProcesses, ask};
 use crate::Session;
-use crate::question::{Among, Answer, Form, Question, Shows, group, option};
+use crate::question::{Among, Answer, Example, Form, Question, Shows, group, option};
 use crate::range::{Range, Unit};
 
 const PATHS: Among = Among::Texts("file", "files", "SELECT path AS text FROM file_file");
@@ -191,6 +191,26 @@ pub type FileAnswer = Grouped<FileRow, FileTotal>;
 impl Question for FileRequest {
     const NAME: &'static str = "file";
     const SENTENCE: &'static str = "Operations on files by folder or file";
+    const USUAL: &'static [&'static str] = &[
+        "dir-level",
+        "per-process",
+        "file",
+        "operation",
+        "read-time",
+        "write-time",
+        "total-time",
+        "total-count",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "folders by time of operations",
+        },
+        Example {
+            words: "--process devenv --file \"*.dll\" --dir-level 100 slow.etl",
+            answer: "the DLLs that Visual Studio opened",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::made::<FileRow>(self.sql(), |asked: &Self, session| {

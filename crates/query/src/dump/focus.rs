@@ -5,7 +5,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, ProcessLine, Seconds, Whole};
-use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -121,6 +121,17 @@ const SINGLE_STAYS: View<FocusRequest, FocusStay> = View::new(
 impl Question for FocusRequest {
     const NAME: &'static str = "focus";
     const SENTENCE: &'static str = "Which program had the focus, from when to when";
+    const USUAL: &'static [&'static str] = &["duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "which program had the focus, and when",
+        },
+        Example {
+            words: "--by thread slow.etl",
+            answer: "by thread",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

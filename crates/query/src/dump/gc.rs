@@ -9,7 +9,7 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     FineMilliseconds, Megabytes, Moment, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -199,6 +199,17 @@ const HEAP: &str =
 impl Question for GcRequest {
     const NAME: &'static str = "gc";
     const SENTENCE: &'static str = "Garbage collections of .NET processes: how many, how long threads stood still, what survived";
+    const USUAL: &'static [&'static str] = &["generation", "suspended"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "collections of each process",
+        },
+        Example {
+            words: "--details --suspended 50ms.. slow.etl",
+            answer: "collections that stopped threads for long",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {

@@ -4,7 +4,9 @@
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
 use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
-use crate::question::{Column, Form, Line, Question, Ranked, Value, View, frames, group, option};
+use crate::question::{
+    Column, Example, Form, Line, Question, Ranked, Value, View, frames, group, option,
+};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -233,6 +235,17 @@ impl Question for GdiUserRequest {
     const NAME: &'static str = "gdi-user";
     const SENTENCE: &'static str =
         "GDI and USER objects: created, destroyed, outstanding, and by which stacks";
+    const USUAL: &'static [&'static str] = &["leak", "class", "type", "lifetime", "create-stack"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "objects by process and type",
+        },
+        Example {
+            words: "--leak --by stack slow.etl",
+            answer: "the stacks that leak them",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

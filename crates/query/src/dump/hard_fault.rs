@@ -9,7 +9,9 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     Bytes, FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{
+    Among, Column, Example, Form, Question, Ranked, View, frames, group, option,
+};
 use crate::range::{Range, Unit};
 
 const FILES: Among = Among::Texts("file", "files", "SELECT path AS text FROM hard_fault_file");
@@ -151,6 +153,17 @@ impl Question for HardFaultRequest {
     const NAME: &'static str = "hard-fault";
     const SENTENCE: &'static str =
         "Page faults that read from files: how long threads waited, for which file";
+    const USUAL: &'static [&'static str] = &["per-process", "file", "duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "files by the time that threads waited for their pages",
+        },
+        Example {
+            words: "--by process slow.etl",
+            answer: "who waited",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

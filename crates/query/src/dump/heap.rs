@@ -4,7 +4,7 @@
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
 use crate::question::Format::{Bytes, FineMilliseconds, Id, Process, ProcessLine, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -171,6 +171,17 @@ const EVENTS: View<HeapRequest, HeapEvent> = View::new(
 impl Question for HeapRequest {
     const NAME: &'static str = "heap";
     const SENTENCE: &'static str = "Heaps of programs: what was allocated and not freed";
+    const USUAL: &'static [&'static str] = &["heap", "size", "leak"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "heaps by memory that was not freed",
+        },
+        Example {
+            words: "--leak --by stack slow.etl",
+            answer: "the stacks that allocated it",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

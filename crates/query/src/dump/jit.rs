@@ -8,7 +8,7 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     FineMilliseconds, Id, Moment, PlainBytes, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -146,6 +146,17 @@ const EVENTS: View<JitRequest, JitEvent> = View::new(
 impl Question for JitRequest {
     const NAME: &'static str = "jit";
     const SENTENCE: &'static str = "Methods that .NET compiled at run time, and how long that took";
+    const USUAL: &'static [&'static str] = &["method", "tier", "duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "time of compilation by process",
+        },
+        Example {
+            words: "--details --method \"*Parser*\" slow.etl",
+            answer: "single methods",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {

@@ -8,7 +8,8 @@ use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{ProcessLine, Whole};
 use crate::question::{
-    Among, Answer, Column, Form, Line, OptionError, Question, Ranked, Value, View, group, option,
+    Among, Answer, Column, Example, Form, Line, OptionError, Question, Ranked, Value, View, group,
+    option,
 };
 use crate::range::{Range, Unit};
 
@@ -124,6 +125,17 @@ impl Question for LbrRequest {
     const NAME: &'static str = "lbr";
     const SENTENCE: &'static str =
         "Branches that the processor remembered: which method reached which";
+    const USUAL: &'static [&'static str] = &["methods", "show-caller", "count"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "branches by method",
+        },
+        Example {
+            words: "--show-caller slow.etl",
+            answer: "with the callers",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let asked = self.meant();

@@ -5,7 +5,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, Process, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, Value, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -211,6 +211,17 @@ impl Question for LoggersRequest {
     const NAME: &'static str = "loggers";
     const ALIASES: &'static [&'static str] = &["logger"];
     const SENTENCE: &'static str = "Recording sessions: those of the trace and others, what they lost, which providers were switched on";
+    const USUAL: &'static [&'static str] = &["name", "provider", "kind"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "sessions and lost events",
+        },
+        Example {
+            words: "--details --kind \"lost*\" slow.etl",
+            answer: "when events were lost",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

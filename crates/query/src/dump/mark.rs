@@ -5,7 +5,9 @@ use super::zero::ZeroTime;
 use super::{Error, Recorded, Result, Top};
 use crate::Session;
 use crate::question::Format::{Id, Seconds, Word};
-use crate::question::{Among, Answer, Column, Form, Question, Ranked, View, group, option};
+use crate::question::{
+    Among, Answer, Column, Example, Form, Question, Ranked, View, group, option,
+};
 use crate::range::{Range, Unit};
 
 const TEXTS: Among = Among::Texts("mark", "marks", "SELECT text FROM mark");
@@ -62,6 +64,17 @@ impl Question for MarkRequest {
     const NAME: &'static str = "mark";
     const ALIASES: &'static [&'static str] = &["marker"];
     const SENTENCE: &'static str = "Marks that users or programs set";
+    const USUAL: &'static [&'static str] = &["marker-filter", "diff", "zero-time"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "marks with their times",
+        },
+        Example {
+            words: "--marker-filter \"*login*\" slow.etl",
+            answer: "only those about the login",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let answer = |asked: &Self, session: &Session, rows| {

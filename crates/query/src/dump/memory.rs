@@ -9,7 +9,9 @@ use super::trace::TraceInfo;
 use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Mebibytes, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Form, Question, Ranked, Shows, Table, View, group, option};
+use crate::question::{
+    Answer, Column, Example, Form, Question, Ranked, Shows, Table, View, group, option,
+};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -204,6 +206,23 @@ const MACHINE: View<MemoryRequest, MachineRow> = View::new(
 impl Question for MemoryRequest {
     const NAME: &'static str = "memory";
     const SENTENCE: &'static str = "Memory of processes and of the machine";
+    const USUAL: &'static [&'static str] = &[
+        "total-memory",
+        "commit",
+        "working-set",
+        "min-diff",
+        "global-diff",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "memory of processes at the end",
+        },
+        Example {
+            words: "--process chrome --min-diff 50 slow.etl",
+            answer: "processes whose memory changed by 50 MB",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.total_memory {

@@ -5,7 +5,9 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{
+    Among, Column, Example, Form, Question, Ranked, View, frames, group, option,
+};
 use crate::range::{Range, Unit};
 
 const DRIVERS: Among = Among::Texts(
@@ -194,6 +196,17 @@ impl Question for MiniFilterRequest {
     const NAME: &'static str = "mini-filter";
     const SENTENCE: &'static str =
         "Minifilter drivers: how long they delayed operations on files, which they made fail";
+    const USUAL: &'static [&'static str] = &["driver", "operation", "phase", "file", "duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "drivers by the time that they took",
+        },
+        Example {
+            words: "--by file --driver \"wdfilter*\" slow.etl",
+            answer: "files for which Defender took longest",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

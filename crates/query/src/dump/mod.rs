@@ -8,6 +8,7 @@
 pub mod alpc;
 mod alpc_sql;
 pub mod any_rows;
+pub mod boot;
 pub mod call_tree;
 pub mod clock;
 pub mod core_kinds;

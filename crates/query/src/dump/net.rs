@@ -9,7 +9,9 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     Id, Kilobytes, Moment, PlainBytes, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Column, Form, Question, Ranked, Value, View, frames, group, option};
+use crate::question::{
+    Column, Example, Form, Question, Ranked, Value, View, frames, group, option,
+};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -179,6 +181,17 @@ impl Question for NetRequest {
     const NAME: &'static str = "net";
     const SENTENCE: &'static str =
         "Bytes over TCP and UDP by process, remote address or port, or local address";
+    const USUAL: &'static [&'static str] = &["protocol", "remote", "port", "kind"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "bytes by process",
+        },
+        Example {
+            words: "--by remote slow.etl",
+            answer: "bytes by remote address",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {

@@ -4,7 +4,7 @@ use super::object_view::{OBJECTS, TYPES, total_lines};
 use super::sql::ProcessQuery;
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
-use crate::question::{Among, Answer, Form, Question, group, option};
+use crate::question::{Among, Answer, Example, Form, Question, group, option};
 use crate::range::{Range, Unit};
 
 pub use super::object_rows::{HandleTypeRow, ObjectEvent, ObjectRow};
@@ -97,6 +97,24 @@ impl Question for ObjectRequest {
     const ALIASES: &'static [&'static str] = &["handles"];
     const SENTENCE: &'static str =
         "Handles, objects and mapped files: their events, lifetimes and leaks";
+    const USUAL: &'static [&'static str] = &[
+        "type",
+        "object-name",
+        "leak",
+        "lifetime",
+        "create-stack",
+        "show-ref",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "objects that were created and destroyed",
+        },
+        Example {
+            words: "--leak --type File slow.etl",
+            answer: "files that were not closed",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if let Some(by_process) = self.types() {

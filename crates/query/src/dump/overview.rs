@@ -13,7 +13,7 @@ use super::rows::Field;
 use super::stats_sql::CLASSES;
 use super::{Result, overview_next, overview_view};
 use crate::Session;
-use crate::question::{Above, Answer, Form, Question, Shows, Words, fields, option};
+use crate::question::{Above, Answer, Example, Form, Question, Shows, Words, fields, option};
 use crate::range::{Range, Unit};
 
 pub use super::overview_rows::{
@@ -87,6 +87,17 @@ pub struct Contents {
 impl Question for OverviewRequest {
     const NAME: &'static str = "overview";
     const SENTENCE: &'static str = "Everything on one screen: machine, processes, modules, methods, files, health, and what to ask next";
+    const USUAL: &'static [&'static str] = &["table"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "the trace on one screen",
+        },
+        Example {
+            words: "--table next slow.etl",
+            answer: "what to ask next",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let sql = |table: OverviewTable| format!("-- {}\n{}", table.word(), self.sql(table));

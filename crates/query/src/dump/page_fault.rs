@@ -6,7 +6,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, Process, ProcessLine, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -157,6 +157,17 @@ fn is_by_process(asked: &PageFaultRequest) -> bool {
 impl Question for PageFaultRequest {
     const NAME: &'static str = "page-fault";
     const SENTENCE: &'static str = "Page faults: who touched memory that was not mapped, by kind";
+    const USUAL: &'static [&'static str] = &["kind", "function", "per-process"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "faults by process and kind",
+        },
+        Example {
+            words: "--kind access_violation slow.etl",
+            answer: "accesses to memory that was not there",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

@@ -4,7 +4,7 @@ use super::Top;
 use super::group::Group;
 use super::sql::ProcessQuery;
 use crate::question::Format::{Fixed, Id, Milliseconds, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Form, Line, Question, View, group, option};
+use crate::question::{Answer, Column, Example, Form, Line, Question, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -183,6 +183,17 @@ impl Question for PmcRequest {
     const NAME: &'static str = "pmc";
     const SENTENCE: &'static str =
         "Performance counters of the processor: instructions, cycles, cache misses";
+    const USUAL: &'static [&'static str] = &["per-thread", "methods", "no-counters"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "counters by process",
+        },
+        Example {
+            words: "--methods \"*\" slow.etl",
+            answer: "counters by method",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = Form::made::<PmcRow>(self.sql(), |asked: &Self, session| {

@@ -4,7 +4,7 @@
 use super::sql::ProcessQuery;
 use super::{Recorded, Top};
 use crate::question::Format::{Bytes, FineMilliseconds, Moment, Process, ProcessLine, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -178,6 +178,17 @@ impl Question for PoolRequest {
     const NAME: &'static str = "pool";
     const SENTENCE: &'static str =
         "Memory of the kernel that drivers allocated and did not free, by tag";
+    const USUAL: &'static [&'static str] = &["tag", "paging", "leak"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "pool tags by memory that was not freed",
+        },
+        Example {
+            words: "--leak --by stack slow.etl",
+            answer: "the stacks that allocated it",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

@@ -9,7 +9,7 @@ use super::{Error, Result, ask};
 use crate::Session;
 use crate::question::Format::{Moment, Word};
 use crate::question::{
-    Answer, Cells, Column, Form, Line, Question, Ranked, Shows, Value, View, option,
+    Answer, Cells, Column, Example, Form, Line, Question, Ranked, Shows, Value, View, option,
 };
 
 pub use super::power_snapshots::Snapshot;
@@ -127,6 +127,17 @@ impl Setting {
 impl Question for PowerRequest {
     const NAME: &'static str = "power";
     const SENTENCE: &'static str = "Power settings, side by side";
+    const USUAL: &'static [&'static str] = &["diff", "all"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "the power settings of the machine",
+        },
+        Example {
+            words: "--diff fast.etl slow.etl",
+            answer: "only settings that differ",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::made::<PowerRow>(Self::sql(), |asked: &Self, session| {

@@ -7,7 +7,7 @@ use super::process_view::{ListedProcess, PROCESSES};
 use super::sql::ProcessQuery;
 use super::zero::ZeroTime;
 use crate::question::{
-    Among, Answer, Form, Line, OptionError, Question, Sets, Sums, group, option,
+    Among, Answer, Example, Form, Line, OptionError, Question, Sets, Sums, group, option,
 };
 use crate::range::{Range, Unit};
 
@@ -177,6 +177,17 @@ fn users<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
 impl Question for ProcessRequest {
     const NAME: &'static str = "process";
     const SENTENCE: &'static str = "Processes: when they ran, what started them, how they ended";
+    const USUAL: &'static [&'static str] = &["parent", "duration", "start", "crash", "show-user"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "processes with start, end, parent and exit code",
+        },
+        Example {
+            words: "--new-process 1 --duration 1s.. slow.etl",
+            answer: "those that started and ran for long",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::made::<ProcessRow>(self.sql(), |asked: &Self, session| {

@@ -1,7 +1,7 @@
 //! All declared questions of this crate.
 
 use super::{
-    alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user,
+    alpc, boot, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user,
     hard_fault, heap, jit, lbr, logger, mark, memory, mini_filter, net, object_ref, overview,
     page_fault, pmc, pool, power, process, ready_instead, registry, screenshot, service, standby,
     start, stats, syscall, tcp, thread_pool, time, timer, trace_log, trace_stats, ui_delay,
@@ -56,6 +56,7 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<logger::LoggersRequest>::QUESTION,
     &Of::<standby::StandbyRequest>::QUESTION,
     &Of::<stats::StatsRequest>::QUESTION,
+    &Of::<boot::BootRequest>::QUESTION,
     &Of::<TestRunRequest>::QUESTION,
     &Of::<time::TimeRequest>::QUESTION,
     &Of::<version::VersionRequest>::QUESTION,

@@ -8,7 +8,7 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     FineMilliseconds, Fixed, Microseconds, Moment, Process, Whole, Word,
 };
-use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -196,6 +196,17 @@ impl Question for ReadyRequest {
     const NAME: &'static str = "ready";
     const SENTENCE: &'static str =
         "Who ran instead of threads that were ready, and with which priority";
+    const USUAL: &'static [&'static str] = &["instead", "ready", "focus"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "who ran instead of threads that were ready",
+        },
+        Example {
+            words: "--process game --by priority slow.etl",
+            answer: "and with which priority",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {

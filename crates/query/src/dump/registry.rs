@@ -5,7 +5,9 @@ use super::{Recorded, Top};
 use crate::question::Format::{
     FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word,
 };
-use crate::question::{Among, Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{
+    Among, Column, Example, Form, Question, Ranked, View, frames, group, option,
+};
 use crate::range::{Range, Unit};
 
 const KEYS: Among = Among::Texts("key", "keys", "SELECT key AS text FROM registry_key");
@@ -198,6 +200,18 @@ impl Question for RegistryRequest {
     const NAME: &'static str = "registry";
     const SENTENCE: &'static str =
         "Operations on the registry by key, process, kind, result or value";
+    const USUAL: &'static [&'static str] =
+        &["key", "value", "operation", "status", "depth", "duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "keys by time of operations",
+        },
+        Example {
+            words: "--by status --status failed slow.etl",
+            answer: "results of operations that failed",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

@@ -3,7 +3,7 @@
 use super::sql::{filtered, quoted, range_condition, text_condition};
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 /// Triggers of a screenshot, with their names in the table.
@@ -73,6 +73,17 @@ impl Question for ScreenshotRequest {
     const ALIASES: &'static [&'static str] = &["screenshots"];
     const SENTENCE: &'static str =
         "Pictures of the screen that ETWController took: when, why, and where they lie";
+    const USUAL: &'static [&'static str] = &["trigger", "file"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "pictures of the screen, and when they were taken",
+        },
+        Example {
+            words: "--range 10..20 slow.etl",
+            answer: "pictures of a part of the trace",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::rows(&PICTURES, self.sql())

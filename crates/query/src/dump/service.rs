@@ -4,7 +4,7 @@ use super::cpu_source::SAMPLED_OF_ALL;
 use super::sql::{ProcessQuery, any_text_condition, filtered};
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Milliseconds, Process, Whole, Word};
-use crate::question::{Column, Form, Question, View, group, option};
+use crate::question::{Column, Example, Form, Question, View, group, option};
 
 declare! {
     /// Orders of services.
@@ -75,6 +75,17 @@ impl Question for ServiceRequest {
     const NAME: &'static str = "service";
     const SENTENCE: &'static str =
         "Services that ran, each with its process, whom it shares that with, and its CPU";
+    const USUAL: &'static [&'static str] = &["service"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "services with their processes",
+        },
+        Example {
+            words: "--service \"win*\" slow.etl",
+            answer: "services with matching names",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::rows(&SERVICES, self.sql())

@@ -3,7 +3,7 @@
 use super::sql::{ends, filtered, known_condition};
 use super::{Recorded, Top};
 use crate::question::Format::{Fixed, Length, Moment, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, Value, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -139,6 +139,17 @@ impl Question for StandbyRequest {
     const ALIASES: &'static [&'static str] = &["drips"];
     const SENTENCE: &'static str =
         "Stays in connected standby: how long, how deep, who woke the machine";
+    const USUAL: &'static [&'static str] = &["duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "stays in standby",
+        },
+        Example {
+            words: "--duration 1h.. slow.etl",
+            answer: "the long ones",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::rows(&STAYS, self.sql())

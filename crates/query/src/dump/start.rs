@@ -5,7 +5,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Moment, ProcessLine, Whole, Word};
-use crate::question::{Answer, Column, Form, Line, Question, Ranked, View, group, option};
+use crate::question::{Answer, Column, Example, Form, Line, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -190,6 +190,17 @@ impl Question for StartRequest {
     const NAME: &'static str = "start";
     const SENTENCE: &'static str =
         "What it costs to start and end processes, by program or single ones";
+    const USUAL: &'static [&'static str] = &["creator", "cost", "exit"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "what starts of programs cost",
+        },
+        Example {
+            words: "--process git --details slow.etl",
+            answer: "each start of git.exe",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.details {

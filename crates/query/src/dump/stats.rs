@@ -9,7 +9,8 @@ use crate::Session;
 use crate::filter::TextFilter;
 use crate::question::Format::Word;
 use crate::question::{
-    Above, Answer, Column, Form, Line, OptionError, Question, Ranked, Sets, Shows, View, option,
+    Above, Answer, Column, Example, Form, Line, OptionError, Question, Ranked, Sets, Shows, View,
+    option,
 };
 use crate::test_run::{TestName, TestStatus};
 
@@ -60,6 +61,17 @@ const KNOWN: &str = "properties";
 impl Question for StatsRequest {
     const NAME: &'static str = "stats";
     const SENTENCE: &'static str = "Properties of the recording and the machine";
+    const USUAL: &'static [&'static str] = &["properties", "one-line"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "machine and recording",
+        },
+        Example {
+            words: "--one-line slow.etl",
+            answer: "as one line for each trace",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::made::<Property>(self.sql(), |asked: &Self, session| {

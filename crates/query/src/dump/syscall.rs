@@ -7,7 +7,7 @@ use crate::question::Format::{
     FineMilliseconds, Id, Microseconds, Moment, Process, ProcessLine, Whole, Word,
 };
 use crate::question::{
-    Among, Answer, Column, Form, Question, Ranked, Value, View, frames, group, option,
+    Among, Answer, Column, Example, Form, Question, Ranked, Value, View, frames, group, option,
 };
 use crate::range::{Range, Unit};
 
@@ -225,6 +225,17 @@ pub fn function_name(module: Option<&str>, name: Option<&str>) -> String {
 impl Question for SyscallRequest {
     const NAME: &'static str = "syscall";
     const SENTENCE: &'static str = "System calls: sums by function, process, thread or result, or single calls with what they returned";
+    const USUAL: &'static [&'static str] = &["function", "status", "thread", "duration", "count"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "functions by time",
+        },
+        Example {
+            words: "--by status --status failed slow.etl",
+            answer: "results of calls that failed",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if !self.details {

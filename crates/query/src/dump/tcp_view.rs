@@ -10,7 +10,7 @@ use crate::Session;
 use crate::question::Format::{
     FineMilliseconds, Fixed, Milliseconds, Moment, PlainBytes, ProcessLine, Seconds, Whole, Word,
 };
-use crate::question::{Answer, Column, Form, Question, Shows, Style, View, fields};
+use crate::question::{Answer, Column, Example, Form, Question, Shows, Style, View, fields};
 
 /// A connection with its retransmissions that are shown.
 #[derive(Serialize)]
@@ -258,6 +258,24 @@ pub(super) fn tcb(hex: &str) -> String {
 impl Question for TcpRequest {
     const NAME: &'static str = "tcp";
     const SENTENCE: &'static str = "TCP connections: bytes, retransmissions, delays, resets";
+    const USUAL: &'static [&'static str] = &[
+        "ip-port",
+        "reset",
+        "group-by",
+        "show-retransmit",
+        "retransmit-delay",
+        "stats",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "connections by bytes",
+        },
+        Example {
+            words: "--retransmit-delay 1s.. --show-retransmit slow.etl",
+            answer: "connections that lost data",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.issue.is_some() {

@@ -6,7 +6,7 @@ use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_
 use super::{Error, Result, Top, ask, has_rows};
 use crate::Session;
 use crate::question::Format::{Fixed, Id, ProcessLine, Seconds, Whole, Word};
-use crate::question::{Answer, Column, Form, Line, Question, Ranked, View, group, option};
+use crate::question::{Answer, Column, Example, Form, Line, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 /// Reason for changing the number of worker threads of a starving pool.
@@ -78,6 +78,17 @@ impl Question for ThreadPoolRequest {
     const NAME: &'static str = "thread-pool";
     const ALIASES: &'static [&'static str] = &["threadpool"];
     const SENTENCE: &'static str = "Thread pools of .NET programs that starved";
+    const USUAL: &'static [&'static str] = &["reason"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "pools that had too few threads",
+        },
+        Example {
+            words: "--process w3wp slow.etl",
+            answer: "pools of a web server",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::made::<ThreadPoolRow>(self.sql(), |asked: &Self, session| {

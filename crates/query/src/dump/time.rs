@@ -4,7 +4,7 @@ use super::Result;
 use super::clock::Written;
 use super::trace::{INFO, TraceInfo};
 use crate::question::{
-    Above, Answer, Form, Line, OptionError, Question, Ranked, Shows, View, option,
+    Above, Answer, Example, Form, Line, OptionError, Question, Ranked, Shows, View, option,
 };
 use crate::time_format::{MAX_DIGITS, TimeFormat, TimeWriter, seconds};
 
@@ -33,6 +33,17 @@ impl Question for TimeRequest {
     const NAME: &'static str = "time";
     const SENTENCE: &'static str =
         "A time of a log or of another trace, as seconds and clock time of these";
+    const USUAL: &'static [&'static str] = &["time"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "--time 14:23:06.786 slow.etl",
+            answer: "the moment of a line in a log",
+        },
+        Example {
+            words: "--time 12.5 slow.etl",
+            answer: "the clock time of a moment of the trace",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::made::<TimeRow>(INFO.to_owned(), |asked: &Self, session| {

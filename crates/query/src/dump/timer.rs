@@ -5,7 +5,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Fixed, Length, Moment, Process, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -96,6 +96,17 @@ impl Question for TimerRequest {
     const NAME: &'static str = "timer";
     const SENTENCE: &'static str =
         "Who asked for a finer tick of the system timer, and for how long";
+    const USUAL: &'static [&'static str] = &["kind", "tick"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "who asked for a finer tick",
+        },
+        Example {
+            words: "--details slow.etl",
+            answer: "each request",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         Form::rows(&REQUESTS, self.sql())

@@ -7,7 +7,7 @@ use super::stacked::{STACK, with_stacks};
 use super::trace_log_view::{EVENTS, KINDS, PROVIDERS};
 use super::{Result, Top};
 use crate::Session;
-use crate::question::{Among, Answer, Descriptions, Form, Question, group, option};
+use crate::question::{Among, Answer, Descriptions, Example, Form, Question, group, option};
 use crate::range::{Range, Unit};
 
 const NAMES: Among = Among::Texts(
@@ -116,6 +116,17 @@ impl Question for TraceLogRequest {
     const ALIASES: &'static [&'static str] = &["trace-log"];
     const SENTENCE: &'static str =
         "Events that describe themselves: TraceLogging, and EventSource of .NET";
+    const USUAL: &'static [&'static str] = &["provider", "message", "tid", "max-count"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "events that describe themselves",
+        },
+        Example {
+            words: "--provider \"*Defender*\" --details slow.etl",
+            answer: "each event with its fields",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = match self.rows_by() {

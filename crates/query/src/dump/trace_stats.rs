@@ -5,7 +5,7 @@ use super::sql::{any_text_condition, ends, filtered, text_condition};
 use super::trace_stats_foot::with_foot;
 use super::{Recorded, Top};
 use crate::question::Format::{Fixed, Id, Megabytes, Whole, Word};
-use crate::question::{Answer, Column, Form, Question, Ranked, View, group, option};
+use crate::question::{Answer, Column, Example, Form, Question, Ranked, View, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -141,6 +141,17 @@ const SECONDS: View<TraceStatsRequest, TraceStatsSecond> = View::new(
 impl Question for TraceStatsRequest {
     const NAME: &'static str = "trace-stats";
     const SENTENCE: &'static str = "What fills the trace: events and bytes by provider, kind or second, loss, what tracing cost";
+    const USUAL: &'static [&'static str] = &["provider", "event"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "what fills the trace",
+        },
+        Example {
+            words: "--by second slow.etl",
+            answer: "events for each second",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = match self.by {

@@ -6,7 +6,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Milliseconds, Moment, Process, ProcessLine, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -176,6 +176,17 @@ impl Question for UiDelayRequest {
     const NAME: &'static str = "ui-delay";
     const SENTENCE: &'static str =
         "Delays of programs with windows: input and messages that waited, wait cursors";
+    const USUAL: &'static [&'static str] = &["kind", "class-name", "duration"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "windows that did not react",
+        },
+        Example {
+            words: "--duration 500ms.. slow.etl",
+            answer: "the long delays",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

@@ -6,7 +6,7 @@ use super::sql::{
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Process, ProcessLine, Whole, Word};
-use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 use crate::range::{Range, Unit};
 
 declare! {
@@ -180,6 +180,17 @@ impl Question for UserLockRequest {
     const NAME: &'static str = "user-lock";
     const SENTENCE: &'static str =
         "The global lock of the window manager: who waited for it, who had it";
+    const USUAL: &'static [&'static str] = &["mode", "wait", "hold"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "who waited for the window manager",
+        },
+        Example {
+            words: "--details --wait 10ms.. slow.etl",
+            answer: "single long waits",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if self.details {

@@ -6,7 +6,7 @@ use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Id, Milliseconds, ProcessLine, Whole, Word};
 use crate::question::{
-    Among, Answer, Column, Form, Line, Question, Ranked, Shows, Value, View, group, option,
+    Among, Answer, Column, Example, Form, Line, Question, Ranked, Shows, Value, View, group, option,
 };
 
 const NAMES: Among = Among::Texts("module", "modules", "SELECT name AS text FROM module");
@@ -128,6 +128,21 @@ const MISSING: View<VersionRequest, MissingPdb> = View::new(
 impl Question for VersionRequest {
     const NAME: &'static str = "version";
     const SENTENCE: &'static str = "Modules and their versions, symbol files that are missing";
+    const USUAL: &'static [&'static str] = &["dll", "version", "missing-pdb"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "modules with their versions",
+        },
+        Example {
+            words: "--dll \"*.sys\" slow.etl",
+            answer: "drivers with their companies",
+        },
+        Example {
+            words: "--missing-pdb slow.etl",
+            answer: "modules without a symbol file",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         if let Some(filter) = &self.missing_pdb {

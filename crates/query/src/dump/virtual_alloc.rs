@@ -8,7 +8,7 @@ use super::{Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Bytes, ProcessLine, Whole};
 use crate::question::{
-    Answer, Column, Form, OptionError, Question, Scalar, Spec, View, group, option,
+    Answer, Column, Example, Form, OptionError, Question, Scalar, Spec, View, group, option,
 };
 use crate::range::{Range, Unit};
 
@@ -152,6 +152,22 @@ impl Question for VirtualAllocRequest {
     const NAME: &'static str = "virtual-alloc";
     const ALIASES: &'static [&'static str] = &["virtualalloc"];
     const SENTENCE: &'static str = "Virtual memory that processes committed and did not give back";
+    const USUAL: &'static [&'static str] = &[
+        "methods",
+        "not-released-size",
+        "not-released-count",
+        "top-stacks",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "memory that was not given back",
+        },
+        Example {
+            words: "--process chrome --top-stacks 3 slow.etl",
+            answer: "the stacks that committed it",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = match self.list() {

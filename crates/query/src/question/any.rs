@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use super::options::by_name;
 use super::places::{Places, with_marks};
 use super::{
-    Answer, Descriptions, Files, FilesError, Line, OfNames, Opt, OptionError, Question, Request,
-    Sums, Tagging, Values,
+    Answer, Descriptions, Example, Files, FilesError, Line, OfNames, Opt, OptionError, Question,
+    Request, Sums, Tagging, Values,
 };
 use crate::Session;
 use crate::dump::rows::Field;
@@ -21,6 +21,10 @@ pub trait AnyQuestion: Sync {
     fn aliases(&self) -> &'static [&'static str];
     /// Description of the answer, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
+    /// Returns [`Question::USUAL`].
+    fn usual(&self) -> &'static [&'static str];
+    /// Returns [`Question::EXAMPLES`].
+    fn examples(&self) -> &'static [Example];
     /// Returns [`Question::OF_ALL`].
     fn is_of_all(&self) -> bool;
     /// Returns its options, in the order in which they are declared.
@@ -136,6 +140,12 @@ impl<Q: Question> AnyQuestion for Of<Q> {
     }
     fn sentence(&self) -> &'static str {
         Q::SENTENCE
+    }
+    fn usual(&self) -> &'static [&'static str] {
+        Q::USUAL
+    }
+    fn examples(&self) -> &'static [Example] {
+        Q::EXAMPLES
     }
     fn is_of_all(&self) -> bool {
         Q::OF_ALL

@@ -76,6 +76,15 @@ pub struct OfNames<'a> {
     pub answer: Box<dyn Fn(Vec<TestFile>, SystemTime) -> Answer + 'a>,
 }
 
+/// A command line of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Example {
+    /// Options and traces, behind `etwkit dump NAME`.
+    pub words: &'static str,
+    /// What it answers, without a full stop.
+    pub answer: &'static str,
+}
+
 /// Returns the columns of a row type in JSON and CSV.
 #[must_use]
 pub fn fields<R: FromRows>() -> Vec<Field> {
@@ -93,6 +102,10 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     const ALIASES: &'static [&'static str] = &[];
     /// Description of the answer, in one sentence without a full stop.
     const SENTENCE: &'static str;
+    /// Names of its own options that the short help shows, besides those that all questions share.
+    const USUAL: &'static [&'static str];
+    /// Command lines that help shows.
+    const EXAMPLES: &'static [Example];
     /// True for a question that has one answer for all extracts: its session is then over all of
     /// them, and [`Session::each`] has one for each. An extract may be named twice.
     const OF_ALL: bool = false;

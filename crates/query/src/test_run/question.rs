@@ -7,7 +7,8 @@ use super::select::{Selection, TestFile, TestRun};
 use crate::dump::Error;
 use crate::question::Format::{Whole, Word};
 use crate::question::{
-    Above, Answer, Column, Form, Line, OfNames, Question, Ranked, Shows, View, group, option,
+    Above, Answer, Column, Example, Form, Line, OfNames, Question, Ranked, Shows, View, group,
+    option,
 };
 
 declare! {
@@ -132,6 +133,17 @@ impl Question for TestRunRequest {
     const NAME: &'static str = "test-run";
     const ALIASES: &'static [&'static str] = &["testrun"];
     const SENTENCE: &'static str = "Runs of automated tests, by the names of their files";
+    const USUAL: &'static [&'static str] = &["copy-files-to", "with-traces", "print-files"];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "traces/",
+            answer: "the test runs of a folder",
+        },
+        Example {
+            words: "--test-case \"CallupAdhoc*\" --with-traces traces/",
+            answer: "files of these test cases",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let nothing = "-- asked of names of files: no extract, no SQL\n".to_owned();

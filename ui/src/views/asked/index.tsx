@@ -101,7 +101,7 @@ function warningOf(isWhole: boolean, notApplied: readonly Field[]): string {
   const fields = notApplied.map(fieldTitle).join(", ");
   return [
     isWhole ? "Of the whole trace: this question takes no part of it." : "",
-    fields === "" ? "" : `Not narrowed by ${fields}: this question has no such option.`,
+    fields === "" ? "" : `Not narrowed by ${fields}: this question does not have this option.`,
   ]
     .filter(Boolean)
     .join(" ");

@@ -22,7 +22,7 @@ export interface GroupQuestion {
   values: Record<string, unknown>;
 }
 
-/** A group as a question: `columns` are those of the levels down to it, `path` their values. */
+/** A group as a question: `columns` are the levels down to it, `path` their values. */
 export function groupQuestion(
   table: string,
   columns: readonly string[],

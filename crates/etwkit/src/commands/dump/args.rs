@@ -29,14 +29,16 @@ pub(crate) struct Common {
     /// Folders below folders, too
     #[arg(long)]
     pub(super) recursive: bool,
-    #[command(flatten)]
-    pub(super) tests: OptionGroup<Selection>,
     /// Print a line that names the command and the format, then one object on each line
     #[arg(long, conflicts_with = "csv", help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Write the rows to a file, as comma-separated values; - is the standard output
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
+    /// Put an apostrophe before texts that a spreadsheet would run as a formula: those that begin
+    /// with =, +, -, @ or a control character
+    #[arg(long, requires = "csv", help_heading = OUTPUT)]
+    pub(crate) csv_for_excel: bool,
     /// Overwrite a file that is there with --csv, whatever wrote it; traces and extracts are never
     /// overwritten
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
@@ -74,6 +76,9 @@ pub(crate) struct Common {
     /// Columns by name: a;b only these, !a all but these, +a these, too (*, ?)
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = OUTPUT)]
     pub(crate) column: Option<String>,
+    // Last, since few need them and help keeps the order.
+    #[command(flatten)]
+    pub(super) tests: OptionGroup<Selection>,
 }
 
 impl Common {

@@ -21,6 +21,7 @@ use super::copy::CopyArgs;
 use super::output::show_sql;
 use crate::context::Context;
 use crate::extracts::open_extracts;
+use crate::help;
 use crate::options::{self, OUTPUT, SCHEMA};
 use crate::printer::Printer;
 
@@ -66,8 +67,14 @@ pub(super) fn commands() -> impl Iterator<Item = Command> {
 fn command(question: &'static dyn AnyQuestion) -> Command {
     let command = Command::new(question.name());
     let command = command.visible_aliases(question.aliases().iter().copied());
+    let examples = help::examples(
+        &format!("etwkit dump {}", question.name()),
+        question.examples(),
+    );
     // Groups of arguments have sentences of their own, which take the place of this one.
-    arguments(question, command).about(question.sentence())
+    arguments(question, command)
+        .about(question.sentence())
+        .after_help(examples)
 }
 
 /// Returns a command with the options of a question.
@@ -78,11 +85,11 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
         .action(ArgAction::SetTrue)
         .help_heading(OUTPUT);
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
-    let command = Common::augment_args(command);
     // All dumps have the options that choose tests. A question to names of recordings declares them
     // itself, and clap panics over an option that a command has twice.
+    let common = Common::augment_args(Command::new(""));
     let is_new = |option: &&Opt| {
-        command
+        common
             .get_arguments()
             .all(|arg| arg.get_id() != option.name)
     };
@@ -92,7 +99,8 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
         .map(options::arg)
         .chain([schema])
         .collect();
-    let command = command.args(all);
+    // Help has options in the order in which they are added: first those of the question.
+    let command = Common::augment_args(command.args(all));
     if asks_names(&options) {
         // The shared argument has the help of questions to extracts, which does not apply to names.
         let names = |arg: Arg| arg.value_name("PATH").help("Folders, traces and extracts");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use etwkit_compat::csv as csv_of_etwanalyzer;
 use etwkit_engine::Asked;
-use etwkit_files::out_file::{self, Replace};
+use etwkit_files::out_file;
 use etwkit_query::Session;
 use etwkit_query::dump;
 use etwkit_query::dump::rows::Field;
@@ -223,7 +223,8 @@ pub(super) fn machine_with_header<'r>(
         }
         if is_stdout(path) {
             let mut text = Vec::new();
-            csv_rows(&mut csv::Writer::from_writer(&mut text), fields, rows)?;
+            let writer = csv::Writer::from_writer(&mut text);
+            csv_rows(writer, common.csv_for_excel, fields, rows)?;
             let text = String::from_utf8_lossy(&text).into_owned();
             // A terminal gets no control characters out of a trace.
             let is_terminal = printer.width().is_some();
@@ -234,7 +235,7 @@ pub(super) fn machine_with_header<'r>(
             }?;
             return Ok(true);
         }
-        let written = csv_file(path, common.csv_replace(), fields, rows)?;
+        let written = csv_file(common, path, fields, rows)?;
         printer.line(&format!("wrote {written} rows to {}", path.display()))?;
         return Ok(true);
     }
@@ -270,13 +271,14 @@ fn foreign_csv<'r>(
 }
 
 fn csv_file<'r>(
+    common: &Common,
     path: &Path,
-    replace: Replace,
     fields: &[Field],
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<usize> {
-    let mut writer = csv::Writer::from_writer(out_file::buffered(path, replace)?);
-    let written = csv_rows(&mut writer, fields, rows)?;
+    let file = out_file::buffered(path, common.csv_replace())?;
+    let writer = csv::Writer::from_writer(file);
+    let (writer, written) = csv_rows(writer, common.csv_for_excel, fields, rows)?;
     let file = writer
         .into_inner()
         .map_err(csv::IntoInnerError::into_error)
@@ -290,23 +292,23 @@ fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes rows below their titles, and returns their number.
-fn csv_rows<'r>(
-    writer: &mut csv::Writer<impl std::io::Write>,
+/// Writes rows below their titles, and returns the writer with their number.
+fn csv_rows<'r, W: std::io::Write>(
+    mut writer: csv::Writer<W>,
+    is_for_spreadsheets: bool,
     fields: &[Field],
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<(csv::Writer<W>, usize)> {
     let mut written = 0;
     for (info, row) in rows {
         let object = object(info, row?, true);
         if written == 0 {
             writer.write_record(object.keys())?;
         }
-        writer.write_record(object.values().map(|value| match value {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }))?;
+        let texts = object
+            .values()
+            .map(|value| csv_text(value, is_for_spreadsheets));
+        writer.write_record(texts)?;
         written += 1;
     }
     // The titles come from the first row. Without rows they come from the declared fields.
@@ -318,7 +320,23 @@ fn csv_rows<'r>(
         writer.write_record(std::iter::once(TRACE).chain(others))?;
     }
     writer.flush()?;
-    Ok(written)
+    Ok((writer, written))
+}
+
+/// Returns a value as text.
+fn csv_text(value: &Value, is_for_spreadsheets: bool) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) if is_for_spreadsheets && is_formula(text) => format!("'{text}"),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// True if a spreadsheet would run a text as a formula. Names come out of traces, so this may be
+/// what a stranger wrote.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n'])
 }
 
 /// Prints lines of text, optionally cut at the width of the terminal.
@@ -463,6 +481,19 @@ mod tests {
         ] {
             assert_eq!(folded(line, 8), parts, "{line}");
         }
+    }
+
+    #[test]
+    fn no_text_becomes_a_formula_of_a_spreadsheet() {
+        for text in ["=1+1.exe", "-x", "+x", "@x", "\tx", "\rx", "\nx"] {
+            assert_eq!(csv_text(&text.into(), true), format!("'{text}"));
+            assert_eq!(csv_text(&text.into(), false), text);
+        }
+        for text in ["", "cmd.exe", "a=b", "'"] {
+            assert_eq!(csv_text(&text.into(), true), text);
+        }
+        assert_eq!(csv_text(&Value::from(-5), true), "-5");
+        assert_eq!(csv_text(&Value::Null, true), "");
     }
 
     #[test]

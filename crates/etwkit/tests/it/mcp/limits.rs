@@ -126,6 +126,43 @@ fn wrong_arguments_say_what_was_expected() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn only_files_of_the_named_folder_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("sched.etl");
+    std::fs::copy(trace("sched-5.etl"), &inside).unwrap();
+    let link = folder.path().join("link.etl");
+    std::os::unix::fs::symlink(trace("sched-5.etl"), &link).unwrap();
+    let paths = [
+        inside.display().to_string(),
+        trace("sched-5.etl"),
+        link.display().to_string(),
+        format!(
+            "{}/../{}/sched.etl",
+            folder.path().display(),
+            "no-such-folder"
+        ),
+        "/etc/passwd".to_owned(),
+    ];
+    let steps: Vec<Value> = paths
+        .iter()
+        .map(|path| call("open", json!({"path": path})))
+        .collect();
+    let confined = ["mcp", "--folder", &folder.path().display().to_string()];
+    let Some(replies) = driven("confined", folder.path(), &confined, &steps.into()) else {
+        return;
+    };
+    answer(&replies[0]);
+    for at in [1, 2, 4] {
+        let (message, hint) = error(&replies[at]);
+        assert!(message.ends_with("may not be opened"), "{message}");
+        assert!(hint.starts_with("this server opens files in "), "{hint}");
+    }
+    let missing = error(&replies[3]).0;
+    assert!(missing.starts_with("there is no file"), "{missing}");
+}
+
 #[test]
 fn huge_answers_are_cut_and_counted() {
     let folder = tempfile::tempdir().unwrap();

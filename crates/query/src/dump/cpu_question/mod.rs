@@ -21,7 +21,7 @@ use super::method::MethodRow;
 use super::stack_tree::TreeRow;
 use crate::Session;
 use crate::question::Format::Milliseconds;
-use crate::question::{Answer, Form, Line, OptionError, Question, Sums, Tagging};
+use crate::question::{Answer, Example, Form, Line, OptionError, Question, Sums, Tagging};
 use crate::time_format::TimeFormat;
 
 /// A question with the properties of its answer.
@@ -150,6 +150,33 @@ fn total_of(numbers: &Sums) -> CpuTotal {
 impl Question for CpuQuestion {
     const NAME: &'static str = "cpu";
     const SENTENCE: &'static str = "CPU, waiting and ready time of processes or methods";
+    const USUAL: &'static [&'static str] = &[
+        "methods",
+        "stack-tags",
+        "top-methods",
+        "over-time",
+        "stacks",
+        "bottom-up",
+        "butterfly",
+        "metric",
+        "cpu",
+        "wait",
+        "ready",
+    ];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            words: "slow.etl",
+            answer: "who used the CPU",
+        },
+        Example {
+            words: "--process cmd --methods \"*\" --top-methods 5 slow.etl",
+            answer: "the hottest methods of cmd.exe",
+        },
+        Example {
+            words: "--stack-tags \"*virus*\" --wait 10ms.. slow.etl",
+            answer: "who waits for antivirus software",
+        },
+    ];
 
     fn form(&self) -> Form<Self> {
         let form = if self.over_time.is_some() {

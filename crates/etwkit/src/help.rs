@@ -1,0 +1,408 @@
+//! The two sizes of help: `-h` fits on a screen, `--help` is complete.
+//!
+//! The short help of a question has the options that people use most, and its examples. Commands
+//! that have others below them list these by what people want to do.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+
+use clap::{Arg, Command};
+use etwkit_engine::question;
+use etwkit_query::question::Example;
+
+/// A title and names of commands.
+type Groups = &'static [(&'static str, &'static [&'static str])];
+
+/// The commands of the program.
+pub(crate) const COMMANDS: Groups = &[
+    ("Start here", &["diagnose", "view", "demo"]),
+    (
+        "Analyze",
+        &[
+            "info",
+            "dump",
+            "critical-path",
+            "diff",
+            "explain",
+            "sql",
+            "console",
+            "events",
+            "strace",
+        ],
+    ),
+    ("Record and measure", &["record", "run", "lab"]),
+    (
+        "Convert and share",
+        &["extract", "symbols", "export", "cut", "wpaexporter"],
+    ),
+    (
+        "Other",
+        &["docs", "mcp", "synth", "cache", "completions", "man"],
+    ),
+];
+
+/// The questions of `dump`.
+pub(crate) const QUESTIONS: Groups = &[
+    (
+        "Overview",
+        &["overview", "stats", "boot", "time", "version", "service"],
+    ),
+    ("Causes", &["diagnose", "diff", "explain", "overhead"]),
+    (
+        "CPU and waits",
+        &[
+            "cpu",
+            "wait",
+            "critical-path",
+            "ready",
+            "process",
+            "start",
+            "dpc",
+            "cores",
+            "timer",
+            "pmc",
+            "lbr",
+        ],
+    ),
+    (
+        "Disk and files",
+        &["disk", "file", "hard-fault", "mini-filter"],
+    ),
+    ("Network", &["net", "tcp", "dns"]),
+    (
+        "Memory and handles",
+        &[
+            "memory",
+            "virtual-alloc",
+            "heap",
+            "pool",
+            "page-fault",
+            "objectref",
+            "gdi-user",
+        ],
+    ),
+    (".NET", &["gc", "jit", "exception", "thread-pool"]),
+    (
+        "Windows and input",
+        &["ui-delay", "focus", "user-lock", "screenshot"],
+    ),
+    (
+        "System calls, registry, ALPC",
+        &["syscall", "registry", "alpc"],
+    ),
+    ("Power", &["power", "standby"]),
+    (
+        "Events and the recording",
+        &["events", "tracelog", "loggers", "trace-stats"],
+    ),
+    ("Tests and phases", &["test-run", "region", "mark"]),
+];
+
+/// Options of all questions that the short help shows before their own.
+const FIRST: &[&str] = &["process", "range"];
+/// Options of all questions that the short help shows after their own.
+const LAST: &[&str] = &[
+    "by",
+    "top",
+    "sort-by",
+    "stack-filter",
+    "show-stack",
+    "details",
+    "json",
+    "csv",
+];
+
+/// Options of other commands in their short help; of commands that are not here it is the complete
+/// help.
+const OTHERS: &[(&str, &[&str])] = &[
+    (
+        "extract",
+        &[
+            "out",
+            "detail",
+            "tables",
+            "range",
+            "jobs",
+            "one-session",
+            "symbols",
+            "stack-tag-file",
+            "label",
+            "force",
+        ],
+    ),
+    (
+        "sql",
+        &["file", "param", "library", "format", "show-schema", "list"],
+    ),
+    (
+        "export",
+        &[
+            "format",
+            "pid",
+            "process",
+            "all-processes",
+            "per-thread",
+            "range",
+            "metric",
+            "profile",
+            "out",
+            "force",
+        ],
+    ),
+];
+
+/// Columns of the short help.
+const WIDTH: usize = 100;
+
+/// Lists the commands below a command in groups.
+pub(crate) fn in_groups(mut command: Command, groups: Groups) -> Command {
+    let mut list = String::new();
+    for (title, names) in groups {
+        let _ = writeln!(list, "{title}:");
+        for name in *names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(Command::get_about)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let _ = writeln!(list, "  {name:<14} {about}");
+        }
+        list.push('\n');
+    }
+    command = command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
+    ));
+    command
+}
+
+/// Returns the short help that a command line asks for; `None` if it asks for another one, or if
+/// the command has one help only.
+pub(crate) fn short(root: Command, args: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
+    let is_short = words.contains(&"-h") && !words.contains(&"--help");
+    if !is_short {
+        return None;
+    }
+    let mut path = vec![root.get_name().to_owned()];
+    let mut root = root;
+    root.build();
+    let mut command = &root;
+    for word in words.iter().filter(|word| !word.starts_with('-')) {
+        let Some(below) = command.find_subcommand(word) else {
+            break;
+        };
+        path.push(below.get_name().to_owned());
+        command = below;
+    }
+    let path = path.join(" ");
+    let name = command.get_name();
+    if let Some(question) = question(name).filter(|_| !command.has_subcommands()) {
+        let usual = FIRST.iter().chain(question.usual()).chain(LAST);
+        let examples = examples(&path, question.examples());
+        return Some(text(command, &path, usual, &examples));
+    }
+    let (_, usual) = OTHERS.iter().find(|(other, _)| *other == name)?;
+    let examples = command.get_after_help()?.to_string();
+    Some(text(command, &path, usual.iter(), &examples))
+}
+
+/// Returns the lines of examples, with a title.
+pub(crate) fn examples(path: &str, examples: &[Example]) -> String {
+    let lines: Vec<String> = examples
+        .iter()
+        .map(|example| format!("{path} {}", example.words))
+        .collect();
+    let width = lines.iter().map(String::len).max().unwrap_or(0);
+    let mut text = "Examples:".to_owned();
+    for (line, example) in lines.iter().zip(examples) {
+        let _ = write!(text, "\n  {line:<width$}   {}", example.answer);
+    }
+    text
+}
+
+fn text<'a>(
+    command: &Command,
+    path: &str,
+    usual: impl Iterator<Item = &'a &'a str>,
+    examples: &str,
+) -> String {
+    let about = command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let rows: Vec<(String, &Arg)> = usual
+        .filter_map(|name| option(command, name))
+        .map(|arg| (term(arg), arg))
+        .collect();
+    let width = rows.iter().map(|(term, _)| term.len()).max().unwrap_or(0);
+    let usage = command.clone().render_usage().to_string();
+    let mut text = format!("{about}\n\n{usage}\n\nOptions:\n");
+    for (term, arg) in rows {
+        let line = format!("  {term:<width$}  {}", clause(arg));
+        let with_values = format!("{line}: {}", values(arg));
+        let is_shown = !values(arg).is_empty() && with_values.chars().count() <= WIDTH;
+        let _ = writeln!(text, "{}", if is_shown { with_values } else { line });
+    }
+    let all = command
+        .get_arguments()
+        .filter(|arg| arg.get_long().is_some() && !arg.is_hide_set())
+        .count();
+    let _ = writeln!(text, "\n{examples}\n\nAll {all} options: {path} --help");
+    text
+}
+
+fn option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+    command
+        .get_arguments()
+        .find(|arg| arg.get_long() == Some(name))
+}
+
+/// Returns an option with the placeholder of its value.
+fn term(arg: &Arg) -> String {
+    let long = arg.get_long().unwrap_or_default();
+    if !arg.get_action().takes_values() {
+        return format!("--{long}");
+    }
+    let names: Vec<String> = arg
+        .get_value_names()
+        .unwrap_or_default()
+        .iter()
+        .map(|name| format!("<{name}>"))
+        .collect();
+    let names = names.join(" ");
+    let is_optional = arg
+        .get_num_args()
+        .is_some_and(|count| count.min_values() == 0);
+    if is_optional {
+        format!("--{long}[={names}]")
+    } else {
+        format!("--{long} {names}")
+    }
+}
+
+/// Returns the first clause of the help of an option.
+fn clause(arg: &Arg) -> String {
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let end = ["; ", ": ", " ("]
+        .iter()
+        .filter_map(|mark| help.find(mark))
+        .min()
+        .unwrap_or(help.len());
+    help.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Returns the words that an option takes, if it takes no others.
+fn values(arg: &Arg) -> String {
+    if !arg.get_action().takes_values() {
+        return String::new();
+    }
+    let values: Vec<String> = arg
+        .get_possible_values()
+        .iter()
+        .map(|value| value.get_name().to_owned())
+        .collect();
+    values.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use etwkit_engine::questions;
+
+    use super::*;
+    use crate::cli;
+
+    fn help(words: &[&str]) -> String {
+        let args: Vec<OsString> = ["etwkit"].iter().chain(words).map(Into::into).collect();
+        short(cli::command(), &args).unwrap_or_else(|| panic!("{words:?} has a short help"))
+    }
+
+    #[test]
+    fn each_command_is_in_one_group() {
+        let root = cli::command();
+        let dump = root.find_subcommand("dump").unwrap();
+        for (command, groups) in [(&root, COMMANDS), (dump, QUESTIONS)] {
+            let listed: Vec<&str> = groups
+                .iter()
+                .flat_map(|(_, names)| *names)
+                .copied()
+                .collect();
+            let names: BTreeSet<&str> = command.get_subcommands().map(Command::get_name).collect();
+            assert_eq!(listed.len(), names.len(), "each is listed once");
+            assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), names);
+        }
+    }
+
+    #[test]
+    fn the_short_help_fits_on_a_screen() {
+        let dumps = questions().map(|question| vec!["dump", question.name(), "-h"]);
+        let others = OTHERS.iter().map(|(name, _)| vec![*name, "-h"]);
+        for words in dumps.chain(others) {
+            let text = help(&words);
+            let lines = text.lines().count();
+            assert!(lines <= 40, "{words:?} has {lines} lines:\n{text}");
+            for line in text.lines() {
+                assert!(line.chars().count() <= WIDTH, "{words:?}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_help_names_options_that_exist() {
+        let root = cli::command();
+        for question in questions() {
+            let dump = root.find_subcommand("dump").unwrap();
+            let command = dump.find_subcommand(question.name()).unwrap();
+            for name in question.usual() {
+                assert!(
+                    option(command, name).is_some(),
+                    "{}: {name}",
+                    question.name()
+                );
+            }
+        }
+        for (name, usual) in OTHERS {
+            let command = root.find_subcommand(name).unwrap();
+            for name in *usual {
+                assert!(option(command, name).is_some(), "{command}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_line_that_the_program_reads() {
+        for question in questions() {
+            assert!(question.examples().len() >= 2, "{}", question.name());
+            for example in question.examples() {
+                let words = etwkit_base::shell::split(example.words);
+                let line = ["etwkit", "dump", question.name()]
+                    .map(str::to_owned)
+                    .into_iter()
+                    .chain(words);
+                let read = cli::command().try_get_matches_from(line);
+                assert!(
+                    read.is_ok(),
+                    "{}: {}: {read:?}",
+                    question.name(),
+                    example.words
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_complete_help_stays_complete() {
+        let args: Vec<OsString> = ["etwkit", "dump", "cpu", "-h", "--help"]
+            .map(Into::into)
+            .into();
+        assert_eq!(short(cli::command(), &args), None);
+        assert_eq!(
+            short(
+                cli::command(),
+                &["etwkit".into(), "info".into(), "-h".into()]
+            ),
+            None
+        );
+    }
+}
