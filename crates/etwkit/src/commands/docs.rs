@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use etwkit_base::path::name_of;
 use etwkit_query::similar;
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
@@ -67,7 +66,10 @@ fn find(topic: &str) -> anyhow::Result<(&'static str, &'static str)> {
     let wanted = topic.trim_end_matches(".md").to_lowercase();
     let wanted = wanted.strip_prefix("docs/").unwrap_or(&wanted);
     let path = |name: &str| topic_of(name).to_lowercase();
-    let last = |name: &str| name_of(&path(name));
+    let last = |name: &str| {
+        let path = path(name);
+        path.rsplit('/').next().unwrap_or(&path).to_owned()
+    };
     let by_path = PAGES.iter().find(|(name, _)| path(name) == wanted);
     let by_name = || PAGES.iter().find(|(name, _)| last(name) == wanted);
     if let Some(page) = by_path.or_else(by_name) {
@@ -237,8 +239,10 @@ fn body(name: &str, text: &str) -> String {
                 }
             }
             Some(Event::End(TagEnd::Heading(_))) => {
-                if let Some((start, words)) = heading.take() {
-                    set_anchor(events.get_mut(start), &words, &mut anchors);
+                if let Some((start, words)) = heading.take()
+                    && let Some(start) = events.get_mut(start)
+                {
+                    set_anchor(start, &words, &mut anchors);
                 }
             }
             _ => {}
@@ -278,8 +282,8 @@ fn body(name: &str, text: &str) -> String {
 
 /// Gives a heading the anchor that pages of repositories have: its words in lower case, with `-`
 /// between them.
-fn set_anchor(event: Option<&mut Event<'_>>, words: &str, anchors: &mut BTreeSet<String>) {
-    let Some(Event::Start(Tag::Heading { id, .. })) = event else {
+fn set_anchor(event: &mut Event<'_>, words: &str, anchors: &mut BTreeSet<String>) {
+    let Event::Start(Tag::Heading { id, .. }) = event else {
         return;
     };
     let plain: String = words

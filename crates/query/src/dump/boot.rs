@@ -1,13 +1,17 @@
 //! Phases of a boot, which begin and end with the start of known processes.
 
 use super::Recorded;
+use super::sql::{filtered, text_condition};
 use crate::question::Format::{Moment, Seconds, Word};
-use crate::question::{Column, Example, Form, Question, View};
+use crate::question::{Column, Example, Form, Question, View, option};
 
 declare! {
     /// Options of `dump boot`.
     #[derive(Eq)]
-    pub request BootRequest {}
+    pub request BootRequest {
+        /// Only these phases: kernel, session, logon, desktop (several with ;, ! excludes)
+        phase: Option<String> = option("PHASES"),
+    }
 
     /// A phase of a boot.
     pub row BootPhaseRow {
@@ -29,27 +33,25 @@ type Phase = Column<BootRequest, BootPhaseRow>;
 
 const PHASES: View<BootRequest, BootPhaseRow> = View::new(
     &[
-        Phase::new("Phase", "Phase", Word, |_, row| row.phase.as_str().into()),
+        Phase::new("Phase", "Phase", Word, |_, row| row.phase.clone().into()),
         Phase::new("Start", "Start", Moment, |_, row| row.start_ns.into()),
         Phase::new("End", "End", Moment, |_, row| row.end_ns.into()).or("?"),
         Phase::new("Duration", "Duration s", Seconds(3), |_, row| {
             row.duration_ns.into()
         })
         .or("?"),
-        Phase::new("Verdict", "Verdict", Word, |_, row| {
-            verdict(row).as_str().into()
-        }),
+        Phase::new("Verdict", "Verdict", Word, |_, row| verdict(row).into()),
         Phase::new("From", "From", Word, |_, row| {
-            row.starts_with.as_str().into()
+            row.starts_with.clone().into()
         }),
         Phase::new("Until", "Until", Word, |_, row| {
-            row.ends_with.as_str().into()
+            row.ends_with.clone().into()
         }),
         Phase::new("Cpu", "CPU s", Seconds(3), |_, row| {
             row.busiest_cpu_ns.into()
         }),
         Phase::new("Busiest", "Busiest program", Word, |_, row| {
-            row.busiest.as_deref().into()
+            row.busiest.clone().into()
         }),
     ],
     |row| row.sort_value,
@@ -66,7 +68,7 @@ fn verdict(row: &BootPhaseRow) -> String {
 impl Question for BootRequest {
     const NAME: &'static str = "boot";
     const SENTENCE: &'static str = "Phases of a boot, from the kernel to a desktop at rest";
-    const USUAL: &'static [&'static str] = &[];
+    const USUAL: &'static [&'static str] = &["phase"];
     const EXAMPLES: &'static [Example] = &[
         Example {
             words: "boot.etl",
@@ -79,7 +81,16 @@ impl Question for BootRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        Form::rows(&PHASES, SQL.to_owned()).needs(&BOOT, true)
+        Form::rows(&PHASES, self.sql()).needs(&BOOT, true)
+    }
+}
+
+impl BootRequest {
+    fn sql(&self) -> String {
+        let conditions: Vec<String> = text_condition("h.phase", self.phase.as_deref())
+            .into_iter()
+            .collect();
+        format!("{SQL}{}\nORDER BY sort_value", filtered(&conditions))
     }
 }
 
@@ -130,5 +141,4 @@ const SQL: &str = "WITH begun AS (
 SELECT h.phase, h.start_ns, h.end_ns, h.end_ns - h.start_ns AS duration_ns, CAST(h.usual_s AS BIGINT) AS usual_s,
   h.end_ns - h.start_ns > h.usual_s * 1000000000 AS is_long, h.starts_with, h.ends_with, f.busiest, f.cpu_ns AS busiest_cpu_ns,
   CAST(h.place AS DOUBLE) AS sort_value
-FROM phase h LEFT JOIN first f ON f.place = h.place AND f.nth = 1
-ORDER BY sort_value";
+FROM phase h LEFT JOIN first f ON f.place = h.place AND f.nth = 1";
