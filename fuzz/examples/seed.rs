@@ -47,6 +47,7 @@ fn main() {
         }
     }
     seeds.of_archives();
+    seeds.of_packed();
     seeds.of_json();
     seeds.of_steps();
     seeds.of_symbols();
@@ -359,6 +360,24 @@ impl Seeds {
         let mut seed = vec![1];
         push_block(&mut seed, &fs::read(target.join("manifest.json")).unwrap());
         self.add("extract", &seed);
+    }
+
+    /// The packed traces that the tests of the reader have, each behind the number of its format.
+    fn of_packed(&mut self) {
+        let fixtures =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/extract/tests/fixtures/packed");
+        let names = [
+            "halves.etl.gz",
+            "halves.etl.zst",
+            "halves.etl.xz",
+            "halves.etl.bz2",
+            "halves.etl.lz4",
+            "mszip.cab",
+        ];
+        for (name, format) in names.iter().zip(0u8..) {
+            let bytes = fs::read(fixtures.join(name)).unwrap();
+            self.add("packed", &[&[format], &bytes[..]].concat());
+        }
     }
 
     /// Archives of all kinds around a small trace.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod digits;
+pub mod endings;
 pub mod escape;
 pub mod index;
 pub mod intervals;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use etwkit_base::endings::{self, strip};
 use etwkit_base::path::{name_of, split_typed};
 use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_extract, looks_like_json_extract};
@@ -15,7 +16,6 @@ use crate::{Find, Wrong};
 
 /// Endings of files that can be queried, longest first; extracts are folders or packed folders.
 const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
-const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
 /// Endings of extracts of ETWAnalyzer, which command lines name in place of ours.
 const JSON: [&str; 2] = [".json7z", ".json"];
 /// The folder next to traces in which ETWAnalyzer writes extracts.
@@ -82,7 +82,7 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
 pub(crate) fn stem(path: &Path) -> String {
     let name = name_of(path);
     ending(&name)
-        .and_then(|ending| strip_ending(&name, ending))
+        .and_then(|ending| strip(&name, ending))
         .unwrap_or(&name)
         .to_owned()
 }
@@ -207,13 +207,10 @@ pub(crate) fn named(path: &Path) -> Option<PathBuf> {
     let is_file = |path: &PathBuf| path.is_file() || is_extract_folder(path);
     let same = Some(path.to_owned()).filter(is_file);
     let own = |stem: &str| EXTRACTS.map(|ending| path.with_file_name(format!("{stem}{ending}")));
-    let of_json = JSON
-        .iter()
-        .find_map(|ending| strip_ending(&name, ending))
-        .map(own);
+    let of_json = JSON.iter().find_map(|ending| strip(&name, ending)).map(own);
     same.or_else(|| of_json.into_iter().flatten().find(is_file))
         .or_else(|| {
-            let endings = EXTRACTS.iter().chain(&JSON).chain(&TRACES);
+            let endings = EXTRACTS.iter().chain(&JSON).chain(&endings::TRACES);
             endings
                 .map(|ending| path.with_file_name(format!("{name}{ending}")))
                 .find(is_file)
@@ -262,7 +259,7 @@ pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
         .to_string();
     let aliases = EXTRACTS
         .iter()
-        .find_map(|ending| strip_ending(&full, ending))
+        .find_map(|ending| strip(&full, ending))
         .into_iter();
     let aliases = aliases.flat_map(|stem| JSON.map(|ending| format!("{stem}{ending}")));
     std::iter::once(full.clone())
@@ -303,20 +300,14 @@ fn is_asked(path: &Path) -> bool {
 fn ending(name: &str) -> Option<&'static str> {
     EXTRACTS
         .iter()
-        .chain(&TRACES)
+        .chain(&endings::TRACES)
         .chain(&JSON)
-        .find(|ending| strip_ending(name, ending).is_some())
+        .find(|ending| strip(name, ending).is_some())
         .copied()
 }
 
-fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
-    let at = name.len().checked_sub(ending.len()).filter(|at| *at > 0)?;
-    let (stem, end) = name.split_at_checked(at)?;
-    end.eq_ignore_ascii_case(ending).then_some(stem)
-}
-
 fn has_ending(path: &Path, ending: &str) -> bool {
-    strip_ending(&name_of(path), ending).is_some()
+    strip(&name_of(path), ending).is_some()
 }
 
 #[cfg(test)]

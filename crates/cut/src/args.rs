@@ -7,7 +7,8 @@ use clap::Args;
 /// Arguments of `etwkit cut`.
 #[derive(Debug, Args)]
 pub struct CutArgs {
-    /// An .etl file, or a .zip, .diagsession or .7z with .etl files; files of one recording are merged
+    /// An .etl file, or a file that holds some (.zip, .7z, .cab, .diagsession, .etlgz, .etl.gz, .zst, .xz, .bz2, .lz4);
+    /// files of one recording are merged
     #[arg(value_name = "TRACE", required = true)]
     pub traces: Vec<PathBuf>,
     /// The new trace

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use etwkit_base::endings;
 use etwkit_base::path::name_of;
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current};
@@ -264,9 +265,5 @@ fn noted(
 #[must_use]
 pub fn is_trace(path: &Path) -> bool {
     let name = name_of(path).to_lowercase();
-    let is_packed_extract = name.ends_with(".etwx.zip");
-    let has_ending = [".etl", ".zip", ".7z", ".diagsession"]
-        .iter()
-        .any(|ending| name.ends_with(ending));
-    has_ending && !is_packed_extract && path.is_file()
+    endings::is_trace(&name) && !name.ends_with(".etwx.zip") && path.is_file()
 }

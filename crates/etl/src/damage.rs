@@ -23,6 +23,10 @@ pub enum Kind {
     TooManyOpenBuffers,
     /// The system could not read a part of the file.
     Io,
+    /// A packed file is broken or ends early: what was unpacked before is the trace.
+    PackedEnd,
+    /// Bytes after the data of a packed file.
+    PackedRest,
 }
 
 impl Kind {
@@ -38,6 +42,8 @@ impl Kind {
             Self::BufferSize => "buffer_size",
             Self::TooManyOpenBuffers => "too_many_open_buffers",
             Self::Io => "io",
+            Self::PackedEnd => "packed_end",
+            Self::PackedRest => "packed_rest",
         }
     }
 
@@ -61,6 +67,10 @@ impl Kind {
                 "too many compressed buffers overlap in time; some were left out"
             }
             Self::Io => "the system could not read a part of the file",
+            Self::PackedEnd => {
+                "the packed file is broken or ends early; the events after that are lost"
+            }
+            Self::PackedRest => "bytes after the packed trace were skipped",
         }
     }
 }

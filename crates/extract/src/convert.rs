@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use etwkit_base::endings;
 use etwkit_trace::derive::{self, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
 use etwkit_trace::sink::{Sink, SinkError};
@@ -484,24 +485,12 @@ pub fn default_target(trace: &Path) -> PathBuf {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let lower = name.to_lowercase();
-    let endings = [
-        ".etl.zip",
-        ".etl.7z",
-        ".etl",
-        ".zip",
-        ".7z",
-        ".diagsession",
-        ".json7z",
-        ".json",
-    ];
-    // Only the comparison of the extension ignores case; the stem keeps its case.
-    let ending = endings
-        .iter()
-        .find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
-    let stem = ending
-        .and_then(|ending| name.get(..name.len() - ending.len()))
-        .unwrap_or(&name);
+    let of_json = || {
+        [".json7z", ".json"]
+            .iter()
+            .find_map(|ending| endings::strip(&name, ending))
+    };
+    let stem = endings::stem(&name).or_else(of_json).unwrap_or(&name);
     trace.with_file_name(format!("{stem}.etwx"))
 }
 
@@ -534,6 +523,9 @@ mod tests {
             ("slow.7z", "slow.etwx"),
             ("slow.Json7z", "slow.etwx"),
             ("slow.json", "slow.etwx"),
+            ("slow.etl.gz", "slow.etwx"),
+            ("slow.EtlGz", "slow.etwx"),
+            ("slow.etl.cab", "slow.etwx"),
             ("trace", "trace.etwx"),
             (".etl", ".etl.etwx"),
         ] {

@@ -55,12 +55,32 @@ pub enum Error {
         source: etwkit_etl::Error,
     },
     /// An archive of a kind that is not read.
-    #[error("expected an .etl, .zip or .7z file, found {kind}: {name}")]
+    #[error("expected a trace, or a file that holds one, found {kind}: {name}")]
     OtherArchive {
         /// The file.
         name: String,
         /// The kind of file, by its first bytes.
         kind: &'static str,
+    },
+    /// A packed file with a file that is not a trace.
+    #[error("{archive}: the {outer} holds no trace")]
+    NotATrace {
+        /// The packed file.
+        archive: String,
+        /// The kind of packed file.
+        outer: &'static str,
+        /// What was found instead.
+        source: etwkit_etl::Error,
+    },
+    /// A packed file with an archive that is not read.
+    #[error("{archive}: expected a trace in the {outer}, found {found}")]
+    ArchiveInside {
+        /// The packed file.
+        archive: String,
+        /// The kind of packed file.
+        outer: &'static str,
+        /// The kind of file in it.
+        found: &'static str,
     },
     /// The archive is damaged, as a whole or in one member.
     #[error("damaged archive {archive}{}: expected {expected}", at_member(member.as_deref(), *position))]
@@ -122,15 +142,17 @@ pub enum Error {
     },
     /// Unpacking would exceed the limit.
     #[error(
-        "{archive}: unpacking {member} needs {bytes} bytes, and {left} of the limit of {limit} are left"
+        "{archive}: unpacking {member} needs {at_least}{bytes} bytes, and {left} of the limit of {limit} are left"
     )]
     TooLarge {
         /// The archive.
         archive: String,
         /// The member.
         member: String,
-        /// Its declared size.
+        /// Its declared size, or the bytes that were unpacked so far.
         bytes: u64,
+        /// Whether that is all.
+        at_least: AtLeast,
         /// Bytes left of the limit.
         left: u64,
         /// The limit.
@@ -138,7 +160,7 @@ pub enum Error {
     },
     /// A member that unpacks to far more than a trace would.
     #[error(
-        "{archive}: {member} unpacks from {packed} to {bytes} bytes, more than {ratio} times; \
+        "{archive}: {member} unpacks from {packed} to {at_least}{bytes} bytes, more than {ratio} times; \
          an archive like that is made to fill a disk"
     )]
     Bomb {
@@ -148,8 +170,10 @@ pub enum Error {
         member: String,
         /// Its packed size.
         packed: u64,
-        /// Its declared size.
+        /// Its declared size, or the bytes that were unpacked so far.
         bytes: u64,
+        /// Whether that is all.
+        at_least: AtLeast,
         /// The limit.
         ratio: u64,
     },
@@ -183,6 +207,17 @@ pub enum Error {
     },
 }
 
+/// Whether a number of bytes is a whole size, or only what was unpacked of a packed file that does not
+/// tell its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtLeast(pub(crate) bool);
+
+impl std::fmt::Display for AtLeast {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0 { "at least " } else { "" })
+    }
+}
+
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -201,11 +236,13 @@ impl Error {
                 "was the recording stopped before anything was written, or a copy cut short?"
             }
             Self::Twice { .. } => "name each file once",
-            Self::Trace { source, .. } => return source.hint(),
+            Self::Trace { source, .. } | Self::NotATrace { source, .. } => return source.hint(),
             Self::Doubled { .. } => {
                 "unpack the files one by one under different names (7z x -aou does), and name those"
             }
-            Self::OtherArchive { .. } | Self::Method { .. } => "unpack it and name the .etl files",
+            Self::OtherArchive { .. } | Self::ArchiveInside { .. } | Self::Method { .. } => {
+                "unpack it and name the .etl files"
+            }
             Self::DamagedArchive { .. } => {
                 "copy or download the archive again; `etwkit` reads what is left of a damaged .etl file, \
                  so unpack what can be unpacked and name that"

@@ -7,40 +7,96 @@ pub(crate) enum Kind {
     Zip,
     /// A 7z archive.
     SevenZip,
+    /// A cabinet.
+    Cab,
+    /// One packed file without a directory.
+    Packed(Format),
     /// An archive that is not read: its name.
     Other(&'static str),
     /// Anything else: the reader of traces judges it.
     Trace,
 }
 
-/// Number of bytes that [`Kind::of`] checks.
-pub(crate) const MAGIC_LEN: usize = 8;
+/// The format of a packed file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Gzip,
+    Zstd,
+    Xz,
+    Bzip2,
+    Lz4,
+}
 
-/// The record types at the start of zip files: a member, the end of an empty archive, a part of a
-/// spanned one.
-const ZIP: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"];
-const SEVEN_ZIP: &[u8] = b"7z\xBC\xAF\x27\x1C";
-/// Other archive formats, which the user has to unpack.
-const OTHER: [(&[u8], &str); 7] = [
-    (b"MSCF", "a cabinet file (.cab)"),
-    (b"\x1F\x8B", "a gzip file (.gz)"),
-    (b"\xFD7zXZ\0", "an xz file (.xz)"),
-    (b"\x28\xB5\x2F\xFD", "a zstd file (.zst)"),
-    (b"BZh", "a bzip2 file (.bz2)"),
-    (b"Rar!\x1A\x07", "a RAR archive (.rar)"),
-    (b"MSWIM\0\0\0", "a Windows image (.wim)"),
+/// Number of bytes that [`Kind::of`] checks.
+pub(crate) const MAGIC_LEN: usize = TAR_AT + TAR.len();
+
+/// Starts of files, and their kinds. Zip has three: a member, the end of an empty archive, a part of
+/// a spanned one.
+const STARTS: [(&[u8], Kind); 13] = [
+    (b"PK\x03\x04", Kind::Zip),
+    (b"PK\x05\x06", Kind::Zip),
+    (b"PK\x07\x08", Kind::Zip),
+    (b"7z\xBC\xAF\x27\x1C", Kind::SevenZip),
+    (b"MSCF", Kind::Cab),
+    (b"\x1F\x8B", Kind::Packed(Format::Gzip)),
+    (ZSTD, Kind::Packed(Format::Zstd)),
+    (b"\xFD7zXZ\0", Kind::Packed(Format::Xz)),
+    (b"BZh", Kind::Packed(Format::Bzip2)),
+    (b"\x04\x22\x4D\x18", Kind::Packed(Format::Lz4)),
+    (b"\x02\x21\x4C\x18", Kind::Other("an old lz4 file (lz4 -l)")),
+    (b"Rar!\x1A\x07", Kind::Other("a RAR archive (.rar)")),
+    (b"MSWIM\0\0\0", Kind::Other("a Windows image (.wim)")),
 ];
+
+const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
+/// The first frame of pzstd holds four bytes for unpackers, which others skip.
+const PZSTD: &[u8] = b"\x50\x2A\x4D\x18\x04\0\0\0";
+
+/// The mark of a tar archive, which has its place behind the first name.
+const TAR: &[u8] = b"ustar";
+const TAR_AT: usize = 257;
 
 impl Kind {
     /// Detects the kind from the first bytes of a file.
     pub(crate) fn of(head: &[u8]) -> Self {
-        if ZIP.iter().any(|magic| head.starts_with(magic)) {
-            Self::Zip
-        } else if head.starts_with(SEVEN_ZIP) {
-            Self::SevenZip
-        } else {
-            let other = OTHER.iter().find(|(magic, _)| head.starts_with(magic));
-            other.map_or(Self::Trace, |(_, name)| Self::Other(name))
+        if let Some((_, kind)) = STARTS.iter().find(|(magic, _)| head.starts_with(magic)) {
+            return *kind;
+        }
+        if head.starts_with(PZSTD) && head.get(12..16) == Some(ZSTD) {
+            return Self::Packed(Format::Zstd);
+        }
+        if head.get(TAR_AT..TAR_AT + TAR.len()) == Some(TAR) {
+            return Self::Other("a tar archive (.tar)");
+        }
+        Self::Trace
+    }
+
+    /// The name of a kind that is not read in this place; `None` for a trace.
+    pub(crate) const fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Zip => "a zip archive (.zip)",
+            Self::SevenZip => "a 7z archive (.7z)",
+            Self::Cab => "a cabinet file (.cab)",
+            Self::Packed(Format::Gzip) => "a gzip file (.gz)",
+            Self::Packed(Format::Zstd) => "a zstd file (.zst)",
+            Self::Packed(Format::Xz) => "an xz file (.xz)",
+            Self::Packed(Format::Bzip2) => "a bzip2 file (.bz2)",
+            Self::Packed(Format::Lz4) => "an lz4 file (.lz4)",
+            Self::Other(name) => name,
+            Self::Trace => return None,
+        })
+    }
+}
+
+impl Format {
+    /// What a message calls a file of this format.
+    pub(crate) const fn noun(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip file",
+            Self::Zstd => "zstd file",
+            Self::Xz => "xz file",
+            Self::Bzip2 => "bzip2 file",
+            Self::Lz4 => "lz4 file",
         }
     }
 }
@@ -51,14 +107,23 @@ mod tests {
 
     #[test]
     fn magic_bytes_decide() {
-        assert_eq!(Kind::of(b"PK\x03\x04rest"), Kind::Zip);
-        assert_eq!(Kind::of(b"PK\x05\x06"), Kind::Zip);
-        assert_eq!(Kind::of(b"7z\xBC\xAF\x27\x1C\0\x04"), Kind::SevenZip);
-        assert_eq!(
-            Kind::of(b"MSCF\0\0\0\0"),
-            Kind::Other("a cabinet file (.cab)")
-        );
-        assert_eq!(Kind::of(&[0, 0, 1, 0]), Kind::Trace);
-        assert_eq!(Kind::of(b"PK"), Kind::Trace);
+        let mut tar = vec![0; 512];
+        tar[257..262].copy_from_slice(b"ustar");
+        for (head, kind) in [
+            (&b"PK\x03\x04rest"[..], Kind::Zip),
+            (b"PK\x05\x06", Kind::Zip),
+            (b"7z\xBC\xAF\x27\x1C\0\x04", Kind::SevenZip),
+            (b"MSCF\0\0\0\0", Kind::Cab),
+            (b"\x1F\x8B\x08\0", Kind::Packed(Format::Gzip)),
+            (
+                b"\x50\x2A\x4D\x18\x04\0\0\0\x11\0\0\0\x28\xB5\x2F\xFD",
+                Kind::Packed(Format::Zstd),
+            ),
+            (&tar, Kind::Other("a tar archive (.tar)")),
+            (&[0, 0, 1, 0], Kind::Trace),
+            (b"PK", Kind::Trace),
+        ] {
+            assert_eq!(Kind::of(head), kind, "{head:?}");
+        }
     }
 }

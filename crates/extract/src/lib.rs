@@ -2,8 +2,9 @@
 //!
 //! The paths given by the user become one [`etwkit_etl::Session`].
 //!
-//! An input is an `.etl` file, or an archive (`.zip`, `.etl.zip`, `.diagsession`, `.7z`) with
-//! `.etl` files. Its first bytes decide, not its name. Files are mapped into memory, or read by
+//! An input is an `.etl` file, a packed one (`.etl.gz`, `.etlgz`, `.etl.zst`, `.etl.xz`, `.etl.bz2`,
+//! `.etl.lz4`), or an archive (`.zip`, `.etl.zip`, `.diagsession`, `.7z`, `.cab`) with `.etl`
+//! files. Its first bytes decide, not its name. Files are mapped into memory, or read by
 //! position if a mapping would be unsafe or is not wanted. Members of archives are first spooled to
 //! temporary files without a name.
 //!
@@ -60,7 +61,7 @@ pub use convert::{
     derive_again, derive_into, derive_with_tags, name_again,
 };
 pub use describe::{DescribeError, Described};
-pub use error::{Error, Result};
+pub use error::{AtLeast, Error, Result};
 pub use foreign::{Foreign, FromForeign, ReadError, import_rows};
 pub use hash::digest;
 pub use manifest::{DerivedManifest, Manifest};

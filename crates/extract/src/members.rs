@@ -69,17 +69,21 @@ pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Open
         file,
     } = OpenedFile::open(path)?;
     match sniff(&file) {
-        Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
+        kind @ (Kind::Packed(_) | Kind::Other(_)) => Err(Error::OtherArchive {
+            name,
+            kind: kind.name().unwrap_or("another file"),
+        }),
         Kind::Trace => Ok(Opened::Plain(OpenedFile {
             path,
             name,
             size,
             file,
         })),
-        kind @ (Kind::Zip | Kind::SevenZip) => {
+        kind @ (Kind::Zip | Kind::SevenZip | Kind::Cab) => {
             let archive = Archive {
                 file,
                 size,
+                own_name: name.clone(),
                 name,
                 wanted,
             };
@@ -107,6 +111,7 @@ pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
             file,
             size,
             name: name_of(path),
+            own_name: name_of(path),
             wanted: Wanted::TRACES,
         },
     )

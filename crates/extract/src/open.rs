@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use etwkit_base::path::name_of;
 use etwkit_etl::Session;
+use etwkit_etl::damage::{self, DamageAt};
 use etwkit_etl::source::ByteSource;
 
-use crate::archive::{self, Archive, Symbol, Wanted};
+use crate::archive::{self, Archive, Flaw, Symbol, Wanted};
 use crate::hash::source_hash;
 use crate::kind::{Kind, MAGIC_LEN};
 use crate::manifest::{SourceFile, TraceSource};
@@ -110,15 +111,25 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     }
     refuse_doubles(paths)?;
     let mut spool = Spool::new(options);
-    let (mut opened, mut symbols) = (Vec::new(), Vec::new());
+    let (mut opened, mut symbols, mut flaws) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
-        symbols.extend(open_one(path, options, &mut spool, &mut opened)?);
+        symbols.extend(open_one(
+            path,
+            options,
+            &mut spool,
+            &mut opened,
+            &mut flaws,
+        )?);
     }
     if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
         return Err(Error::Empty { name: part.label() });
     }
     let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
-    let session = Session::open(sources).map_err(|e| blame(e, &opened))?;
+    let mut session = Session::open(sources).map_err(|e| blame(e, &opened))?;
+    for (file, flaw) in flaws {
+        let offset = opened.get(file).map_or(0, |(part, _)| part.size);
+        session.add_damage(damage_of(flaw, file, offset));
+    }
     let (parts, sources) = opened.into_iter().unzip();
     Ok(Input {
         session,
@@ -126,6 +137,21 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
         sources,
         symbols,
     })
+}
+
+/// The fault of a packed file as damage behind the last byte of its trace.
+fn damage_of(flaw: Flaw, file: usize, offset: u64) -> DamageAt {
+    let (kind, bytes) = match flaw {
+        // How much is lost is not known.
+        Flaw::Broken => (damage::Kind::PackedEnd, 0),
+        Flaw::Rest(bytes) => (damage::Kind::PackedRest, bytes),
+    };
+    DamageAt {
+        kind,
+        file,
+        offset,
+        bytes,
+    }
 }
 
 fn boxed(source: &Source) -> Box<dyn ByteSource> {
@@ -165,13 +191,14 @@ fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the traces of a file, and returns the symbol files that an archive contains in addition to
+/// Adds the traces of a file, and the flaws of packed ones by their index in `opened`; returns the symbol files that an archive contains in addition to
 /// them.
 fn open_one(
     path: &Path,
     options: &Options,
     spool: &mut Spool,
     opened: &mut Vec<(Part, Source)>,
+    flaws: &mut Vec<(usize, Flaw)>,
 ) -> Result<Vec<Symbol>> {
     let (file, size) = open_file(path)?;
     let name = name_of(path);
@@ -188,15 +215,17 @@ fn open_one(
             Ok(Vec::new())
         }
         Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
-        kind @ (Kind::Zip | Kind::SevenZip) => {
+        kind @ (Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_)) => {
             let archive = Archive {
                 file,
                 size,
                 name: name.clone(),
+                own_name: name.clone(),
                 wanted: Wanted::TRACES,
             };
             let found = archive::unpack(kind, archive, spool)?;
             for member in found.members {
+                flaws.extend(member.flaw.map(|flaw| (opened.len(), flaw)));
                 // Unpacked data is in a temporary file of this system, which cannot vanish as a
                 // file on a network can.
                 let source = Source::new(member.file, member.size, options.mmap);

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::kind::{Kind, MAGIC_LEN};
+use crate::archive::packed;
+use crate::kind::{Format, Kind};
 use crate::reader::has_manifest;
 
 /// Offset of the header of the first record of a trace, after the header of the first buffer. The
@@ -35,11 +36,13 @@ pub fn precious(path: &Path) -> Option<&'static str> {
     if is_trace(head) || (is_named_trace && !head.is_empty()) {
         return Some("a trace");
     }
-    match Kind::of(head.get(..MAGIC_LEN.min(filled)).unwrap_or_default()) {
-        Kind::Zip | Kind::SevenZip => {
+    match Kind::of(head) {
+        Kind::Zip | Kind::SevenZip | Kind::Cab => {
             return Some("an archive, which may hold traces or an extract");
         }
-        Kind::Other(_) | Kind::Trace => {}
+        // Other packed files are no recordings: this program writes some.
+        Kind::Packed(format) if holds_trace(format, path) => return Some("a packed trace"),
+        Kind::Packed(_) | Kind::Other(_) | Kind::Trace => {}
     }
     // Tables, derived ones, symbol files of an extract: `derived/x.parquet`,
     // `symbols/NAME/KEY/NAME`.
@@ -51,6 +54,12 @@ pub fn precious(path: &Path) -> Option<&'static str> {
         .take(4)
         .any(has_manifest)
         .then_some("a part of an extract")
+}
+
+/// True if a packed file holds a trace, by its first bytes.
+fn holds_trace(format: Format, path: &Path) -> bool {
+    let most = HEADER as u64 + 8;
+    File::open(path).is_ok_and(|file| is_trace(&packed::head(format, &file, most)))
 }
 
 fn is_trace(head: &[u8]) -> bool {

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::options::{Limits, Options};
-use crate::{Error, Result};
+use crate::{AtLeast, Error, Result};
 
 /// The rest of the limits, over all inputs of one call.
 pub(crate) struct Spool {
@@ -54,14 +54,7 @@ impl Spool {
         let (archive, member) = (packed.archive.to_owned(), packed.member.to_owned());
         let bytes = packed.size;
         let ratio = self.limits.ratio;
-        self.members += 1;
-        if self.members > self.limits.members {
-            return Err(Error::TooMany {
-                archive,
-                found: self.members,
-                limit: self.limits.members,
-            });
-        }
+        self.count(packed.archive)?;
         // A ratio alone is no sign of malice: a few bytes pack very well, hence the minimum size
         // for the check.
         if bytes > self.limits.ratio_from_bytes && bytes / packed.packed.max(1) > ratio {
@@ -70,6 +63,7 @@ impl Spool {
                 member,
                 packed: packed.packed,
                 bytes,
+                at_least: AtLeast(false),
                 ratio,
             });
         }
@@ -88,6 +82,45 @@ impl Spool {
         Ok(())
     }
 
+    /// Counts one more member.
+    fn count(&mut self, archive: &str) -> Result<()> {
+        self.members += 1;
+        if self.members <= self.limits.members {
+            return Ok(());
+        }
+        Err(Error::TooMany {
+            archive: archive.to_owned(),
+            found: self.members,
+            limit: self.limits.members,
+        })
+    }
+
+    /// Begins a member whose size is not known before it is unpacked. `packed` is the size of all
+    /// packed bytes.
+    pub(crate) fn begin<'a>(
+        &'a mut self,
+        archive: &'a str,
+        member: &str,
+        packed: u64,
+    ) -> Result<Growing<'a>> {
+        self.count(archive)?;
+        Ok(Growing {
+            file: self.temporary()?,
+            spool: self,
+            archive,
+            member: member.to_owned(),
+            packed,
+            size: 0,
+        })
+    }
+
+    fn temporary(&self) -> Result<File> {
+        tempfile::tempfile_in(&self.dir).map_err(|source| Error::Spool {
+            dir: self.dir.clone(),
+            source,
+        })
+    }
+
     /// Refuses a member that is larger than the rest of the limit. Nothing is reserved.
     pub(crate) fn fits(&self, packed: &Packed<'_>) -> Result<()> {
         if packed.size <= self.left {
@@ -97,6 +130,7 @@ impl Spool {
             archive: packed.archive.to_owned(),
             member: packed.member.to_owned(),
             bytes: packed.size,
+            at_least: AtLeast(false),
             left: self.left,
             limit: self.limits.total_bytes,
         })
@@ -104,11 +138,7 @@ impl Spool {
 
     /// Unpacks an admitted member into a temporary file.
     pub(crate) fn unpack(&self, packed: &Packed<'_>, from: &mut dyn Read) -> Result<File> {
-        let file = tempfile::tempfile_in(&self.dir);
-        let mut file = file.map_err(|source| Error::Spool {
-            dir: self.dir.clone(),
-            source,
-        })?;
+        let mut file = self.temporary()?;
         self.copy(packed, from, &mut file)?;
         Ok(file)
     }
@@ -149,6 +179,66 @@ impl Spool {
             file.write_all(chunk.get(..len).unwrap_or_default())
                 .map_err(spool_error)?;
         }
+    }
+}
+
+/// A temporary file that grows while a member of unknown size is unpacked.
+pub(crate) struct Growing<'a> {
+    spool: &'a mut Spool,
+    file: File,
+    archive: &'a str,
+    member: String,
+    packed: u64,
+    size: u64,
+}
+
+impl Growing<'_> {
+    /// Adds unpacked bytes, unless the member grows beyond the limits.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let Limits {
+            ratio,
+            ratio_from_bytes,
+            total_bytes,
+            ..
+        } = self.spool.limits;
+        let (len, size) = (bytes.len() as u64, self.size + bytes.len() as u64);
+        if size > ratio_from_bytes && size / self.packed.max(1) > ratio {
+            return Err(Error::Bomb {
+                archive: self.archive.to_owned(),
+                member: self.member.clone(),
+                packed: self.packed,
+                bytes: size,
+                at_least: AtLeast(true),
+                ratio,
+            });
+        }
+        let Some(left) = self.spool.left.checked_sub(len) else {
+            return Err(Error::TooLarge {
+                archive: self.archive.to_owned(),
+                member: self.member.clone(),
+                bytes: size,
+                at_least: AtLeast(true),
+                left: self.spool.left + self.size,
+                limit: total_bytes,
+            });
+        };
+        self.file.write_all(bytes).map_err(|source| Error::Spool {
+            dir: self.spool.dir.clone(),
+            source,
+        })?;
+        self.spool.left = left;
+        self.size = size;
+        Ok(())
+    }
+
+    /// Bytes so far.
+    pub(crate) const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The file and its size.
+    pub(crate) fn finish(self) -> (File, u64) {
+        (self.file, self.size)
     }
 }
 

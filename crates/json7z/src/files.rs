@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use etwkit_base::endings::is_single_trace;
 use etwkit_base::path::{file_name, name_of, without_ending};
 use etwkit_extract::manifest::{self, SourceFile, TraceSource};
 use etwkit_extract::{
@@ -119,7 +120,7 @@ pub fn is_json_archive(path: &Path) -> bool {
         return false;
     }
     let is_main = |name: &String| part_of(name).is_some_and(|(_, part)| part.is_empty());
-    let has_traces = names.iter().any(|name| stem_of(name, ".etl").is_some());
+    let has_traces = names.iter().any(|name| is_single_trace(file_name(name)));
     !has_traces && names.iter().any(is_main)
 }
 

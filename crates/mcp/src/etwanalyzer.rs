@@ -70,7 +70,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     let files = "Paths, folders or queries such as C:\\Extract\\*slow*, with commas between";
     let server = "Symbol server or path: MS, Google, syngo, NtSymbolPath, or folders";
     let more = "More switches of -extract";
-    let trace = "Trace (.etl, .zip, .7z) or folder with traces";
+    let trace = "Trace (.etl, .etl.gz, .zip, .7z, .cab) or folder with traces";
     let mut all = vec![
         tool(
             "etw_load",

@@ -95,9 +95,10 @@ pub(crate) fn tools() -> Vec<Tool> {
     ]
 }
 
-const OPEN: &str = "Opens a Windows event trace (.etl, or .zip, .7z, .diagsession with one) or an extract \
-    (.etwx) and answers a short handle such as t1, which all other tools take. The first time a trace is \
-    extracted into a cache, which can take minutes for gigabytes; progress is reported.";
+const OPEN: &str = "Opens a Windows event trace (.etl, or .zip, .7z, .cab, .diagsession, .etlgz, .etl.gz, .zst, \
+    .xz, .bz2, .lz4 with one) or an extract (.etwx) and answers a short handle such as t1, which all other tools \
+    take. The first time a trace is extracted into a cache, which can take minutes for gigabytes; progress is \
+    reported.";
 
 const HEALTH: &str = "What a trace is and what it cannot answer: machine, length, lost events and damage, what \
     was recorded, which questions it can answer, and for the others which recording profile would. Ask it \
@@ -250,7 +251,7 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let path = std::path::absolute(Path::new(path)).map_err(|error| Problem::bad(said(&error)))?;
     if !path.exists() {
         return Err(Problem::bad(format!("there is no file or folder {}", path.display())).with_hint(
-            "name a trace (.etl, .zip, .7z, .diagsession) or an extract (.etwx) by its whole path",
+            "name a trace (.etl, .etl.gz, .zip, .7z, .cab, .diagsession) or an extract (.etwx) by its whole path",
         ));
     }
     call.shared.check_place(&path)?;

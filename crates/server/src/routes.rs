@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use etwkit_base::endings;
 use futures::StreamExt;
 use serde::Deserialize;
 
@@ -121,10 +122,11 @@ async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
     // The name comes from the page: it must not lead out of the folder, nor name a stream of a file
     // on Windows.
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name.len() <= 200;
-    if !is_plain || !has_known_ending(name) {
-        return Err(Problem::bad(
-            "a trace that is sent has a name that ends in .etl, .zip, .7z or .diagsession",
-        ));
+    if !is_plain || !endings::is_trace(name) {
+        return Err(Problem::bad(format!(
+            "a trace that is sent has a name that ends in {}",
+            endings::TRACES.join(", ")
+        )));
     }
     // A folder for each trace, since two may have the same name, and a trace is shown by its name.
     let folder = shared.uploads.join(crate::token::Token::new()?.as_str());
@@ -136,14 +138,6 @@ async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
         let _ = std::fs::remove_dir_all(&folder);
     }
     received.map(|()| path)
-}
-
-fn has_known_ending(name: &str) -> bool {
-    let ending = name
-        .rsplit_once('.')
-        .map_or("", |(_, ending)| ending)
-        .to_lowercase();
-    ["etl", "zip", "7z", "diagsession"].contains(&ending.as_str())
 }
 
 async fn pieces(body: Body, path: &Path) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::table::Diagnostic;
 /// Kinds of diagnostics that make all numbers of a trace incomplete, and the words that follow
 /// their count in a short sentence. If the words are empty, the message of the diagnostic is short
 /// enough.
-pub const INCOMPLETE: [(&str, &str); 13] = [
+pub const INCOMPLETE: [(&str, &str); 14] = [
     ("lost_events", "events lost while recording"),
     ("lost_buffers", "buffers lost while recording"),
     ("missing_buffers", ""),
@@ -22,6 +22,7 @@ pub const INCOMPLETE: [(&str, &str); 13] = [
     ("buffer_size", "buffers of a wrong size"),
     ("too_many_open_buffers", "buffers left out"),
     ("io", "places that could not be read"),
+    ("packed_end", "packed files cut off"),
     ("stack_key_dropped", "stacks not kept"),
 ];
 
@@ -78,7 +79,11 @@ pub fn of(session: &Session, damage: &Damage, last: Option<i64>) -> Vec<Diagnost
             count: i64::try_from(count.places).unwrap_or(i64::MAX),
             position: first
                 .map(|place| format!("file {} offset {:#x}", place.file + 1, place.offset)),
-            message: format!("{}: {} bytes lost", kind.meaning(), count.bytes),
+            message: match count.bytes {
+                // How much a packed file would have held is not known.
+                0 => kind.meaning().to_owned(),
+                bytes => format!("{}: {bytes} bytes lost", kind.meaning()),
+            },
         });
     }
     rows

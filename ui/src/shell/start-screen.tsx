@@ -63,7 +63,7 @@ export function StartScreen() {
         <input
           type="text"
           aria-label="Path of a trace or an extract"
-          placeholder="Path of a trace (.etl, .zip, .7z) or an extract on this machine"
+          placeholder="Path of a trace (.etl, .etl.gz, .zip, .7z, .cab) or an extract on this machine"
           value={path}
           onInput={(event) => setPath(event.currentTarget.value)}
         />

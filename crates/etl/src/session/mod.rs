@@ -10,7 +10,7 @@ pub use directory::{BufferCounts, BufferEntry};
 use std::ops::ControlFlow;
 
 use crate::clock::Clock;
-use crate::damage::Damage;
+use crate::damage::{Damage, DamageAt};
 use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN};
 use crate::wire::event::HeaderKind;
@@ -187,6 +187,11 @@ impl Session {
         &self.damage
     }
 
+    /// Adds damage that whoever fetched the files found.
+    pub fn add_damage(&mut self, place: DamageAt) {
+        self.damage.add(place);
+    }
+
     /// Calls `visit` with every event. `visit` may stop the pass.
     ///
     /// # Errors
@@ -258,7 +263,7 @@ fn one_buffer(
 }
 
 /// Bytes at the start of a file that hold its trace header, names included.
-const HEAD_LEN: usize = 8192;
+pub const HEAD_LEN: usize = 8192;
 
 fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> Result<TraceFile> {
     let mut head = vec![0; HEAD_LEN];
@@ -283,6 +288,15 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
         buffers: found.buffers,
         skipped: found.skipped,
     })
+}
+
+/// Checks that a file starts like an event trace. `head` is its first [`HEAD_LEN`] bytes, or all of
+/// a smaller one.
+///
+/// # Errors
+/// [`Error::NotATrace`] with what was found instead.
+pub fn check_head(head: &[u8]) -> Result<()> {
+    trace_header(head).map(|_| ())
 }
 
 /// The trace header and the time stamp of its event, from the first bytes of a file.
@@ -337,6 +351,18 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
     Ok((header, event.timestamp))
 }
 
+/// Starts of archives and packed files, which come here only from inside others.
+const NESTED: [&[u8]; 8] = [
+    b"PK\x03\x04",
+    b"7z\xBC\xAF\x27\x1C",
+    b"MSCF",
+    b"\x1F\x8B",
+    b"\x28\xB5\x2F\xFD",
+    b"\xFD7zXZ\0",
+    b"BZh",
+    b"\x04\x22\x4D\x18",
+];
+
 /// Advice for a file that is not a trace, by its first bytes.
 fn hint_for(head: &[u8]) -> &'static str {
     let starts = |magic: &[u8]| head.starts_with(magic);
@@ -352,12 +378,14 @@ fn hint_for(head: &[u8]) -> &'static str {
             .is_some_and(|h| h.windows(4).any(|w| w == b"ETLX"))
     {
         "this is an .etlx file that PerfView made; name the .etl file that it was made from"
-    } else if starts(b"PK\x03\x04") || starts(b"7z\xBC\xAF\x27\x1C") {
-        "this is an archive; give it its usual ending (.zip, .7z) or unpack it"
+    } else if NESTED.iter().any(|magic| starts(magic)) {
+        "this is an archive inside others; unpack them, and name the .etl files"
+    } else if head.get(257..262) == Some(b"ustar") {
+        "this is a tar archive; unpack it, and name the .etl files"
     } else if starts(b"PERFILE2") {
         "this is a perf.data file of Linux, not an .etl file"
     } else {
-        "name an .etl file, or an archive (.zip, .7z) that holds one"
+        "name an .etl file, or a .zip, .7z, .cab, .gz, .zst, .xz, .bz2 or .lz4 that holds one"
     }
 }
 

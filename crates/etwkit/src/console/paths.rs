@@ -1,7 +1,6 @@
 //! Files and folders with the typed prefix.
 
-use std::path::Path;
-
+use etwkit_base::endings;
 use etwkit_base::path::split_typed;
 use etwkit_base::shell;
 use etwkit_compat::console::path;
@@ -17,8 +16,6 @@ pub(super) enum Files {
     All,
 }
 
-/// Extensions of files that can be loaded.
-const LOADABLE: [&str; 5] = [".etl", ".etwx", ".zip", ".7z", ".diagsession"];
 /// Largest number of entries that are read of a folder.
 const MAX_FILES: usize = 10_000;
 
@@ -35,7 +32,7 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
     let mut found: Vec<String> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let is_extract = has_ending(&name, &[".etwx"]);
+            let is_extract = endings::strip(&name, ".etwx").is_some();
             let is_folder = entry.path().is_dir() && !is_extract;
             let fits = name.to_lowercase().starts_with(&begin)
                 && is_plain(&name)
@@ -44,7 +41,7 @@ pub(super) fn beginning(word: &str, files: Files) -> Vec<String> {
             let is_wanted = is_folder
                 || match files {
                     Files::Folders => false,
-                    Files::Loadable => has_ending(&name, &LOADABLE),
+                    Files::Loadable => is_extract || endings::is_trace(&name),
                     Files::All => true,
                 };
             (fits && is_wanted).then(|| typed(&format!("{folder}{name}"), is_folder))
@@ -63,13 +60,6 @@ fn typed(path: &str, is_folder: bool) -> String {
         Some(open) => open.to_owned(),
         None => folder,
     }
-}
-
-fn has_ending(name: &str, endings: &[&str]) -> bool {
-    let lower = name.to_lowercase();
-    endings
-        .iter()
-        .any(|ending| lower.ends_with(ending) && Path::new(name).file_stem().is_some())
 }
 
 #[cfg(test)]

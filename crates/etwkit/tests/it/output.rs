@@ -126,7 +126,7 @@ fn an_error_has_a_message_a_cause_and_a_hint() {
         "error: cannot read no\\u{1b}trace.etl as an event trace\n\
          caused by: at offset 0x48: expected the trace header event (xx xx 01|02 c0 xx xx 00 00), found \
          78 78 78 78 78 78 78 78\n\
-         hint: name an .etl file, or an archive (.zip, .7z) that holds one\n"
+         hint: name an .etl file, or a .zip, .7z, .cab, .gz, .zst, .xz, .bz2 or .lz4 that holds one\n"
     );
 }
 

@@ -1,5 +1,7 @@
-//! Traces inside archives.
+//! Traces inside archives and packed files.
 
+mod cab;
+pub(crate) mod packed;
 mod seven_zip;
 mod zip;
 
@@ -22,6 +24,17 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) size: u64,
     pub(crate) file: File,
+    /// The fault of a packed file that could be read nevertheless.
+    pub(crate) flaw: Option<Flaw>,
+}
+
+/// The fault of a packed file whose trace can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// It is damaged or ends early.
+    Broken,
+    /// That many bytes follow its data.
+    Rest(u64),
 }
 
 /// An archive in a file.
@@ -30,6 +43,8 @@ pub(crate) struct Archive {
     pub(crate) size: u64,
     /// Name of the archive in messages.
     pub(crate) name: String,
+    /// Name of its own file, without folders and outer archives.
+    pub(crate) own_name: String,
     /// The kinds of members to unpack.
     pub(crate) wanted: Wanted,
 }
@@ -56,7 +71,18 @@ impl Wanted {
     /// Traces.
     pub(crate) const TRACES: Self = Self {
         ending: "etl",
-        archives: &["zip", "7z", "diagsession"],
+        archives: &[
+            "zip",
+            "7z",
+            "diagsession",
+            "cab",
+            "etlgz",
+            "etl.gz",
+            "etl.zst",
+            "etl.xz",
+            "etl.bz2",
+            "etl.lz4",
+        ],
     };
 }
 
@@ -73,6 +99,10 @@ pub(crate) struct ArchiveContents {
 /// puzzle, not a trace.
 const MAX_DEPTH: usize = 1;
 
+/// Maximum memory for the dictionary of an archive; the largest setting of 7-Zip that is not typed in
+/// by hand takes 256 MiB.
+const MAX_DICTIONARY: u64 = 512 << 20;
+
 /// Maximum number of members that a message lists.
 const LISTED: usize = 8;
 
@@ -82,7 +112,8 @@ pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
     match kind {
         Kind::SevenZip => seven_zip::names(archive).ok(),
         Kind::Zip => zip::names(archive).ok(),
-        Kind::Other(_) | Kind::Trace => None,
+        Kind::Cab => cab::names(archive).ok(),
+        Kind::Packed(_) | Kind::Other(_) | Kind::Trace => None,
     }
 }
 
@@ -99,6 +130,8 @@ fn unpack_at(
 ) -> Result<ArchiveContents> {
     let (mut members, mut symbols) = match kind {
         Kind::SevenZip => (seven_zip::unpack(archive, spool)?, Vec::new()),
+        Kind::Cab => (cab::unpack(archive, spool)?, Vec::new()),
+        Kind::Packed(format) => (vec![packed::unpack(format, archive, spool)?], Vec::new()),
         _ => zip::unpack(archive, spool)?,
     };
     members.sort_by(|a, b| a.path.cmp(&b.path));
@@ -113,12 +146,15 @@ fn unpack_at(
     };
     for member in members {
         match crate::open::sniff(&member.file) {
-            nested @ (Kind::Zip | Kind::SevenZip) if depth < MAX_DEPTH => {
+            nested @ (Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_))
+                if depth < MAX_DEPTH =>
+            {
                 let name = format!("{} in {}", member.name, archive.name);
                 let inner = Archive {
                     file: member.file,
                     size: member.size,
                     name,
+                    own_name: member.name,
                     wanted: archive.wanted,
                 };
                 let inside = unpack_at(depth + 1, nested, &Arc::new(inner), spool)?;
@@ -166,6 +202,7 @@ impl Entry {
             name,
             size: self.size,
             file,
+            flaw: None,
         }
     }
 }
@@ -244,8 +281,14 @@ pub(crate) fn is_symbol_file(path: &str) -> bool {
 }
 
 pub(crate) fn has_ending(path: &str, endings: &[&str]) -> bool {
-    let ending = base_name(path).rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|e| endings.iter().any(|wanted| e.eq_ignore_ascii_case(wanted)))
+    let name = base_name(path);
+    let has = |ending: &str| {
+        let at = name.len().checked_sub(ending.len() + 1)?;
+        let (_, end) = name.split_at_checked(at)?;
+        let (dot, end) = end.split_at_checked(1)?;
+        Some(dot == "." && end.eq_ignore_ascii_case(ending))
+    };
+    endings.iter().any(|ending| has(ending) == Some(true))
 }
 
 #[cfg(test)]
@@ -268,8 +311,20 @@ mod tests {
     }
 
     #[test]
+    fn archives_in_archives_have_the_endings_of_others() {
+        let known = etwkit_base::endings::TRACES.map(|ending| ending.trim_start_matches('.'));
+        let mut wanted = Wanted::TRACES.archives.to_vec();
+        wanted.push(Wanted::TRACES.ending);
+        wanted.sort_unstable();
+        let mut known = known.to_vec();
+        known.sort_unstable();
+        assert_eq!(wanted, known);
+    }
+
+    #[test]
     fn endings_ignore_case() {
         assert!(has_ending("x/A.ETL", &["etl"]) && has_ending("a.etl.zip", &["zip"]));
+        assert!(has_ending("a.ETL.gz", &["etl.gz"]) && !has_ending("a.log.gz", &["etl.gz"]));
         assert!(!has_ending("etl", &["etl"]) && !has_ending("a.etl/b", &["etl"]));
     }
 }

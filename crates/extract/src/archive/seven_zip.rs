@@ -4,16 +4,12 @@ use std::io::{BufReader, Read};
 
 use sevenz_rust2::{ArchiveReader, Password};
 
-use super::{Archive, Entry, Member, choose, damaged, encrypted};
+use super::{Archive, Entry, MAX_DICTIONARY, Member, choose, damaged, encrypted};
 use crate::spool::{Packed, Spool};
 use crate::{Error, Result};
 
 /// Packed bytes that are worth threads: starting and stopping them takes a tenth of a second.
 const THREADS_FROM_BYTES: u64 = 64 << 20;
-
-/// Maximum memory for the dictionary; the largest setting of 7-Zip that is not typed in by hand
-/// takes 256 MiB.
-const MAX_DICTIONARY: u64 = 512 << 20;
 
 /// Paths of its members.
 pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {

@@ -138,9 +138,9 @@ fn a_file_of_another_session_is_named() {
 fn archives_of_other_kinds_are_distinguished() {
     let folder = Folder::new();
     for (magic, kind) in [
-        (&b"MSCF\0\0\0\0"[..], "cabinet"),
-        (b"\x1F\x8B\x08\0", "gzip"),
-        (b"Rar!\x1A\x07\0", "RAR"),
+        (&b"MSWIM\0\0\0"[..], "a Windows image (.wim)"),
+        (b"\x02\x21\x4C\x18", "an old lz4 file"),
+        (b"Rar!\x1A\x07\0", "a RAR archive (.rar)"),
     ] {
         let text = refused(open_one(&folder.write("x.etl", magic)));
         assert!(

@@ -9,6 +9,7 @@
 )]
 
 mod atomic;
+mod cabinet;
 mod child;
 mod elsewhere;
 mod event_counts;
@@ -20,6 +21,7 @@ mod left_out;
 mod machine;
 mod naming;
 mod packed;
+mod packed_trace;
 mod real;
 mod round_trip;
 mod rows;

@@ -588,6 +588,11 @@ fn an_archive_with_many_extracts_is_read_as_several() {
             zipped(&[("a.etl", &trace), ("a.json", &main)]),
             false,
         ),
+        (
+            "p.zip",
+            zipped(&[("x/a.etl.gz", &trace), ("a.json", &main)]),
+            false,
+        ),
         ("n.zip", zipped(&[("readme.txt", b"x")]), false),
         ("plain.7z", b"7z\xBC\xAF\x27\x1C broken".to_vec(), false),
         ("a.json", main.clone(), false),

@@ -1,6 +1,7 @@
 //! File names of tests.
 
 use chrono::{NaiveDate, NaiveDateTime};
+use etwkit_base::endings;
 
 /// The side of a test that was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,27 +40,17 @@ pub struct TestName {
     pub performed_at: Option<NaiveDateTime>,
 }
 
-/// File name extensions of traces, archives and extracts.
-const ENDINGS: [&str; 8] = [
-    ".etwx.zip",
-    ".etwx",
-    ".etl",
-    ".7z",
-    ".zip",
-    ".diagsession",
-    ".json7z",
-    ".json",
-];
+/// File name extensions of extracts, the longest first.
+const OF_EXTRACTS: [&str; 4] = [".etwx.zip", ".etwx", ".json7z", ".json"];
 
 /// Returns a file name without the ending of a trace, archive or extract; `None` for other files.
 #[must_use]
 pub fn stem(file_name: &str) -> Option<&str> {
-    let lower = file_name.to_ascii_lowercase();
-    // Longer endings come first, so that `.etwx.zip` is not taken for `.zip`.
-    let ending = ENDINGS.iter().find(|ending| lower.ends_with(**ending))?;
-    file_name
-        .get(..file_name.len() - ending.len())
-        .filter(|stem| !stem.is_empty())
+    // Extracts come first, so that `.etwx.zip` is not taken for `.zip`.
+    OF_EXTRACTS
+        .iter()
+        .find_map(|ending| endings::strip(file_name, ending))
+        .or_else(|| endings::stem(file_name))
 }
 
 impl TestName {
