@@ -13,9 +13,12 @@ mod cfg_start;
 mod cpi;
 mod decoys;
 mod dns_timeout;
+mod dpc_storm;
 mod filter_scan;
 mod hard_faults;
+mod jit_start;
 mod kernel_session;
+mod lock_convoy;
 mod logger_taken;
 mod low_priority_io;
 mod names;
@@ -23,7 +26,9 @@ mod network_share;
 mod ntfs_checkpoint;
 mod object_leak;
 mod odd_status;
+mod priority_inversion;
 mod registry_storm;
+mod samples_missing;
 mod scene;
 mod spin;
 mod start_after_download;
@@ -104,6 +109,11 @@ pub static CARDS: &[Card] = &[
     certificate_wait::CARD,
     zombies::CARD,
     timer_resolution::CARD,
+    dpc_storm::CARD,
+    jit_start::CARD,
+    lock_convoy::CARD,
+    priority_inversion::CARD,
+    samples_missing::CARD,
 ];
 
 /// Returns the card of that name.
