@@ -118,6 +118,8 @@ pub(crate) enum Act {
     CompileBegins(Compiled),
     /// The method is compiled.
     CompileEnds,
+    /// The .NET runtime lists its methods, since a session asks for it.
+    Lists(Listed),
     /// Switches the interrupts of a device on.
     DeviceOn(Device),
     /// Switches the interrupts of a device off.
@@ -377,6 +379,14 @@ pub(crate) struct Compiled {
     pub(crate) name: &'static str,
     pub(crate) il_bytes: u32,
     pub(crate) tier: Tier,
+}
+
+/// A part of the list of compiled methods.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Listed {
+    Begins,
+    Method(Compiled),
+    Ends,
 }
 
 /// Optimization tier of compiled code.

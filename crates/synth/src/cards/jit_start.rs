@@ -1,7 +1,7 @@
 //! Card 30: a .NET program starts late, since two of its static constructors fill large tables in
 //! code, which the runtime has to compile. In the twin they read the tables from data.
 
-use super::scene::{Image, Planted, Scene, keep};
+use super::scene::{Image, Planted, Scene, keep, root};
 use super::{Card, Named};
 use crate::act::{Act, Compiled, Tier};
 use crate::scenarios::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};
@@ -19,7 +19,7 @@ pub(super) const CARD: Card = Card {
     plant,
 };
 
-/// Ordinary methods that each start compiles.
+/// Ordinary methods that are compiled between the two.
 const METHODS: usize = 14;
 /// Compiling a method that is called first, and one that a thread of the runtime compiles again.
 const FIRST_CALL: &str = "coreclr!ThePreStub coreclr!PreStubWorker coreclr!MethodDesc::DoPrestub \
@@ -83,7 +83,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let (starter, image) = (scene.executable(maker), scene.executable(maker));
     let program = scene.process(starter, "", &[]);
-    let main = super::scene::root(starter, "CMenu::Run");
+    let main = root(starter, "CMenu::Run");
     let thread = scene
         .b
         .thread(program, 9, &format!("{}!CMenu::Run", starter.alias));
@@ -119,7 +119,7 @@ fn plant(scene: &mut Scene) -> Planted {
 /// Sets the work of the program that starts. Returns the name of its largest method.
 fn starts(scene: &mut Scene, image: Image, thread: Thread) -> String {
     let alias = image.alias;
-    let main = keep(format!("{USER} {HOST} {alias}!Program.Main"));
+    let main = keep(format!("{USER} {HOST} {alias}!{alias}.Program.Main"));
     let loads = scene.b.code(
         &[USER, HOST],
         &["ntdll!RtlAllocateHeap", "KERNELBASE!MapViewOfFile"],
@@ -128,26 +128,22 @@ fn starts(scene: &mut Scene, image: Image, thread: Thread) -> String {
     let works = scene.b.code(
         &[main],
         &[
-            &format!("{alias}!View.Build"),
+            &format!("{alias}!{alias}.View.Build"),
             "CoreLib!System.Collections.Generic.Dictionary`2.FindValue",
         ],
     );
     let load = scene.draw(40_000, 60_000);
     let mut work = vec![Step::Run(loads, load, load)];
+    let tables = [(520_000, 680_000), (300_000, 420_000)].map(|us| table(scene, alias, us));
+    let [first, second] = &tables;
+    work.extend(fills(scene, main, first));
     for _ in 0..METHODS {
         let method = method(scene, alias, "Load", (40, 300));
         let (compile, run) = (scene.draw(200, 700), scene.draw(500, 2_500));
         work.extend(first_calls.compiles(method, compile));
         work.push(Step::Run(works, run, run));
     }
-    let tables = [(520_000, 680_000), (300_000, 420_000)].map(|us| table(scene, alias, us));
-    for table in &tables {
-        let name = format!("{alias}!{}..cctor", table.method.namespace);
-        let compiler = Compiler::new(scene, &[main, &name, FIRST_CALL]);
-        let fills = scene.b.code(&[main, &name], &["coreclr!JIT_New"]);
-        work.extend(scene.acts(compiler.compiles(table.method, table.compile_us)));
-        work.push(Step::Run(fills, table.fill_us, table.fill_us));
-    }
+    work.extend(fills(scene, main, second));
     let show = scene.draw(60_000, 90_000);
     work.push(Step::Run(works, show, show));
     let steps = scene.operation(work);
@@ -162,8 +158,20 @@ fn starts(scene: &mut Scene, image: Image, thread: Thread) -> String {
     );
     let Compiled {
         namespace, name, ..
-    } = tables[0].method;
+    } = first.method;
     format!("{namespace}.{name}")
+}
+
+/// Returns the steps of compiling and running the constructor of a table.
+fn fills(scene: &mut Scene, main: &str, table: &Table) -> Vec<Step> {
+    let kind = table.method.namespace;
+    let alias = kind.split('.').next().unwrap_or(kind);
+    let name = format!("{alias}!{kind}..cctor");
+    let compiler = Compiler::new(scene, &[main, &name, FIRST_CALL]);
+    let fills = scene.b.code(&[main, &name], &["coreclr!JIT_New"]);
+    let mut steps = scene.acts(compiler.compiles(table.method, table.compile_us));
+    steps.push(Step::Run(fills, table.fill_us, table.fill_us));
+    steps
 }
 
 /// Returns a table that takes from..to microseconds to compile, if it is in code.

@@ -28,6 +28,7 @@ mod object_leak;
 mod odd_status;
 mod priority_inversion;
 mod registry_storm;
+mod rundown_stall;
 mod samples_missing;
 mod scene;
 mod spin;
@@ -114,6 +115,7 @@ pub static CARDS: &[Card] = &[
     lock_convoy::CARD,
     priority_inversion::CARD,
     samples_missing::CARD,
+    rundown_stall::CARD,
 ];
 
 /// Returns the card of that name.

@@ -43,11 +43,11 @@ pub(super) fn compiler(scene: &mut Scene) {
     let maker = scene.maker();
     let image = scene.executable(maker);
     let program = scene.service(image, "--listen", libraries);
-    let main = keep(format!("{USER} {HOST} {}!Program.Main", image.alias));
+    let main = keep(format!("{USER} {HOST} {0}!{0}.Program.Main", image.alias));
     let works = scene.b.code(
         &[main],
         &[
-            &format!("{}!Parser.Next", image.alias),
+            &format!("{0}!{0}.Parser.Next", image.alias),
             "CoreLib!System.String.Substring",
         ],
     );

@@ -2,18 +2,25 @@
 
 use std::io::{Seek, Write};
 
+use etwkit_etl::Guid;
+
 use super::super::Sim;
 use super::collection::{INSTANCE, RUNTIME};
 use crate::Result;
-use crate::act::Compiled;
+use crate::act::{Compiled, Listed};
 use crate::payload::Payload;
 use crate::table::{Cpu, Thread};
 use crate::tape::Provided;
 
-/// Keyword of compilation.
+/// Microsoft-Windows-DotNETRuntimeRundown.
+const RUNDOWN: Guid = Guid::literal("a669021c-c450-4609-a035-5af59af4df18");
+/// Keyword of compilation, which lists have together with that of their end.
 const JIT: u64 = 0x10;
 const JITTING_STARTED: Provided = event(145, 1, 42);
 const METHOD_LOAD_VERBOSE: Provided = event(143, 2, 37);
+const LIST_BEGINS: Provided = rundown(148, 1, 17);
+const LISTED_VERBOSE: Provided = rundown(144, 2, 40);
+const LIST_ENDS: Provided = rundown(146, 1, 15);
 /// Flag of a method that was compiled at run time, and place of its tier.
 const JITTED: u32 = 8;
 const TIER_SHIFT: u32 = 7;
@@ -37,6 +44,14 @@ const fn event(id: u16, version: u8, opcode: u8) -> Provided {
         version,
         opcode,
         keyword: JIT,
+    }
+}
+
+const fn rundown(id: u16, version: u8, opcode: u8) -> Provided {
+    Provided {
+        provider: RUNDOWN,
+        keyword: JIT | 0x100,
+        ..event(id, version, opcode)
     }
 }
 
@@ -76,21 +91,58 @@ impl<W: Write + Seek> Sim<W> {
         let Some((method, number)) = self.threads[thread].acting.compilation.0.take() else {
             return Ok(());
         };
-        let size = method.il_bytes * EXPANSION;
-        let address = CODE + self.world.compiled.bytes;
-        self.world.compiled.bytes += u64::from(size).next_multiple_of(ALIGNMENT);
-        let flags = JITTED | method.tier.number() << TIER_SHIFT;
+        let address = self.world.compiled.places(&method);
         self.provider_event(cpu, thread, METHOD_LOAD_VERBOSE, |p| {
-            identity(p, number)
-                .u64(address)
-                .u32(size)
-                .u32(TOKENS + number)
-                .u32(flags);
-            // The id of a recompilation by a profiler, of which there is none.
-            names(p, &method).u64(0);
+            describe(p, number, (address, &method));
         })?;
         Ok(())
     }
+
+    /// Writes a part of the list of methods. Sessions do not ask for stacks of these events.
+    pub(super) fn lists(&mut self, cpu: Cpu, thread: Thread, listed: Listed) -> Result<()> {
+        let kind = match listed {
+            Listed::Begins => LIST_BEGINS,
+            Listed::Method(_) => LISTED_VERBOSE,
+            Listed::Ends => LIST_ENDS,
+        };
+        let methods = &mut self.world.compiled;
+        let place = match listed {
+            Listed::Method(method) => {
+                methods.count += 1;
+                Some((methods.count - 1, methods.places(&method), method))
+            }
+            Listed::Begins | Listed::Ends => None,
+        };
+        let ids = self.ids(Some(thread));
+        self.tape
+            .provided(cpu.0 as u16, kind, ids, &[], |p| match &place {
+                Some((number, address, method)) => describe(p, *number, (*address, method)),
+                None => {
+                    p.u16(INSTANCE);
+                }
+            })?;
+        Ok(())
+    }
+}
+
+impl Methods {
+    /// Returns the address of a method's code, after that of all others.
+    fn places(&mut self, method: &Compiled) -> u64 {
+        let address = CODE + self.bytes;
+        self.bytes += u64::from(method.il_bytes * EXPANSION).next_multiple_of(ALIGNMENT);
+        address
+    }
+}
+
+/// Appends a method with its code.
+fn describe(p: &mut Payload, number: u32, (address, method): (u64, &Compiled)) {
+    identity(p, number)
+        .u64(address)
+        .u32(method.il_bytes * EXPANSION)
+        .u32(TOKENS + number)
+        .u32(JITTED | method.tier.number() << TIER_SHIFT);
+    // The id of a recompilation by a profiler, of which there is none.
+    names(p, method).u64(0);
 }
 
 /// Appends the method and its module.

@@ -132,6 +132,7 @@ impl<W: Write + Seek> Sim<W> {
             Act::Collects(step) => self.collects(cpu, thread, step)?,
             Act::CompileBegins(method) => self.compile_begins(cpu, thread, method)?,
             Act::CompileEnds => self.compile_ends(cpu, thread)?,
+            Act::Lists(listed) => self.lists(cpu, thread, listed)?,
             Act::DeviceOn(device) => self.device_on(device),
             Act::DeviceOff(device) => self.device_off(device),
             Act::WritesForeign(provider, id, bytes) => {
