@@ -15,7 +15,7 @@ pub(super) const CARD: Card = Card {
     number: 34,
     name: "rundown-stall",
     rule: "rundown-stall",
-    description: "a .NET service stands still while a trace session has its methods listed",
+    description: "a .NET service waits for a collection while a trace session has its methods listed",
     named: Named::WithCost,
     seconds: 13,
     plant,

@@ -9,7 +9,7 @@ pub(super) const CARD: Card = Card {
     number: 33,
     name: "samples-missing",
     rule: "samples-missing",
-    description: "samples were asked for and none came, although there are context switches",
+    description: "the session records samples and none came, although there are context switches",
     named: Named::WithoutCost("nothing is slow: what the recording lacks is named"),
     seconds: 5,
     plant,

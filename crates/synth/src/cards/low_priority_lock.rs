@@ -11,7 +11,7 @@ use crate::table::{Event, Thread};
 
 pub(super) const CARD: Card = Card {
     number: 32,
-    name: "priority-inversion",
+    name: "low-priority-lock",
     rule: "priority-inversion",
     description: "an important thread waits for a lock whose holder has a low priority and gets no processor",
     named: Named::WithCost,
