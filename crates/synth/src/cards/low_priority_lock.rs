@@ -60,7 +60,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let process = scene.process(renderer, "/pictures", &[]);
     for draws in &shared.draws {
         let start = format!("{}!CPicture::Run", renderer.alias);
-        let thread = scene.b.thread(process, 9, &start);
+        // Above the writer, and below what the user works with.
+        let thread = scene.b.thread(process, 7, &start);
         let main = root(renderer, "CPicture::Run");
         draw(scene, (thread, &main), (*draws, &shared.pictures_us));
     }

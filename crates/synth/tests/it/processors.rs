@@ -91,23 +91,25 @@ fn a_long_dpc_has_its_processor_alone() {
 fn methods_are_compiled_from_one_event_to_another_and_the_largest_is_the_culprit() {
     let mut begun: HashMap<(u32, u64), (i64, String)> = HashMap::new();
     let mut compiled: Vec<(i64, String)> = Vec::new();
+    // Namespace and name, one after another.
+    let full_name = |p: &[u8]| {
+        let kind = text(p);
+        let name = text(&p[2 * (kind.len() + 1)..]);
+        format!("{kind}.{name}")
+    };
     let truth = written(&case("jit-start", 4, false), |event| {
         let p = event.payload();
-        match (event.hook_id(), event.descriptor().id) {
-            (None, JITTING_STARTED) => {
-                let method = (event.thread_id().unwrap(), u64_at(p, 0).unwrap());
-                let kind = text(&p[24..]);
-                let name = text(&p[24 + 2 * (kind.len() + 1)..]);
-                begun.insert(method, (event.timestamp, format!("{kind}.{name}")));
+        if event.hook_id().is_some() {
+            return;
+        }
+        let method = || (event.thread_id().unwrap(), u64_at(p, 0).unwrap());
+        match event.descriptor().id {
+            JITTING_STARTED => {
+                begun.insert(method(), (event.timestamp, full_name(&p[24..])));
             }
-            (None, METHOD_LOAD_VERBOSE) => {
-                let method = (event.thread_id().unwrap(), u64_at(p, 0).unwrap());
-                let (since, name) = begun.remove(&method).unwrap();
-                assert_eq!(
-                    text(&p[36..]),
-                    name.rsplit_once('.')
-                        .map_or("", |(kind, _)| kind.trim_end_matches('.'))
-                );
+            METHOD_LOAD_VERBOSE => {
+                let (since, name) = begun.remove(&method()).unwrap();
+                assert_eq!(full_name(&p[36..]), name);
                 compiled.push(((event.timestamp - since) * TICK_NS, name));
             }
             _ => {}
