@@ -22,11 +22,13 @@ WITH calls AS (
   WHERE d.kind <> 'threaded_dpc'
 ), storms AS (
   SELECT framework, min(module_id) AS module_id, sum(own_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
-    min(start_ns) AS from_ns, max(end_ns) AS to_ns, first_value(start_ns ORDER BY duration_ns DESC) AS at_ns,
-    first_value(cpu ORDER BY duration_ns DESC) AS cpu, count(DISTINCT cpu) AS cpus
+    min(start_ns) AS from_ns, max(end_ns) AS to_ns, first_value(start_ns ORDER BY duration_ns DESC) AS at_ns, count(DISTINCT cpu) AS cpus
   FROM calls GROUP BY framework
   HAVING sum(long_ns) >= $min_total_ms * 1000000 AND sum(long_ns) >= (max(end_ns) - min(start_ns)) * $min_share_percent / 100
     OR sum(own_ns) >= (SELECT max(duration_ns) FROM trace) * $min_all_percent / 100
+), busiest AS ( -- the processor on which it took most
+  SELECT framework, first_value(cpu ORDER BY own_ns DESC, cpu) AS cpu
+  FROM (SELECT framework, cpu, sum(own_ns) AS own_ns FROM calls GROUP BY framework, cpu) GROUP BY framework
 ), stacks AS (
   SELECT stack_id, sum(weight_ns) AS cpu_ns FROM cpu_sample
   WHERE is_dpc_isr AND has_stack AND (SELECT count(*) FROM storms) > 0 GROUP BY stack_id
@@ -46,17 +48,18 @@ WITH calls AS (
       AND c.module NOT IN ('ntoskrnl.exe', 'ntkrnlmp.exe', 'hal.dll')
     GROUP BY c.module, d.module_id)
   GROUP BY framework
-), hit AS ( -- of processes that ran on the processor of the longest one, how long DPCs and interrupts had it
+), hit AS ( -- of processes that ran on that processor, how long DPCs and interrupts had it
   SELECT s.framework, w.process_key, sum(w.dpc_isr_ns) AS dpc_ns
-  FROM storms s JOIN context_switch w ON w.cpu = s.cpu JOIN process p ON p.process_key = w.process_key
+  FROM storms s JOIN busiest b ON b.framework = s.framework JOIN context_switch w ON w.cpu = b.cpu JOIN process p ON p.process_key = w.process_key
   WHERE p.pid NOT IN (0, 4) AND w.dpc_isr_ns > 0
   GROUP BY s.framework, w.process_key
 )
 SELECT coalesce(m.name, 'an unknown driver') AS culprit, v.process_key, s.total_ns, coalesce(v.dpc_ns, s.total_ns) AS cost_ns, s.count, s.longest_ns,
   coalesce(' (' || nullif(concat_ws(', ', m.company, m.product_name), '') || ')', '') AS product,
-  CASE WHEN s.cpus = 1 THEN ', all on processor ' || s.cpu ELSE '' END AS place,
+  CASE WHEN s.cpus = 1 THEN ', all on processor ' || b.cpu ELSE '' END AS place,
   s.from_ns, s.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, s.at_ns
 FROM storms s
+JOIN busiest b ON b.framework = s.framework
 LEFT JOIN inner_drivers i ON i.framework = s.framework
 LEFT JOIN module m ON m.module_id = coalesce(i.module_id, s.module_id)
 LEFT JOIN hit v ON v.framework = s.framework AND v.dpc_ns >= s.total_ns * $min_victim_percent / 100

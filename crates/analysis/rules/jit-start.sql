@@ -7,16 +7,23 @@
 --   library beforehand (ReadyToRun, NGen).
 -- not proved: That a user waited for it: other threads of the program go on while one compiles.
 -- needs: jit
--- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM jit j JOIN large u ON u.process_key = j.process_key
+-- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM waited j JOIN large u ON u.process_key = j.process_key
 -- evidence: dump jit --process {pid} --details
 -- param min_single_ms: float = 50 – of one method; a usual one takes less than 5 ms
 -- param min_total_ms: float = 200 – of all methods of a program that has such a one
 -- param min_many_ms: float = 1000 – of all methods, where none is that large
-WITH compiled AS (
+WITH background AS ( -- threads of a runtime that compile methods again, while the older code runs
+  SELECT thread_key FROM jit
+  GROUP BY thread_key
+  HAVING 2 * sum(CASE WHEN tier IN ('tier1', 'tier1_instrumented') THEN 1 ELSE 0 END) > count(*)
+), waited AS ( -- what other threads compile, and need before they can go on
+  SELECT j.* FROM jit j LEFT JOIN background b ON b.thread_key = j.thread_key
+  WHERE b.thread_key IS NULL AND j.duration_ns IS NOT NULL AND j.process_key IS NOT NULL
+), compiled AS (
   SELECT process_key, union_duration(start_ns, ts_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
     min(start_ns) AS from_ns, max(ts_ns) AS to_ns, first_value(method ORDER BY duration_ns DESC) AS culprit,
     first_value(start_ns ORDER BY duration_ns DESC) AS at_ns, first_value(thread_key ORDER BY duration_ns DESC) AS thread_key
-  FROM jit WHERE duration_ns IS NOT NULL AND process_key IS NOT NULL
+  FROM waited
   GROUP BY process_key
 ), large AS (
   SELECT * FROM compiled

@@ -5,7 +5,7 @@
 
 use etwkit_etl::Guid;
 
-use crate::table::{File, Function, Program, RegistryKey, Thread};
+use crate::table::{Device, File, Function, Program, RegistryKey, Thread};
 
 /// An action of a thread, with events of its own.
 #[derive(Debug, Clone, Copy)]
@@ -114,6 +114,16 @@ pub(crate) enum Act {
     LosesEvent(Enabled, u16),
     /// The .NET runtime collects.
     Collects(CollectionStep),
+    /// The .NET runtime begins to compile a method.
+    CompileBegins(Compiled),
+    /// The method is compiled.
+    CompileEnds,
+    /// The .NET runtime lists its methods, since a session asks for it.
+    Lists(Listed),
+    /// Switches the interrupts of a device on.
+    DeviceOn(Device),
+    /// Switches the interrupts of a device off.
+    DeviceOff(Device),
     /// Writes an event of a provider whose layout is not described in the trace: id, and bytes of
     /// its payload.
     WritesForeign(Guid, u16, u32),
@@ -359,6 +369,43 @@ pub(crate) enum CollectionStep {
     RestartBegins,
     /// All threads run again.
     RestartEnds,
+}
+
+/// A method of a .NET program, and how it is compiled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Compiled {
+    /// Namespace and type.
+    pub(crate) namespace: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) il_bytes: u32,
+    pub(crate) tier: Tier,
+}
+
+/// A part of the list of compiled methods.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Listed {
+    Begins,
+    Method(Compiled),
+    Ends,
+}
+
+/// Optimization tier of compiled code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tier {
+    /// The first call waits for it.
+    First,
+    /// A thread of the runtime compiles the method again, while the older code runs.
+    Again,
+}
+
+impl Tier {
+    /// Number of the tier in the flags of a method.
+    pub(crate) const fn number(self) -> u32 {
+        match self {
+            Self::First => 3,
+            Self::Again => 4,
+        }
+    }
 }
 
 /// A query of a name: type of record (1 A, 28 AAAA), and its answer.

@@ -36,6 +36,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
         routines: ROUTINES,
         disk_us: (60, 260),
         background: Vec::new(),
+        bound: Vec::new(),
+        devices: Table::default(),
         has_write_cache: true,
         is_sampled: true,
         hybrid: None,

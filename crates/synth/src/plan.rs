@@ -9,7 +9,10 @@ use etwkit_etl::Guid;
 use crate::act::{ObjectPlan, SessionPlan};
 use crate::code::CodeMap;
 use crate::script::{CodePlan, EventPlan, PortPlan, ScriptPlan};
-use crate::table::{Code, Event, File, Module, Port, Program, RegistryKey, Script, Table, Thread};
+use crate::table::{
+    Code, Cpu, Device, Event, File, Function, Module, Path, Port, Program, RegistryKey, Script,
+    Table, Thread,
+};
 
 /// Wait reasons of threads (`KWAIT_REASON`).
 pub(crate) mod reason {
@@ -54,6 +57,10 @@ pub(crate) struct Plan {
     /// Threads in background mode: their disk requests have low priority and give way to all
     /// others.
     pub(crate) background: Vec<Thread>,
+    /// Threads that may run on one processor only.
+    pub(crate) bound: Vec<(Thread, Cpu)>,
+    /// Devices whose interrupts are switched on and off by scripts.
+    pub(crate) devices: Table<Device, DevicePlan>,
     /// The disk keeps written data in a cache of its own.
     pub(crate) has_write_cache: bool,
     /// Processors are sampled.
@@ -98,6 +105,21 @@ pub(crate) struct Routines {
     pub(crate) disk: (u64, u64),
     /// Interrupt and DPC of the keyboard.
     pub(crate) keyboard: (u64, u64),
+}
+
+/// A device whose driver handles each interrupt in a DPC that keeps its processor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DevicePlan {
+    /// The processor that its interrupts go to; `None`: an idle one, if there is one.
+    pub(crate) cpu: Option<Cpu>,
+    pub(crate) isr: Function,
+    pub(crate) dpc: Function,
+    /// Stack of samples in the DPC.
+    pub(crate) path: Path,
+    /// Duration of a DPC, from..to, in microseconds.
+    pub(crate) dpc_us: (u32, u32),
+    /// Time from the end of a DPC to the next interrupt, from..to, in microseconds.
+    pub(crate) pause_us: (u32, u32),
 }
 
 /// Counts of the performance counters for each microsecond that a program runs.

@@ -6,11 +6,12 @@ use std::borrow::Cow;
 use crate::act::{Act, ObjectPlan, SessionPlan};
 use crate::code::CodeMap;
 use crate::plan::{
-    AdapterPlan, Born, FilePlan, GROUPS, HybridPlan, INTERVAL, KeyPlan, ModulePlan, Pace, Plan,
-    PowerPlan, ProgramPlan, Routines, ThreadPlan,
+    AdapterPlan, Born, DevicePlan, FilePlan, GROUPS, HybridPlan, INTERVAL, KeyPlan, ModulePlan,
+    Pace, Plan, PowerPlan, ProgramPlan, Routines, ThreadPlan,
 };
 use crate::table::{
-    Code, Event, File, Function, Module, Path, Port, Program, RegistryKey, Table, Thread,
+    Code, Cpu, Device, Event, File, Function, Module, Path, Port, Program, RegistryKey, Table,
+    Thread,
 };
 
 /// Frames of a wait below the function that waits.
@@ -211,6 +212,8 @@ impl Builder {
             routines: Routines::default(),
             disk_us: (60, 260),
             background: Vec::new(),
+            bound: Vec::new(),
+            devices: Table::default(),
             has_write_cache: true,
             is_sampled: true,
             hybrid: None,
@@ -244,9 +247,14 @@ impl Builder {
         self.plan.has_write_cache = false;
     }
 
+    /// No sample is written, although the session asks for samples.
+    pub(crate) const fn gets_no_samples(&mut self) {
+        self.plan.is_sampled = false;
+    }
+
     /// No samples are recorded.
     pub(crate) fn takes_no_samples(&mut self) {
-        self.plan.is_sampled = false;
+        self.gets_no_samples();
         self.plan
             .groups
             .iter_mut()
@@ -431,6 +439,25 @@ impl Builder {
     /// Puts a thread in background mode.
     pub(crate) fn is_background(&mut self, thread: Thread) {
         self.plan.background.push(thread);
+    }
+
+    /// Binds a thread to one processor.
+    pub(crate) fn is_bound(&mut self, thread: Thread, cpu: Cpu) {
+        self.plan.bound.push((thread, cpu));
+    }
+
+    /// Adds a device. Its interrupts are off.
+    pub(crate) fn device(&mut self, device: DevicePlan) -> Device {
+        self.plan.devices.push(device)
+    }
+
+    /// Returns the number of processors.
+    pub(crate) const fn cpus(&self) -> u16 {
+        self.plan.cpus
+    }
+
+    pub(crate) fn tid(&self, thread: Thread) -> u32 {
+        self.plan.threads[thread].tid
     }
 
     /// Restricts a thread to efficient cores.

@@ -53,6 +53,8 @@ keys! {
     Code
     /// The work of a thread, step by step.
     Script
+    /// A device whose interrupts scripts switch on.
+    Device
 }
 
 /// Rows by their key.

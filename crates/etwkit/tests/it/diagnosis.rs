@@ -262,6 +262,16 @@ fn who_keeps_the_timer_fast_and_does_nothing_is_named_below_half_of_the_trace() 
 }
 
 #[test]
+fn the_victim_of_dpcs_is_looked_for_where_most_of_them_were() {
+    let card = CARDS.iter().find(|card| card.name == "dpc-storm").unwrap();
+    // Both devices are network adapters, and the harmless one has the longest DPC, elsewhere.
+    check([Case {
+        strength_percent: 50,
+        ..Case::new(vec![card], 6)
+    }]);
+}
+
+#[test]
 fn rules_of_a_file_are_asked_too() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("team.sql");

@@ -163,7 +163,7 @@ fn the_spot_of_a_finding_shows_its_rows() {
     for card in all {
         let place = with_symbols(card);
         let answer = place.answer("findings", &json!({"trace": 0}));
-        let Some(found) = of_rule(&answer, card.name) else {
+        let Some(found) = of_rule(&answer, card.rule) else {
             wrong.push(format!("{}: not found", card.name));
             continue;
         };

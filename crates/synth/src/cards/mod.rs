@@ -13,17 +13,23 @@ mod cfg_start;
 mod cpi;
 mod decoys;
 mod dns_timeout;
+mod dpc_storm;
 mod filter_scan;
 mod hard_faults;
+mod jit_start;
 mod kernel_session;
+mod lock_convoy;
 mod logger_taken;
 mod low_priority_io;
+mod low_priority_lock;
 mod names;
 mod network_share;
 mod ntfs_checkpoint;
 mod object_leak;
 mod odd_status;
 mod registry_storm;
+mod rundown_stall;
+mod samples_missing;
 mod scene;
 mod spin;
 mod start_after_download;
@@ -104,6 +110,12 @@ pub static CARDS: &[Card] = &[
     certificate_wait::CARD,
     zombies::CARD,
     timer_resolution::CARD,
+    dpc_storm::CARD,
+    jit_start::CARD,
+    lock_convoy::CARD,
+    low_priority_lock::CARD,
+    samples_missing::CARD,
+    rundown_stall::CARD,
 ];
 
 /// Returns the card of that name.
@@ -270,5 +282,23 @@ impl Seek for Nowhere {
             SeekFrom::Current(by) => self.at.saturating_add_signed(by),
         };
         Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::SCENARIOS;
+
+    #[test]
+    fn no_two_scenarios_or_cards_have_the_same_name_or_number() {
+        let names = CARDS.iter().map(|card| card.name);
+        let names = names.chain(SCENARIOS.iter().map(|scenario| scenario.name));
+        let distinct: BTreeSet<&str> = names.collect();
+        assert_eq!(distinct.len(), CARDS.len() + SCENARIOS.len());
+        let numbers: BTreeSet<u8> = CARDS.iter().map(|card| card.number).collect();
+        assert_eq!(numbers.len(), CARDS.len());
     }
 }

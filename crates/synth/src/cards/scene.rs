@@ -132,6 +132,13 @@ impl Scene {
             // every card, sick or healthy.
             scene.rng = Rng::new(case.seed ^ 0xDEC0);
             decoys::plant(&mut scene);
+            if case
+                .cards
+                .iter()
+                .any(|card| card.number >= decoys::MORE_FROM)
+            {
+                decoys::plant_more(&mut scene);
+            }
         }
         let kernel = std::mem::take(&mut scene.kernel);
         scene

@@ -20,6 +20,11 @@ fn plant(scene: &mut Scene) -> Planted {
     if scene.is_sick() {
         scene.b.takes_no_samples();
     }
+    exports(scene)
+}
+
+/// Adds a program that computes for known times, so that samples or their lack can be seen.
+pub(super) fn exports(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let image = scene.executable(maker);
     let program = scene.process(image, "/export", &[]);

@@ -62,7 +62,10 @@ impl HybridPlan {
 impl<W: Write + Seek> Sim<W> {
     /// True if a thread may run on a processor.
     pub(super) fn may_run(&self, cpu: Cpu, thread: Thread) -> bool {
-        !self.plan.threads[thread].efficient || self.efficiency_class(cpu) == 0
+        let is_elsewhere = |(bound, to): &(Thread, Cpu)| *bound == thread && *to != cpu;
+        let is_efficient = self.plan.threads[thread].efficient;
+        (!is_efficient || self.efficiency_class(cpu) == 0)
+            && !self.plan.bound.iter().any(is_elsewhere)
     }
 
     /// Returns the processors that a thread may run on, as a mask with a bit for each processor of

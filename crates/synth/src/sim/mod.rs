@@ -8,6 +8,7 @@ mod act;
 mod acted;
 mod cores;
 mod counters;
+mod device;
 mod io;
 mod kind;
 mod lifetime;
@@ -26,7 +27,7 @@ use std::io::{Seek, Write};
 use crate::plan::{Born, Plan};
 use crate::rng::Rng;
 use crate::stacks::{Frames, Stacks};
-use crate::table::{Cpu, Event, Path, Port, Program, Table, Thread};
+use crate::table::{Cpu, Device, Event, Path, Port, Program, Table, Thread};
 use crate::tape::{SECOND, T0, Tape};
 use crate::truth::Truth;
 use crate::{Options, Result};
@@ -55,6 +56,10 @@ enum Happening {
     DiskDone,
     /// The disk has finished the oldest request of a thread in background mode.
     BackgroundDiskDone,
+    /// A device interrupts a processor.
+    Interrupt(Device),
+    /// The DPC of a device that keeps a processor ends.
+    DpcEnds(Cpu),
     /// A mark is set.
     Mark(usize),
     /// The system checks the load of the processors.
@@ -92,6 +97,7 @@ pub(crate) struct Sim<W> {
     disk_completed_at: Option<i64>,
     events: Table<Event, script::EventState>,
     ports: Table<Port, script::PortState>,
+    devices: Table<Device, device::DeviceState>,
     observer: Observer,
     /// Stacks of samples of threads with a script, with the innermost address; and the stack of the
     /// last sample.
@@ -145,6 +151,11 @@ impl<W: Write + Seek> Sim<W> {
                 .keys()
                 .map(|_| script::PortState::default())
                 .collect(),
+            devices: plan
+                .devices
+                .keys()
+                .map(|_| device::DeviceState::default())
+                .collect(),
             observer: Observer::new(&plan),
             hit: BTreeSet::new(),
             last_hit: None,
@@ -164,6 +175,10 @@ impl<W: Write + Seek> Sim<W> {
             // readers have to cope with open waits, calls and slices.
             if time >= self.end {
                 break;
+            }
+            if let Some(later) = self.deferred(happening, time) {
+                self.plan_at(later, happening);
+                continue;
             }
             self.tape.wait_until(time);
             self.happen(happening)?;
@@ -224,6 +239,8 @@ impl<W: Write + Seek> Sim<W> {
                 let request = self.background_disk.pop_front();
                 self.disk_done(request)
             }
+            Happening::Interrupt(device) => self.interrupt(device),
+            Happening::DpcEnds(cpu) => self.dpc_ends(cpu),
             Happening::Mark(index) => self.mark(index),
             Happening::PowerCheck => self.power_check(),
         }

@@ -20,12 +20,25 @@ const DPC_SAMPLES: u64 = 4;
 const IN_DPC: u8 = 1;
 
 impl<W: Write + Seek> Sim<W> {
+    /// The processor that interrupts of the keyboard go to.
+    // Those of the disk go to the last one, so that a thread is often readied on another processor
+    // than its own.
+    pub(super) const INPUT_CPU: Cpu = Cpu(0);
+
+    /// Returns the processor that interrupts of the disk go to.
+    pub(super) fn disk_cpu(&self) -> Cpu {
+        Cpu(self.cpus.len() - 1)
+    }
+
     pub(super) fn sample(&mut self, cpu: Cpu) -> Result<()> {
         let start = self.tape.next();
         self.plan_at(
             start + i64::from(self.plan.interval),
             Happening::Sample(cpu),
         );
+        if let Some(open) = self.cpus[cpu].dpc {
+            return self.sample_dpc(cpu, open);
+        }
         let current = self.cpus[cpu].current;
         // A DPC interrupts any running code, including the idle loop.
         let in_dpc = self.rng.chance(DPC_SAMPLES);
@@ -42,6 +55,28 @@ impl<W: Write + Seek> Sim<W> {
         // not depend on the sampled code.
         let dpc_start = self.begin_interrupt(cpu);
         let (thread_id, process_id) = self.ids(current);
+        let timestamp = self.write_sample(cpu, (address, in_dpc))?;
+        if in_dpc {
+            // Written without a stack: no code of a thread ran, and counts of functions would
+            // attribute it to one.
+            return self.end_dpc(cpu, kind::DPC, self.plan.routines.disk.1, dpc_start);
+        }
+        if let Some(thread) = current {
+            self.count_functions(thread);
+            let owner = StackOwner {
+                timestamp,
+                process_id,
+                thread_id,
+            };
+            return self.write_sample_stack(cpu, owner);
+        }
+        Ok(())
+    }
+
+    /// Writes the event of a sample at an address, in a DPC or not. Returns its time.
+    pub(super) fn write_sample(&mut self, cpu: Cpu, (address, in_dpc): (u64, bool)) -> Result<i64> {
+        let current = self.cpus[cpu].current;
+        let (thread_id, process_id) = self.ids(current);
         let priority = current.map_or(0, |thread| self.plan.threads[thread].priority);
         let flags = priority << 3 | if in_dpc { IN_DPC } else { 0 };
         let timestamp = self.tape.kernel(cpu.0 as u16, kind::SAMPLE, None, |p| {
@@ -50,27 +85,17 @@ impl<W: Write + Seek> Sim<W> {
         // A DPC keeps its processor busy even if no thread runs there.
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
-        if in_dpc {
-            // Written without a stack: no code of a thread ran, and counts of functions would
-            // attribute it to one.
-            return self.end_dpc(cpu, kind::DPC, self.plan.routines.disk.1, dpc_start);
-        }
-        if let Some(thread) = current {
-            self.count_functions(thread);
-            let (kernel, user) = self.write_stack(
-                cpu,
-                StackOwner {
-                    timestamp,
-                    process_id,
-                    thread_id,
-                },
-            )?;
-            let stacks = &mut self.truth.samples.stacks;
-            stacks.samples_with_any_stack += 1;
-            stacks.samples_with_kernel_stack += u64::from(kernel > 0);
-            stacks.samples_with_user_stack += u64::from(user > 0);
-            stacks.frames += (kernel + user) as u64;
-        }
+        Ok(timestamp)
+    }
+
+    /// Writes the stack in `self.frames`, which a sample has.
+    pub(super) fn write_sample_stack(&mut self, cpu: Cpu, owner: StackOwner) -> Result<()> {
+        let (kernel, user) = self.write_stack(cpu, owner)?;
+        let stacks = &mut self.truth.samples.stacks;
+        stacks.samples_with_any_stack += 1;
+        stacks.samples_with_kernel_stack += u64::from(kernel > 0);
+        stacks.samples_with_user_stack += u64::from(user > 0);
+        stacks.frames += (kernel + user) as u64;
         Ok(())
     }
 
@@ -129,7 +154,7 @@ impl<W: Write + Seek> Sim<W> {
         self.end_dpc(cpu, kind, routine, start)
     }
 
-    fn end_dpc(&mut self, cpu: Cpu, kind: Kind, routine: u64, start: i64) -> Result<()> {
+    pub(super) fn end_dpc(&mut self, cpu: Cpu, kind: Kind, routine: u64, start: i64) -> Result<()> {
         let end = self.tape.kernel(cpu.0 as u16, kind, None, |p| {
             p.time(start).u64(routine);
         })?;
@@ -148,7 +173,7 @@ impl<W: Write + Seek> Sim<W> {
         long_ago.max(self.tape.latest(cpu.0 as u16) + 1)
     }
 
-    fn isr(&mut self, cpu: Cpu, routine: u64, vector: u16) -> Result<()> {
+    pub(super) fn isr(&mut self, cpu: Cpu, routine: u64, vector: u16) -> Result<()> {
         let start = self.begin_interrupt(cpu);
         let end = self.tape.kernel(cpu.0 as u16, kind::ISR, None, |p| {
             p.time(start)
@@ -165,6 +190,10 @@ impl<W: Write + Seek> Sim<W> {
     /// Fires a timer on some processor.
     pub(super) fn timer(&mut self, thread: Thread) -> Result<()> {
         let cpu = Cpu(self.rng.below(self.cpus.len() as u64) as usize);
+        if let Some(until) = self.in_dpc_until(cpu) {
+            self.plan_at(until, Happening::Timer(thread));
+            return Ok(());
+        }
         let routine = self.plan.routines.timer;
         self.dpc(cpu, kind::TIMER_DPC, routine, |sim| {
             sim.make_ready(cpu, thread, Some(Cause::Timer))
@@ -172,9 +201,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn input(&mut self, thread: Thread) -> Result<()> {
-        // Interrupts of the keyboard go to the first processor and interrupts of the disk to the
-        // last one, so that a thread is often readied on another processor than its own.
-        let (cpu, (isr, dpc)) = (Cpu(0), self.plan.routines.keyboard);
+        let (cpu, (isr, dpc)) = (Self::INPUT_CPU, self.plan.routines.keyboard);
         self.isr(cpu, isr, 0x91)?;
         self.dpc(cpu, kind::DPC, dpc, |sim| {
             sim.make_ready(cpu, thread, Some(Cause::Input))
@@ -186,7 +213,7 @@ impl<W: Write + Seek> Sim<W> {
         let Some(request) = request else {
             return Ok(());
         };
-        let (cpu, (isr, dpc)) = (Cpu(self.cpus.len() - 1), self.plan.routines.disk);
+        let (cpu, (isr, dpc)) = (self.disk_cpu(), self.plan.routines.disk);
         self.isr(cpu, isr, 0xB1)?;
         self.dpc(cpu, kind::DPC, dpc, |sim| {
             let transfer = sim.complete(cpu, &request)?;

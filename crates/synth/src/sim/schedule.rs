@@ -35,6 +35,8 @@ pub(super) struct CpuState {
     pub(super) parked: bool,
     /// Time at which the running thread will have computed enough.
     pub(super) until: i64,
+    /// The DPC of a device that keeps the processor.
+    pub(super) dpc: Option<super::device::OpenDpc>,
     /// Switch-in time of that thread.
     since: i64,
     busy_since: i64,

@@ -14,7 +14,7 @@ fn truth(name: &str, seed: u64) -> Truth {
 }
 
 /// Causes that are facts of the recording, and never act on a victim.
-const WITHOUT_TIME: [&str; 2] = ["logger-taken", "switch-cpu-only"];
+const WITHOUT_TIME: [&str; 3] = ["logger-taken", "switch-cpu-only", "samples-missing"];
 
 /// Their programs have no operation whose length a defect could change.
 const WITHOUT_OPERATION: [&str; 3] = ["object-leak", "zombies", "timer-resolution"];

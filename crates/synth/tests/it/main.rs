@@ -13,6 +13,7 @@ mod causes;
 mod cores;
 mod kit;
 mod objects;
+mod processors;
 mod programs;
 mod providers;
 mod readback;

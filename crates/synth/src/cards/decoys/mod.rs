@@ -1,12 +1,25 @@
 //! Things that look bad and are harmless: no rule may blame them.
 
 mod input_output;
+mod processors;
 mod programs;
 mod settings;
 
 use super::scene::Scene;
 
-/// Adds all of them.
+/// The first card with the decoys of [`plant_more`]. Traces of older cards have other decoys only,
+/// so that they stay what documents show.
+pub(super) const MORE_FROM: u8 = 29;
+
+/// Adds decoys about processors and locks.
+pub(super) fn plant_more(scene: &mut Scene) {
+    processors::device(scene);
+    processors::compiler(scene);
+    processors::locker(scene);
+    processors::converter(scene);
+}
+
+/// Adds those that all cards have.
 pub(super) fn plant(scene: &mut Scene) {
     programs::busy(scene);
     programs::window(scene);

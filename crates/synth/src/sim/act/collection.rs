@@ -15,11 +15,11 @@ use crate::tape::Provided;
 use crate::truth::Collection;
 
 /// Microsoft-Windows-DotNETRuntime.
-const RUNTIME: Guid = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+pub(super) const RUNTIME: Guid = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
 /// Keyword of collections.
 const GC: u64 = 1;
 /// The only runtime of a process.
-const INSTANCE: u16 = 9;
+pub(super) const INSTANCE: u16 = 9;
 /// Types of collections.
 const BLOCKING: u32 = 0;
 const BACKGROUND: u32 = 1;

@@ -4,6 +4,7 @@
 mod birth;
 mod call;
 mod collection;
+mod compilation;
 mod filter;
 mod handle;
 mod heap;
@@ -32,6 +33,7 @@ pub(super) struct Acting {
     birth: birth::Birth,
     call: call::Calling,
     collection: collection::Collecting,
+    compilation: compilation::Compiling,
     filter: filter::Filtering,
     lookup: lookup::LookingUp,
     message: message::Messaging,
@@ -51,6 +53,7 @@ pub(super) struct World {
     window: window::WindowState,
     sessions: session::SessionState,
     runtimes: collection::Runtimes,
+    compiled: compilation::Methods,
 }
 
 impl<W: Write + Seek> Sim<W> {
@@ -127,6 +130,11 @@ impl<W: Write + Seek> Sim<W> {
             Act::Unregisters(provider) => self.registers(cpu, thread, (provider, false))?,
             Act::LosesEvent(enabled, id) => self.loses_event(cpu, thread, (enabled, id))?,
             Act::Collects(step) => self.collects(cpu, thread, step)?,
+            Act::CompileBegins(method) => self.compile_begins(cpu, thread, method)?,
+            Act::CompileEnds => self.compile_ends(cpu, thread)?,
+            Act::Lists(listed) => self.lists(cpu, thread, listed)?,
+            Act::DeviceOn(device) => self.device_on(device),
+            Act::DeviceOff(device) => self.device_off(device),
             Act::WritesForeign(provider, id, bytes) => {
                 let kind = Provided {
                     provider,
