@@ -53,6 +53,8 @@ impl Search<'_> {
                     });
                     None
                 }
+                // Told once, not for each module.
+                Element::Skipped { .. } => None,
             })
     }
 

@@ -82,7 +82,8 @@ pub(super) fn text(
 fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
     let mut reasons = Vec::new();
     for element in search.elements() {
-        let Element::Unusable { text, reason } = element else {
+        let (Element::Unusable { text, reason } | Element::Skipped { text, reason }) = element
+        else {
             return None;
         };
         reasons.push(format!("{text}: {reason}"));
@@ -178,6 +179,7 @@ fn search_lines(search: &SearchPath) -> Vec<String> {
             )
         }
         Element::Unusable { text, reason } => format!("unused  {text}: {reason}"),
+        Element::Skipped { text, reason } => format!("skipped {text}: {reason}"),
     };
     let lines: Vec<String> = search.elements().iter().map(line).collect();
     if lines.is_empty() {
