@@ -30,7 +30,10 @@ pub(super) fn text(
         printer.line(&format!("  {line}"))?;
     }
     let looked_for = |file: &NamedFile| {
-        let from = file.source.clone().unwrap_or_else(|| reason(file));
+        let from = match &file.source {
+            Some(source) => with_faults(source, &file.tried),
+            None => reason(file),
+        };
         let (addresses, named) = (
             numbers.grouped(file.addresses as u64),
             numbers.grouped(file.named as u64),
@@ -140,6 +143,12 @@ fn reason(file: &NamedFile) -> String {
     } else {
         tried
     }
+}
+
+/// The source of names, and what is wrong with it.
+fn with_faults(source: &str, tried: &[Attempt]) -> String {
+    let faults = tried.iter().filter(|attempt| attempt.place == source);
+    faults.fold(source.to_owned(), |text, fault| text + ": " + &fault.reason)
 }
 
 fn places(tried: &[Attempt]) -> String {
