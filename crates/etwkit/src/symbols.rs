@@ -28,6 +28,11 @@ impl SymbolArgs {
             unnamed,
         )
     }
+
+    /// Returns the named stores that this system does not have.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.path(Path::new(""), &[]).notes().collect()
+    }
 }
 
 /// Returns names from files next to a trace only: no option, no environment, no network.

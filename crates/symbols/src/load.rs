@@ -77,7 +77,8 @@ pub struct Module {
     content: Content,
     /// Source of the symbols: a path or URL.
     pub source: String,
-    /// Places that were searched before, each with the reason for which it was not used.
+    /// Places that were searched before, each with the reason for which it was not used. If `source`
+    /// is among them, the reason is a fault of its file.
     pub tried: Vec<Attempt>,
 }
 
@@ -86,6 +87,8 @@ enum Content {
     Large(PathBuf),
     Portable(Portable),
 }
+
+const NO_NATIVE_CODE: &str = "it names no native code";
 
 /// Stack size of a reader. Names in files from unknown sources can nest deeply, and the demanglers
 /// recurse into them. This is more than enough for names of the length that they accept.
@@ -233,17 +236,42 @@ impl Symbols {
         identity: &Identity,
         tried: &mut Vec<Attempt>,
     ) -> Result<Content> {
+        let mut damage = Vec::new();
         let table = match found.kind {
             Kind::Portable => {
-                return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?));
+                let portable = Portable::open(fs::read(&found.path)?)?;
+                tried.push(Attempt {
+                    place: found.source.clone(),
+                    reason: NO_NATIVE_CODE.to_owned(),
+                });
+                return Ok(Content::Portable(portable));
             }
             Kind::Pdb | Kind::CompressedPdb if bytes > self.options.whole_bytes => {
                 return Ok(Content::Large(found.path.clone()));
             }
-            Kind::Pdb | Kind::CompressedPdb => apart(|| open(&found.path)?.table())?,
+            Kind::Pdb | Kind::CompressedPdb => apart(|| {
+                let mut pdb = open(&found.path)?;
+                let table = pdb.table()?;
+                pdb.damage().clone_into(&mut damage);
+                Ok(table)
+            })?,
             Kind::Breakpad => apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?,
             Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
         };
+        let mut note = |reason| {
+            tried.push(Attempt {
+                place: found.source.clone(),
+                reason,
+            });
+        };
+        if table.is_empty() {
+            note(NO_NATIVE_CODE.to_owned());
+        }
+        // The next run may find a better copy of the file, which the table would hide.
+        if let Some(part) = damage.first() {
+            note(damaged(part, damage.len()));
+            return Ok(Content::Table(table));
+        }
         if let Some(folder) = &self.options.tables
             // A full disk or a folder that cannot be written costs the next run some time, but not
             // this one its symbols.
@@ -308,6 +336,17 @@ impl std::fmt::Debug for Content {
             Self::Portable(portable) => write!(f, "portable {}", portable.guid()),
         }
     }
+}
+
+fn damaged(first: &str, parts: usize) -> String {
+    let more = match parts {
+        1 => String::new(),
+        parts => format!(" and {} more", parts - 1),
+    };
+    format!(
+        "damaged: the symbols of {first}{more} cannot be read to the end, so some functions have no \
+         name; the names are not kept for the next run"
+    )
 }
 
 fn open(path: &Path) -> Result<Pdb<'static>> {

@@ -12,8 +12,13 @@
 //! | `MS`, `Google`, `NtSymbolPath` | short for Microsoft's server, Chromium's server, `_NT_SYMBOL_PATH` |
 //!
 //! An empty store means the cache of the user. The files of a chain that starts with a server are
-//! also kept there.
+//! also kept there. `%NAME%`, and on other systems than Windows `$NAME`, stand for variables of the
+//! environment; quotes around paths, elements and stores are removed.
+//!
+//! The same value is used on all systems of a user, so that a store with a path of Windows is
+//! skipped elsewhere and the rest of its chain stays.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +38,8 @@ pub struct Defaults {
     /// True if paths with a drive letter or of a share (`C:\Symbols`, `\\server\share`) can be
     /// used: on Windows.
     pub is_windows: bool,
+    /// Variables of the environment, which elements may refer to.
+    pub variables: BTreeMap<String, String>,
 }
 
 impl Defaults {
@@ -43,6 +50,11 @@ impl Defaults {
             cache,
             nt_symbol_path: std::env::var("_NT_SYMBOL_PATH").ok(),
             is_windows: cfg!(windows),
+            variables: std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect(),
         }
     }
 }
@@ -73,6 +85,13 @@ pub enum Element {
         /// The reason.
         reason: String,
     },
+    /// A store of a chain that cannot be used here. The rest of the chain is the next element.
+    Skipped {
+        /// The original text of the store.
+        text: String,
+        /// The reason, and what takes its place.
+        reason: String,
+    },
 }
 
 /// The places to search for symbol files, in this order.
@@ -89,6 +108,7 @@ impl SearchPath {
             caches: Vec::new(),
             elements: Vec::new(),
             is_inside: false,
+            is_expanded: false,
         };
         for text in texts {
             parser.path(text);
@@ -126,14 +146,32 @@ impl SearchPath {
         &self.elements
     }
 
+    /// Stores that are left out of their chains, each with the reason.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.elements
+            .iter()
+            .filter(|element| matches!(element, Element::Skipped { .. }))
+            .map(ToString::to_string)
+    }
+
     /// True if a server may be contacted.
     #[must_use]
     pub fn has_server(&self) -> bool {
-        let is_server = |store: &Store| matches!(store, Store::Server(_));
         self.elements.iter().any(
-            |element| matches!(element, Element::Chain(stores) if stores.iter().any(is_server)),
+            |element| matches!(element, Element::Chain(stores) if stores.iter().any(Store::is_server)),
         )
     }
+}
+
+const NAME_ANOTHER: &str = "name a folder of this system";
+const ONLY_HTTP: &str = "servers are asked by http and https only";
+
+/// The stores of one element.
+#[derive(Default)]
+struct Stores<'t> {
+    usable: Vec<Store>,
+    /// Those that this system does not have, each with the reason.
+    skipped: Vec<(&'t str, String)>,
 }
 
 struct Parser<'d> {
@@ -143,26 +181,41 @@ struct Parser<'d> {
     elements: Vec<Element>,
     /// True inside of `_NT_SYMBOL_PATH`, which must not refer to itself.
     is_inside: bool,
+    /// True inside of the value of a variable, in which no more variables are replaced.
+    is_expanded: bool,
 }
 
 impl Parser<'_> {
     fn path(&mut self, text: &str) {
-        for element in text
+        for element in bare(text)
             .split(';')
-            .map(str::trim)
+            .map(bare)
             .filter(|element| !element.is_empty())
         {
-            self.element(element);
+            match self.expanded(element) {
+                // The value of a variable may be a path of several elements.
+                Some(text) => {
+                    self.is_expanded = true;
+                    self.path(&text);
+                    self.is_expanded = false;
+                }
+                None => self.element(element),
+            }
         }
     }
 
+    /// The element with the values of its variables. `None` if it has none.
+    fn expanded(&self, text: &str) -> Option<String> {
+        if self.is_expanded {
+            return None;
+        }
+        let expanded = expand(text, self.defaults);
+        (expanded != text).then_some(expanded)
+    }
+
     fn element(&mut self, text: &str) {
-        let unusable = |reason: &str| Element::Unusable {
-            text: text.to_owned(),
-            reason: reason.to_owned(),
-        };
         let (kind, rest) = text.split_once('*').unwrap_or((text, ""));
-        let element = match kind.to_ascii_lowercase().as_str() {
+        let parsed = match bare(kind).to_ascii_lowercase().as_str() {
             "srv" => self.chain(rest),
             "symsrv" => match rest.split_once('*') {
                 // The library is the DLL through which debuggers read the stores.
@@ -170,81 +223,144 @@ impl Parser<'_> {
                 None => Err("symsrv* is followed by the name of a library and stores".to_owned()),
             },
             // A folder may be called `cache`; only with an asterisk it is the element.
-            "cache" if text.contains('*') => match self.stores(rest) {
-                Ok(stores) => {
-                    self.caches.extend(stores);
-                    return;
-                }
-                Err(reason) => Err(reason),
-            },
+            "cache" if text.contains('*') => self.cache(rest),
             "ms" if rest.is_empty() => self.chain(&format!("*{MICROSOFT}")),
             "google" if rest.is_empty() => self.chain(&format!("*{GOOGLE}")),
-            "ntsymbolpath" | "_nt_symbol_path" if rest.is_empty() => {
-                match self.defaults.nt_symbol_path.clone() {
-                    // The variable may name itself; reading it again would never end.
-                    Some(path) if !self.is_inside => {
-                        self.is_inside = true;
-                        self.path(&path);
-                        self.is_inside = false;
-                        return;
-                    }
-                    Some(_) => Err("_NT_SYMBOL_PATH names itself".to_owned()),
-                    None => Err("_NT_SYMBOL_PATH is not set".to_owned()),
-                }
-            }
+            "ntsymbolpath" | "_nt_symbol_path" if rest.is_empty() => self.nt_symbol_path(),
             _ if text.contains('*') => {
                 Err("an element with * begins with srv*, symsrv* or cache*".to_owned())
             }
             // A plain URL is read as if it followed `srv*`.
             _ if is_url(text) => self.chain(text),
-            _ => self
-                .folder(text)
-                .map(|folder| match self.caches.as_slice() {
-                    [] => Element::Folder(folder),
-                    caches => Element::Chain(
-                        caches
-                            .iter()
-                            .cloned()
-                            .chain([Store::Folder(folder)])
-                            .collect(),
-                    ),
-                }),
+            _ => self.plain_folder(text),
         };
-        self.elements
-            .push(element.unwrap_or_else(|reason| unusable(&reason)));
+        if let Err(reason) = parsed {
+            let text = text.to_owned();
+            self.elements.push(Element::Unusable { text, reason });
+        }
     }
 
-    fn chain(&self, text: &str) -> Result<Element, String> {
-        let mut stores = self.caches.clone();
-        stores.extend(self.stores(text)?);
+    fn nt_symbol_path(&mut self) -> Result<(), String> {
+        match self.defaults.nt_symbol_path.clone() {
+            // The variable may name itself; reading it again would never end.
+            Some(path) if !self.is_inside => {
+                self.is_inside = true;
+                self.path(&path);
+                self.is_inside = false;
+                Ok(())
+            }
+            Some(_) => Err("_NT_SYMBOL_PATH names itself".to_owned()),
+            None => Err("_NT_SYMBOL_PATH is not set".to_owned()),
+        }
+    }
+
+    fn plain_folder(&mut self, text: &str) -> Result<(), String> {
+        if text.contains("://") {
+            return Err(ONLY_HTTP.to_owned());
+        }
+        let folder = self
+            .folder(text)
+            .map_err(|reason| format!("{reason}; {NAME_ANOTHER}"))?;
+        let element = if self.caches.is_empty() {
+            Element::Folder(folder)
+        } else {
+            let far = Store::Folder(folder);
+            Element::Chain(self.caches.iter().cloned().chain([far]).collect())
+        };
+        self.elements.push(element);
+        Ok(())
+    }
+
+    fn chain(&mut self, text: &str) -> Result<(), String> {
+        let Stores { usable, skipped } = self.stores(text)?;
+        if let ([], Some((_, reason))) = (usable.as_slice(), skipped.first()) {
+            return Err(format!("{reason}; {NAME_ANOTHER}"));
+        }
+        let is_near = |store: &&Store| !store.is_server();
+        let near = usable.iter().take_while(is_near);
+        let mut near: Vec<Store> = self.caches.iter().chain(near).cloned().collect();
+        let servers: Vec<Store> = usable.iter().skip_while(is_near).cloned().collect();
+        // A server cannot be written to, so it could not cache files of the stores after it.
+        if !servers.iter().all(Store::is_server) {
+            return Err(
+                "a folder cannot come after a server: folders are the near stores".to_owned(),
+            );
+        }
         // A downloaded file has to be stored somewhere to be opened, and it should not be
         // downloaded again for the next trace.
-        if let [Store::Server(_)] = stores.as_slice() {
-            stores.insert(0, self.user_cache()?);
+        let mut instead = None;
+        if near.is_empty() {
+            let cache = self.user_cache()?;
+            instead = Some(cache.clone());
+            near.push(cache);
         }
-        // A server cannot be written to, so it could not cache files of the stores after it.
-        let last = stores.len().saturating_sub(1);
-        if stores
-            .iter()
-            .take(last)
-            .any(|store| matches!(store, Store::Server(_)))
-        {
-            return Err("only the last store of a chain can be a server".to_owned());
+        self.skip(skipped, instead.as_ref());
+        if servers.is_empty() {
+            self.elements.push(Element::Chain(near));
+            return Ok(());
         }
-        Ok(Element::Chain(stores))
+        // Each of several servers fills the same folders.
+        let chains = servers.into_iter().map(|server| {
+            let stores = near.iter().cloned().chain([server]);
+            Element::Chain(stores.collect())
+        });
+        self.elements.extend(chains);
+        Ok(())
     }
 
-    fn stores(&self, text: &str) -> Result<Vec<Store>, String> {
-        let one = |text: &str| match text.trim() {
-            // Debuggers take an empty store for their default cache.
-            "" => self.user_cache(),
-            text if is_url(text) => Ok(Store::Server(text.trim_end_matches('/').to_owned())),
-            text if text.contains("://") => {
-                Err("servers are asked by http and https only".to_owned())
+    /// A near store for the elements after this one.
+    fn cache(&mut self, text: &str) -> Result<(), String> {
+        let mut stores = self.stores(text)?;
+        if stores.usable.iter().any(Store::is_server) {
+            return Err("a server cannot be a cache: cache* is followed by a folder".to_owned());
+        }
+        let mut instead = None;
+        if stores.usable.is_empty() {
+            let cache = self.user_cache()?;
+            instead = Some(cache.clone());
+            stores.usable.push(cache);
+        }
+        self.skip(stores.skipped, instead.as_ref());
+        self.caches.extend(stores.usable);
+        Ok(())
+    }
+
+    fn stores<'t>(&self, text: &'t str) -> Result<Stores<'t>, String> {
+        let mut stores = Stores::default();
+        for text in text.split('*').map(bare) {
+            match self.store(text)? {
+                Ok(store) => stores.usable.push(store),
+                Err(reason) => stores.skipped.push((text, reason)),
             }
-            text => self.folder(text).map(Store::Folder),
-        };
-        text.split('*').map(one).collect()
+        }
+        Ok(stores)
+    }
+
+    /// Notes the stores that are left out, and the one that is used instead of them.
+    fn skip(&mut self, skipped: Vec<(&str, String)>, instead: Option<&Store>) {
+        let instead = instead.map_or_else(String::new, |it| format!("; {it} takes its place"));
+        for (text, reason) in skipped {
+            let note = Element::Skipped {
+                text: text.to_owned(),
+                reason: format!("{reason}{instead}"),
+            };
+            // Paths repeat one store in front of several servers.
+            if !self.elements.contains(&note) {
+                self.elements.push(note);
+            }
+        }
+    }
+
+    /// A store, or the reason for which this system does not have it. An error is one of the
+    /// whole chain.
+    fn store(&self, text: &str) -> Result<Result<Store, String>, String> {
+        match text {
+            // Debuggers take an empty store for their default cache.
+            "" => self.user_cache().map(Ok),
+            text if is_url(text) => Ok(Ok(Store::Server(text.trim_end_matches('/').to_owned()))),
+            text if text.contains("://") => Err(ONLY_HTTP.to_owned()),
+            text => Ok(self.folder(text).map(Store::Folder)),
+        }
     }
 
     fn user_cache(&self) -> Result<Store, String> {
@@ -254,18 +370,90 @@ impl Parser<'_> {
             .ok_or_else(|| "there is no cache folder to keep symbols in".to_owned())
     }
 
+    /// The folder, or the reason for which this system cannot have it.
     fn folder(&self, text: &str) -> Result<PathBuf, String> {
-        let bytes = text.as_bytes();
+        let is_windows = self.defaults.is_windows;
+        if let Some(name) = variable(text, is_windows) {
+            return Err(format!("the variable {name} is not set"));
+        }
+        let has_drive =
+            matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
         // On other systems this text would be a relative path that does not exist.
-        let has_drive = matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
-        if (has_drive || text.starts_with("\\\\")) && !self.defaults.is_windows {
-            return Err(
-                "a path of Windows, which this system has not; name a folder of this system"
-                    .to_owned(),
-            );
+        if !is_windows && (has_drive || text.contains('\\')) {
+            return Err("a path of Windows, which this system has not".to_owned());
         }
         Ok(Path::new(text).to_owned())
     }
+}
+
+/// Text without the blanks and quotes around it, which Windows does not allow in paths.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'')
+}
+
+/// The text with values for the variables that are set; the others stay.
+fn expand(text: &str, defaults: &Defaults) -> String {
+    let (mut expanded, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(['%', '$']) {
+        let (front, from) = rest.split_at(at);
+        expanded.push_str(front);
+        let reference = reference(from, defaults.is_windows);
+        let value = reference.and_then(|it| Some((it.len, it.value(&defaults.variables)?)));
+        let (len, value) = value.unwrap_or((1, from.get(..1).unwrap_or_default()));
+        expanded.push_str(value);
+        rest = from.get(len..).unwrap_or_default();
+    }
+    expanded + rest
+}
+
+/// The first variable that a text refers to.
+fn variable(text: &str, is_windows: bool) -> Option<&str> {
+    let starts = text.match_indices(['%', '$']);
+    let references = starts.filter_map(|(at, _)| reference(text.get(at..)?, is_windows));
+    references.map(|reference| reference.name).next()
+}
+
+/// A reference to a variable of the environment: `%NAME%`, `$NAME`, `${NAME}`.
+struct Reference<'t> {
+    name: &'t str,
+    /// Bytes of the whole reference.
+    len: usize,
+    /// True in the form of Windows, where the case of names does not matter.
+    is_any_case: bool,
+}
+
+impl Reference<'_> {
+    fn value<'v>(&self, variables: &'v BTreeMap<String, String>) -> Option<&'v str> {
+        let same = || {
+            let mut all = variables.iter();
+            let found = all.find(|(name, _)| name.eq_ignore_ascii_case(self.name));
+            found.map(|(_, value)| value).filter(|_| self.is_any_case)
+        };
+        variables.get(self.name).or_else(same).map(String::as_str)
+    }
+}
+
+/// The reference that a text begins with.
+fn reference(text: &str, is_windows: bool) -> Option<Reference<'_>> {
+    let (rest, end, is_any_case) = match text.as_bytes() {
+        [b'%', ..] => (text.get(1..)?, "%", true),
+        // A dollar is a letter of names of shares on Windows: `\\server\c$`.
+        [b'$', ..] if is_windows => return None,
+        [b'$', b'{', ..] => (text.get(2..)?, "}", false),
+        [b'$', ..] => (text.get(1..)?, "", false),
+        _ => return None,
+    };
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    // Windows has `ProgramFiles(x86)`.
+    let is_inside = |c: char| is_of_name(c) || (end == "%" && matches!(c, '(' | ')'));
+    let name_len = rest.find(|c| !is_inside(c)).unwrap_or(rest.len());
+    let (name, after) = rest.split_at(name_len);
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (is_name && after.starts_with(end)).then_some(Reference {
+        name,
+        len: text.len() - after.len() + end.len(),
+        is_any_case,
+    })
 }
 
 fn is_url(text: &str) -> bool {
@@ -274,6 +462,12 @@ fn is_url(text: &str) -> bool {
             .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
     };
     begins("http://") || begins("https://")
+}
+
+impl Store {
+    const fn is_server(&self) -> bool {
+        matches!(self, Self::Server(_))
+    }
 }
 
 impl fmt::Display for Store {
@@ -304,6 +498,7 @@ impl fmt::Display for Element {
                 Ok(())
             }
             Self::Unusable { text, reason } => write!(f, "{text}: not used: {reason}"),
+            Self::Skipped { text, reason } => write!(f, "{text}: skipped: {reason}"),
         }
     }
 }
@@ -317,12 +512,24 @@ mod tests {
             cache: Some("/cache".into()),
             nt_symbol_path: Some("srv*/nt*https://nt.example/sym;NtSymbolPath".to_owned()),
             is_windows: false,
+            variables: variables(),
         };
         SearchPath::parse([text], &defaults)
             .elements()
             .iter()
             .map(ToString::to_string)
             .collect()
+    }
+
+    fn variables() -> BTreeMap<String, String> {
+        let pairs = [
+            ("HOME", "/home/me"),
+            ("Server", "https://v.example"),
+            ("SYMBOLS", "/one;srv*/two*https://w.example"),
+            ("LOOP", "$LOOP/x"),
+        ];
+        let owned = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        owned.into()
     }
 
     #[test]
@@ -392,12 +599,176 @@ mod tests {
         }
     }
 
+    /// One value serves all systems of a user: elsewhere than on Windows, its folders are left out
+    /// and its servers stay.
+    #[test]
+    fn paths_for_windows_keep_their_servers_elsewhere() {
+        const MS: &str =
+            "server https://msdl.microsoft.com/download/symbols, kept in folder /cache";
+        const X: &str = "server https://x.example, kept in folder /cache";
+        let symbols = skipped("C:\\symbols", true);
+        let share = skipped("\\\\server\\share", true);
+        for (text, expected) in [
+            (
+                "SRV*C:\\symbols*https://msdl.microsoft.com/download/symbols",
+                vec![&*symbols, MS],
+            ),
+            (
+                "sRv*c:/symbols*HTTPS://msdl.microsoft.com/download/symbols",
+                vec![
+                    &skipped("c:/symbols", true),
+                    "server HTTPS://msdl.microsoft.com/download/symbols, kept in folder /cache",
+                ],
+            ),
+            ("srv*C:\\symbols*https://x.example/;", vec![&symbols, X]),
+            (
+                " ; srv * C:\\symbols * https://x.example ; ;",
+                vec![&symbols, X],
+            ),
+            ("\"srv*C:\\symbols*https://x.example\"", vec![&symbols, X]),
+            (
+                "srv*\"C:\\symbols\"*\"https://x.example\"",
+                vec![&symbols, X],
+            ),
+            ("'srv*C:\\symbols*https://x.example;'", vec![&symbols, X]),
+            (
+                "\"srv*C:\\symbols*https://x.example\";\"/a b\"",
+                vec![&symbols, X, "folder /a b"],
+            ),
+            (
+                "symsrv*symsrv.dll*C:\\symbols*https://x.example",
+                vec![&symbols, X],
+            ),
+            (
+                "SymSrv*SYMSRV.DLL*\\\\server\\share*https://x.example",
+                vec![&share, X],
+            ),
+            ("cache*C:\\symbols;srv*https://x.example", vec![&symbols, X]),
+            (
+                "cache*C:\\symbols;/a",
+                vec![&symbols, "folder /a, kept in folder /cache"],
+            ),
+            (
+                "cache*C:\\symbols;srv*C:\\symbols*https://x.example",
+                vec![&symbols, &skipped("C:\\symbols", false), X],
+            ),
+            (
+                "cache*/c;srv*C:\\symbols*https://x.example",
+                vec![
+                    &skipped("C:\\symbols", false),
+                    "server https://x.example, kept in folder /c",
+                ],
+            ),
+            (
+                "srv*C:\\symbols*\\\\server\\share*https://x.example",
+                vec![&symbols, &share, X],
+            ),
+            (
+                "srv*C:\\symbols*/near*https://x.example",
+                vec![
+                    &skipped("C:\\symbols", false),
+                    "server https://x.example, kept in folder /near",
+                ],
+            ),
+            (
+                "srv*/near*\\\\server\\share",
+                vec![&skipped("\\\\server\\share", false), "folder /near"],
+            ),
+            (
+                "srv**\\\\server\\share*https://x.example",
+                vec![&skipped("\\\\server\\share", false), X],
+            ),
+            (
+                "srv*C:\\symbols*https://x.example*https://y.example",
+                vec![
+                    &symbols,
+                    X,
+                    "server https://y.example, kept in folder /cache",
+                ],
+            ),
+            (
+                "srv*C:\\symbols*https://x.example;srv*C:\\symbols*https://y.example",
+                vec![
+                    &symbols,
+                    X,
+                    "server https://y.example, kept in folder /cache",
+                ],
+            ),
+            (
+                "srv*%SystemDrive%\\symbols*https://x.example",
+                vec![
+                    "%SystemDrive%\\symbols: skipped: the variable SystemDrive is not set; \
+                     folder /cache takes its place",
+                    X,
+                ],
+            ),
+            (
+                "srv*$TMPDIR/sym*https://x.example",
+                vec![
+                    "$TMPDIR/sym: skipped: the variable TMPDIR is not set; \
+                     folder /cache takes its place",
+                    X,
+                ],
+            ),
+            (
+                "srv*%home%/sym*%SERVER%/s",
+                vec!["server https://v.example/s, kept in folder /home/me/sym"],
+            ),
+            (
+                "srv*${HOME}/sym*$Server",
+                vec!["server https://v.example, kept in folder /home/me/sym"],
+            ),
+            (
+                "%SYMBOLS%;$HOME",
+                vec![
+                    "folder /one",
+                    "server https://w.example, kept in folder /two",
+                    "folder /home/me",
+                ],
+            ),
+            (
+                "srv*/a*https://x.example/%C3%BC$y",
+                vec!["server https://x.example/%C3%BC$y, kept in folder /a"],
+            ),
+            ("/a%b;/c$", vec!["folder /a%b", "folder /c$"]),
+        ] {
+            assert_eq!(described(text), expected, "{text}");
+        }
+    }
+
+    fn skipped(text: &str, is_replaced: bool) -> String {
+        let instead = if is_replaced {
+            "; folder /cache takes its place"
+        } else {
+            ""
+        };
+        format!("{text}: skipped: a path of Windows, which this system has not{instead}")
+    }
+
+    #[test]
+    fn what_is_left_out_is_a_note() {
+        let defaults = Defaults {
+            cache: Some("/cache".into()),
+            ..Defaults::default()
+        };
+        let path = SearchPath::parse(["srv*C:\\a*https://x.example;D:\\b"], &defaults);
+        assert!(path.has_server());
+        assert_eq!(path.notes().collect::<Vec<_>>(), [skipped("C:\\a", true)]);
+    }
+
     #[test]
     fn what_cannot_be_used_says_why() {
         for (text, reason) in [
-            ("srv*C:\\Symbols*https://x.example", "a path of Windows"),
+            ("srv*C:\\Symbols", "a path of Windows"),
+            (".\\sym", "a path of Windows"),
+            ("file:///sym", "http and https only"),
+            ("srv*/a*ftp://x.example", "http and https only"),
+            ("$UNSET/sym", "the variable UNSET is not set"),
+            ("%UNSET%/sym", "the variable UNSET is not set"),
+            ("$LOOP", "the variable LOOP is not set"),
+            ("cache*https://x.example", "cannot be a cache"),
             ("\\\\server\\share", "a path of Windows"),
-            ("srv*https://x.example*/a", "only the last store"),
+            ("srv*https://x.example*/a", "cannot come after a server"),
             ("srv*/a*ftp://x.example", "http and https only"),
             ("what*/a", "begins with srv*"),
             ("symsrv*x.dll", "followed by"),

@@ -1,21 +1,22 @@
 //! Compilation of a PDB into a table. Compilands are read one after the other, so memory holds only
 //! one of them in addition to the results.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use etwkit_etl::bytes::Cursor;
 use rustc_hash::FxHashMap;
 
 use super::Pdb;
-use super::dbi::{Compiland, Dbi, moved};
-use super::inlines::{Range, Site, add_ranges};
+use super::dbi::{Compiland, Dbi};
+use super::inlines::{Lengths, Range, Site, add_ranges};
 use super::lines::{FileLine, Lines};
 use super::records::{self, Record, Records};
 use super::rows::{Naming, sweep};
 use super::streams::Streams;
+use super::stubs::{self, Stub};
 use super::types::Names;
 use crate::Result;
-use crate::table::{Function, Named, Table, Writer, lay_out};
+use crate::table::{Frame, Function, Named, Table, Writer, lay_out};
 use crate::undecorate::{self, Decorated};
 
 /// Symbol records are read in pieces of this size.
@@ -32,11 +33,16 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     let mut found = CompilandSymbols {
         functions: Vec::new(),
         publics: Vec::new(),
+        stubs: Vec::new(),
+        damage: BTreeMap::new(),
         writer: Writer::default(),
     };
     // Public symbols come first: functions take their decorated names from those at the same
     // address.
-    publics(&mut pdb.msf, &dbi, &mut found)?;
+    pdb.damage.clear();
+    if !publics(&mut pdb.msf, &dbi, &mut found)? {
+        pdb.damage.push("public symbols".to_owned());
+    }
     let types = Names::open(&mut pdb.msf)?;
     let mut reader = Reader {
         dbi: &dbi,
@@ -59,12 +65,17 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         }
     }
     let CompilandSymbols {
-        functions,
+        mut functions,
         publics,
-        writer,
+        stubs,
+        damage,
+        mut writer,
     } = reader.found;
-    let functions = merge(&dbi, functions, &publics);
-    let bytes = writer.finish(pdb.guid, pdb.age, &functions)?;
+    let stubs = stubs::named(&stubs, &mut functions, &publics, &mut writer);
+    functions.extend(stubs);
+    let functions = merge(&dbi, functions, &publics, &damage);
+    pdb.damage.extend(damage.into_values());
+    let bytes = writer.finish(pdb.guid, pdb.age, &functions, &dbi.moves)?;
     Table::open(bytes)
 }
 
@@ -72,7 +83,7 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
 /// have at most a public symbol.
 fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
     let mut needed = vec![dbi.contributions.is_empty(); dbi.compilands.len()];
-    let source = rvas.iter().filter_map(|rva| moved(&dbi.to_source, *rva));
+    let source = rvas.iter().filter_map(|rva| dbi.moves.source(*rva));
     for contribution in source.filter_map(|rva| dbi.contribution(rva)) {
         if let Some(needed) = needed.get_mut(usize::from(contribution.compiland)) {
             *needed = true;
@@ -83,13 +94,18 @@ fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
 
 struct CompilandSymbols {
     functions: Vec<Named>,
+    /// Sorted by address.
     publics: Vec<Named>,
+    stubs: Vec<Stub>,
+    /// Compilands whose symbols cannot be read to the end, with their names.
+    damage: BTreeMap<usize, String>,
     writer: Writer,
 }
 
-fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Result<()> {
+/// Returns true if all public symbols can be read.
+fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Result<bool> {
     let len = msf.len(dbi.records);
-    let mut at = 0;
+    let (mut at, mut is_whole) = (0, true);
     while at < len {
         let piece = msf.part(dbi.records, at, PIECE)?;
         let mut records = Records(Cursor::new(&piece));
@@ -122,12 +138,24 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
         }
         // A record cannot be longer than a piece: the position after it is unknown.
         let Some(whole) = u32::try_from(whole).ok().filter(|whole| *whole > 0) else {
+            is_whole = !records.is_cut_off();
             break;
         };
         at = at.saturating_add(whole);
     }
     found.publics.sort_by_key(|public| public.start);
-    Ok(())
+    Ok(is_whole)
+}
+
+impl CompilandSymbols {
+    /// The public symbols at an address.
+    fn publics_at(&self, start: Option<u32>) -> &[Named] {
+        let Some(start) = start else { return &[] };
+        let first = self.publics.partition_point(|public| public.start < start);
+        let rest = self.publics.get(first..).unwrap_or_default();
+        let count = rest.iter().take_while(|public| public.start == start);
+        rest.get(..count.count()).unwrap_or_default()
+    }
 }
 
 struct Reader<'d> {
@@ -158,21 +186,157 @@ impl Reader<'_> {
             usize_of(compiland.symbols_len).saturating_add(usize_of(compiland.old_lines_len));
         let lines = bytes.get(lines_at..).unwrap_or_default();
         let lines = Lines::read(lines.get(..usize_of(compiland.lines_len)).unwrap_or(lines));
-        let budget = bytes.len().saturating_mul(FRAMES_PER_BYTE);
-        let mut names = Inlinees {
-            msf,
-            reader: self,
-            lines: &lines,
-            known: FxHashMap::default(),
-            budget,
+        let symbols = symbols.get(SIGNATURE_LEN..).unwrap_or_default();
+        let is_short = bytes.len() < usize_of(compiland.symbols_len);
+        let first = self.found.functions.len();
+        let mut read = |reader: &mut Self, lengths| {
+            let mut names = Inlinees {
+                msf: &mut *msf,
+                reader,
+                lines: &lines,
+                known: FxHashMap::default(),
+                budget: bytes.len().saturating_mul(FRAMES_PER_BYTE),
+                lengths,
+                overruns: 0,
+                is_damaged: is_short,
+            };
+            names.records(number, symbols);
+            (names.overruns, names.is_damaged)
         };
+        let (overruns, is_damaged) = read(self, Lengths::Advance);
+        // The compiler is not known by its name: the reading that stays inside of the functions is
+        // the right one.
+        if overruns > 0 {
+            let after = self.found.functions.len();
+            let (others, _) = read(self, Lengths::Stay);
+            if others < overruns {
+                self.found.functions.drain(first..after);
+            } else {
+                self.found.functions.truncate(after);
+            }
+        }
+        if is_damaged {
+            self.found.damage.insert(number, compiland.name.clone());
+        }
+        self.lines_of_publics(number, &lines, first);
+        Ok(())
+    }
+
+    /// Gives their lines to public symbols whose object file has lines but no functions, as
+    /// assemblers write them.
+    fn lines_of_publics(&mut self, number: usize, lines: &Lines<'_>, first: usize) {
+        let functions = self.found.functions.get(first..).unwrap_or_default();
+        let mut covered: Vec<(u32, u32)> = functions
+            .iter()
+            .map(|function| (function.start, function.start.saturating_add(function.len)))
+            .collect();
+        covered.sort_unstable();
+        let is_covered = |rva: u32| {
+            let below = covered.partition_point(|(start, _)| *start <= rva);
+            let range = below.checked_sub(1).and_then(|below| covered.get(below));
+            range.is_some_and(|(_, end)| rva < *end)
+        };
+        let dbi = self.dbi;
+        let placed = lines.lines.iter().filter_map(|line| {
+            let rva = dbi.code_rva(line.section, line.offset)?;
+            (!is_covered(rva)).then_some((rva, line.place))
+        });
+        let mut of_public: BTreeMap<usize, Vec<(u32, Option<FileLine>)>> = BTreeMap::new();
+        for (rva, place) in placed {
+            let below = self
+                .found
+                .publics
+                .partition_point(|public| public.start <= rva);
+            let Some((nth, public)) = below
+                .checked_sub(1)
+                .and_then(|nth| Some((nth, self.found.publics.get(nth)?)))
+            else {
+                continue;
+            };
+            let of = dbi.contribution(public.start);
+            let is_own =
+                of.is_some_and(|it| usize::from(it.compiland) == number && rva < it.end_rva);
+            if is_own && public.rows.is_none() {
+                of_public
+                    .entry(nth)
+                    .or_default()
+                    .push((rva - public.start, place));
+            }
+        }
+        for (nth, rows) in of_public {
+            let frames: Vec<(u32, Frame)> = rows
+                .into_iter()
+                .map(|(offset, place)| (offset, self.frame(lines, place)))
+                .collect();
+            let rows = frames
+                .iter()
+                .map(|(offset, frame)| (*offset, std::slice::from_ref(frame)));
+            let rows = self.found.writer.rows(rows);
+            // Of several public symbols at one address any may be the one that is taken.
+            if let Some(start) = self.found.publics.get(nth).map(|public| public.start) {
+                let same = self.found.publics.get_mut(..=nth).unwrap_or_default();
+                same.iter_mut()
+                    .rev()
+                    .take_while(|public| public.start == start)
+                    .for_each(|public| public.rows = rows);
+            }
+        }
+    }
+
+    /// The outermost frame at a place.
+    fn frame(&mut self, lines: &Lines<'_>, place: Option<FileLine>) -> Frame {
+        let (file, line) = self.place(lines, place);
+        Frame {
+            name: 0,
+            file,
+            line,
+        }
+    }
+
+    /// File and line of a place.
+    fn place(&mut self, lines: &Lines<'_>, place: Option<FileLine>) -> (Option<u32>, u32) {
+        let Some(place) = place else { return (None, 0) };
+        let Some(at) = lines.file_name(place.file) else {
+            return (None, place.line);
+        };
+        let number = self.files.entry(at).or_insert_with(|| {
+            let rest = usize::try_from(at)
+                .ok()
+                .and_then(|at| self.dbi.names.get(at..))
+                .unwrap_or_default();
+            self.found
+                .writer
+                .string(&String::from_utf8_lossy(Cursor::new(rest).ansi()))
+        });
+        (Some(*number), place.line)
+    }
+}
+
+/// Names the functions and inlinees of one compiland.
+struct Inlinees<'a, 'd, 'f> {
+    msf: &'a mut Streams<'f>,
+    reader: &'a mut Reader<'d>,
+    lines: &'a Lines<'a>,
+    /// Names of inlined functions by ID.
+    known: FxHashMap<u32, u32>,
+    /// Lines and frames that may still be used: functions that overlap would repeat all lines for
+    /// each of them.
+    budget: usize,
+    lengths: Lengths,
+    /// Sites that depend on `lengths` and end behind their function.
+    overruns: usize,
+    /// True if the records do not end where the symbols end.
+    is_damaged: bool,
+}
+
+impl Inlinees<'_, '_, '_> {
+    fn records(&mut self, number: usize, symbols: &[u8]) {
         let mut last: Option<(u32, u32, Option<u32>)> = None;
-        let mut records = Records(Cursor::new(
-            symbols.get(SIGNATURE_LEN..).unwrap_or_default(),
-        ));
+        let mut records = Records(Cursor::new(symbols));
         while let Some(record) = records.next() {
             match record {
-                Record::Function(function) => last = names.function(number, function, &mut records),
+                Record::Function(function) => last = self.function(number, function, &mut records),
+                Record::Stub { from, to, len } => self.stub(from, to, len),
                 Record::Separated {
                     section,
                     offset,
@@ -189,28 +353,26 @@ impl Reader<'_> {
                         len,
                         name: b"",
                     };
-                    names.body(number, function, name, decorated, &mut records);
+                    self.body(number, function, name, decorated, &mut records);
                 }
                 _ => {}
             }
         }
-        Ok(())
+        self.is_damaged |= records.is_cut_off();
     }
-}
 
-/// Names the functions and inlinees of one compiland.
-struct Inlinees<'a, 'd, 'f> {
-    msf: &'a mut Streams<'f>,
-    reader: &'a mut Reader<'d>,
-    lines: &'a Lines<'a>,
-    /// Names of inlined functions by ID.
-    known: FxHashMap<u32, u32>,
-    /// Lines and frames that may still be used: functions that overlap would repeat all lines for
-    /// each of them.
-    budget: usize,
-}
+    fn stub(&mut self, from: (u16, u32), to: (u16, u32), len: u32) {
+        let dbi = self.reader.dbi;
+        let start = dbi.code_rva(from.0, from.1).filter(|_| len > 0);
+        if let Some(start) = start {
+            self.reader.found.stubs.push(Stub {
+                start,
+                len,
+                target: dbi.code_rva(to.0, to.1),
+            });
+        }
+    }
 
-impl Inlinees<'_, '_, '_> {
     fn function(
         &mut self,
         compiland: usize,
@@ -224,18 +386,25 @@ impl Inlinees<'_, '_, '_> {
             .dbi
             .code_rva(function.section, function.offset)
             .filter(|_| function.len > 0);
-        // The public symbol at the same address has the decorated name of this one.
-        let public = start.and_then(|start| {
-            let nth = found.publics.partition_point(|public| public.start < start);
-            found
-                .publics
-                .get(nth)
-                .filter(|public| public.start == start)
-        });
+        let publics = found.publics_at(start);
         let plain = undecorate::name(&text, Decorated { is_x86: false });
-        let own = (plain != text).then(|| found.writer.string(&text));
-        let decorated = own.or(public.and_then(|public| public.decorated));
-        let name = found.writer.string(&plain);
+        // Assemblers write decorated names of C functions also into private symbols.
+        let raw = found.writer.number_of(&text);
+        let same = publics
+            .iter()
+            .find(|public| raw.is_some() && public.decorated == raw);
+        let (name, decorated) = if let Some(public) = same {
+            (public.name, public.decorated)
+        } else {
+            let known = found.writer.number_of(&plain);
+            // Of the public symbols at the address, the one of this function has its declaration.
+            let public = publics
+                .iter()
+                .find(|public| known == Some(public.name))
+                .and_then(|public| public.decorated);
+            let own = (plain != text).then(|| found.writer.string(&text));
+            (found.writer.string(&plain), own.or(public))
+        };
         self.body(compiland, function, name, decorated, records);
         start.map(|start| (start, name, decorated))
     }
@@ -250,6 +419,7 @@ impl Inlinees<'_, '_, '_> {
         records: &mut Records<'_>,
     ) {
         let (mut sites, mut ranges) = (Vec::<Site>::new(), Vec::<Range>::new());
+        let mut overruns = 0;
         // Scopes inside of the function, each with the site that applies in it.
         let mut scopes: Vec<Option<u32>> = vec![None];
         for record in records.by_ref() {
@@ -277,16 +447,30 @@ impl Inlinees<'_, '_, '_> {
                             inlinee,
                             depth,
                         });
-                        add_ranges(annotations, number, inlinee, self.lines, &mut ranges);
+                        let first = ranges.len();
+                        let is_ambiguous = add_ranges(
+                            annotations,
+                            number,
+                            inlinee,
+                            self.lines,
+                            self.lengths,
+                            &mut ranges,
+                        );
+                        let own = ranges.get(first..).unwrap_or_default();
+                        let is_beyond = own.iter().any(|range| range.end > function.len);
+                        overruns += usize::from(is_ambiguous && is_beyond);
                     }
                     scopes.push(Some(number));
                 }
-                Record::Public { .. } | Record::Other => {}
+                Record::Public { .. } | Record::Stub { .. } | Record::Other => {}
             }
             if scopes.is_empty() {
                 break;
             }
         }
+        self.overruns += overruns;
+        // The end of the function is missing: it was in the records that cannot be read.
+        self.is_damaged |= !scopes.is_empty();
         let Some(start) = self
             .reader
             .dbi
@@ -344,22 +528,7 @@ impl Inlinees<'_, '_, '_> {
 
 impl Naming for Inlinees<'_, '_, '_> {
     fn place(&mut self, place: Option<FileLine>) -> (Option<u32>, u32) {
-        let Some(place) = place else { return (None, 0) };
-        let Some(at) = self.lines.file_name(place.file) else {
-            return (None, place.line);
-        };
-        let reader = &mut *self.reader;
-        let number = reader.files.entry(at).or_insert_with(|| {
-            let rest = usize::try_from(at)
-                .ok()
-                .and_then(|at| reader.dbi.names.get(at..))
-                .unwrap_or_default();
-            reader
-                .found
-                .writer
-                .string(&String::from_utf8_lossy(Cursor::new(rest).ansi()))
-        });
-        (Some(*number), place.line)
+        self.reader.place(self.lines, place)
     }
 
     fn inlinee(&mut self, id: u32) -> u32 {
@@ -429,9 +598,13 @@ impl Inlinees<'_, '_, '_> {
     }
 }
 
-/// All names as one list, at addresses of the image. Until here addresses are those from before the
-/// image was rearranged.
-fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
+/// All names as one list.
+fn merge(
+    dbi: &Dbi,
+    functions: Vec<Named>,
+    publics: &[Named],
+    damage: &BTreeMap<usize, String>,
+) -> Vec<Function> {
     let limit = |named: &Named| {
         let section_end = dbi.section_end(named.start)?;
         // A public symbol has no length. It ends at the latest with the object file that it came
@@ -439,31 +612,13 @@ fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
         let contribution = (named.len == 0)
             .then(|| dbi.contribution(named.start))
             .flatten();
+        let is_damaged =
+            contribution.is_some_and(|it| damage.contains_key(&usize::from(it.compiland)));
+        // The code behind it may be that of functions whose symbols are lost.
+        if is_damaged {
+            return Some(named.start.saturating_add(1));
+        }
         Some(contribution.map_or(section_end, |it| it.end_rva.min(section_end)))
     };
-    let mut merged = lay_out(functions, publics, limit);
-    if dbi.from_source.is_empty() {
-        return merged;
-    }
-    // Rearranged code keeps its order only inside a piece: pieces of a function after its first one
-    // have no name.
-    merged.retain_mut(|function| {
-        let Some(start) = moved(&dbi.from_source, function.start) else {
-            return false;
-        };
-        function.end = start.saturating_add(function.end - function.start);
-        function.start = start;
-        true
-    });
-    merged.sort_by_key(|function| function.start);
-    merged.dedup_by_key(|function| function.start);
-    let nexts: Vec<u32> = merged
-        .iter()
-        .skip(1)
-        .map(|function| function.start)
-        .collect();
-    for (function, next) in merged.iter_mut().zip(nexts) {
-        function.end = function.end.min(next);
-    }
-    merged
+    lay_out(functions, publics, limit)
 }

@@ -8,6 +8,7 @@ use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
 
 use super::streams::Streams;
+use crate::table::Moves;
 use crate::{Error, Result};
 
 const INFO_STREAM: u16 = 1;
@@ -77,10 +78,9 @@ pub(super) struct Dbi {
     pub(super) is_x86: bool,
     /// `/names`: the string table that file names are in; empty if there is none.
     pub(super) names: Vec<u8>,
-    /// Addresses of the image → addresses before the image was rearranged; empty for nearly all.
-    pub(super) to_source: Vec<(u32, u32)>,
-    /// Addresses before the image was rearranged → addresses of the image.
-    pub(super) from_source: Vec<(u32, u32)>,
+    /// Of an image that was rearranged after linking: all other addresses here are those from
+    /// before.
+    pub(super) moves: Moves,
 }
 
 impl Dbi {
@@ -106,11 +106,19 @@ impl Dbi {
         let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
-        // Symbols of a rearranged image still refer to its original sections, which are kept in
-        // another stream.
+        // Symbols of a rearranged image still refer to its original sections. Some tools keep them
+        // in another stream; those that do not, leave the original ones where they were.
         let is_rearranged = !omap_to_source.is_empty();
-        let mut sections =
-            sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
+        let original = if is_rearranged {
+            sections(&msf.stream(debug_stream(10))?)
+        } else {
+            Vec::new()
+        };
+        let mut sections = if original.is_empty() {
+            sections(&msf.stream(debug_stream(5))?)
+        } else {
+            original
+        };
         if sections.is_empty() && !is_rearranged {
             sections = sections_of_native_image(section_map);
         }
@@ -126,8 +134,10 @@ impl Dbi {
             records: u16_at(header, 20).unwrap_or(NO_STREAM),
             is_x86: u16_at(header, 58) == Some(MACHINE_X86),
             names: names(msf)?,
-            to_source: omap(&omap_to_source),
-            from_source: omap(&omap_from_source),
+            moves: Moves {
+                to_source: omap(&omap_to_source),
+                from_source: omap(&omap_from_source),
+            },
         })
     }
 
@@ -308,18 +318,6 @@ fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
         .collect();
     pairs.sort_by_key(|(from, _)| *from);
     pairs
-}
-
-/// Follows a map of rearranged code: whole pieces of it moved; pieces mapped to 0 were removed.
-pub(super) fn moved(map: &[(u32, u32)], rva: u32) -> Option<u32> {
-    if map.is_empty() {
-        return Some(rva);
-    }
-    let (from, to) = *map.get(
-        map.partition_point(|(from, _)| *from <= rva)
-            .checked_sub(1)?,
-    )?;
-    (to != 0).then(|| to.checked_add(rva - from))?
 }
 
 /// The string table, found by its name in the table of named streams.

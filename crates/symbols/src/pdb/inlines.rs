@@ -28,14 +28,24 @@ pub(super) struct Range {
     pub(super) place: Option<FileLine>,
 }
 
-/// Adds the ranges of one site.
+/// The effect of the operation that ends a range by its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lengths {
+    /// The next range counts from the end of this one.
+    Advance,
+    /// The next range counts from the start of this one, as LLVM wrote programs before version 9.
+    Stay,
+}
+
+/// Adds the ranges of one site. Returns true if they depend on `lengths`.
 pub(super) fn add_ranges(
     annotations: &[u8],
     site: u32,
     inlinee: u32,
     lines: &Lines<'_>,
+    lengths: Lengths,
     ranges: &mut Vec<Range>,
-) {
+) -> bool {
     let begin = lines.inlinees.get(&inlinee);
     let (mut file, mut line) = (
         begin.map(|place| place.file),
@@ -43,6 +53,7 @@ pub(super) fn add_ranges(
     );
     let (mut base, mut offset, mut open) = (0_u32, 0_u32, None::<(u32, Option<FileLine>)>);
     let mut operations = Operations(Cursor::new(annotations));
+    let (mut has_length, mut is_ambiguous) = (false, false);
     let mut close = |open: &mut Option<(u32, Option<FileLine>)>, end: u32| {
         if let Some((start, place)) = open.take().filter(|(start, _)| *start < end) {
             ranges.push(Range {
@@ -69,7 +80,10 @@ pub(super) fn add_ranges(
                 if let Some(start) = start {
                     close(&mut open, start.saturating_add(len));
                 }
-                offset = offset.wrapping_add(len);
+                has_length = true;
+                if lengths == Lengths::Advance {
+                    offset = offset.wrapping_add(len);
+                }
                 continue;
             }
             Operation::File(to) => {
@@ -86,6 +100,7 @@ pub(super) fn add_ranges(
                 line: delta,
                 len: own,
             } => {
+                is_ambiguous |= has_length;
                 offset = offset.wrapping_add(code);
                 line = line.wrapping_add_signed(delta);
                 len = own.or(len);
@@ -99,6 +114,7 @@ pub(super) fn add_ranges(
             close(&mut open, at.saturating_add(len));
         }
     }
+    is_ambiguous
 }
 
 enum Operation {

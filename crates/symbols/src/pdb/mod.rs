@@ -13,6 +13,7 @@ mod msfz;
 mod records;
 mod rows;
 mod streams;
+mod stubs;
 mod types;
 
 use etwkit_etl::Guid;
@@ -28,6 +29,7 @@ pub struct Pdb<'f> {
     msf: streams::Streams<'f>,
     guid: Guid,
     age: u32,
+    damage: Vec<String>,
 }
 
 impl<'f> Pdb<'f> {
@@ -38,7 +40,12 @@ impl<'f> Pdb<'f> {
     pub fn open(file: impl ReadSeek + 'f) -> Result<Self> {
         let mut msf = streams::Streams::open(Box::new(file))?;
         let (guid, age) = dbi::identity(&mut msf)?;
-        Ok(Self { msf, guid, age })
+        Ok(Self {
+            msf,
+            guid,
+            age,
+            damage: Vec::new(),
+        })
     }
 
     /// GUID and age that the image of this build has.
@@ -47,11 +54,17 @@ impl<'f> Pdb<'f> {
         (self.guid, self.age)
     }
 
+    /// The parts of the last table that could not be read to their ends.
+    #[must_use]
+    pub fn damage(&self) -> &[String] {
+        &self.damage
+    }
+
     /// Everything it names.
     ///
     /// # Errors
     /// If a part that everything depends on is damaged or missing. Of a damaged compiland the
-    /// readable part is used.
+    /// readable part is used, and [`Pdb::damage`] has its name.
     pub fn table(&mut self) -> Result<Table> {
         compile::table(self, None)
     }

@@ -15,6 +15,7 @@ const S_SEPARATED_CODE: u16 = 0x1132;
 const S_INLINE_SITE: u16 = 0x114D;
 const S_INLINE_SITE_2: u16 = 0x115D;
 const S_PUBLIC: u16 = 0x110E;
+const S_TRAMPOLINE: u16 = 0x112C;
 /// Local and global functions, with the type in the type and in the ID stream, and those that a
 /// debugger may patch.
 const S_FUNCTIONS: [u16; 6] = [0x110F, 0x1110, 0x1146, 0x1147, 0x1155, 0x1156];
@@ -40,6 +41,12 @@ pub(super) enum Record<'a> {
         offset: u32,
         name: &'a [u8],
     },
+    /// A jump that the linker made, from section and offset to section and offset.
+    Stub {
+        from: (u16, u32),
+        to: (u16, u32),
+        len: u32,
+    },
     /// A scope that has no name.
     Scope,
     /// The end of the innermost scope.
@@ -58,14 +65,24 @@ pub(super) struct Function<'a> {
 /// The records in `bytes`, up to the first one that is cut off.
 pub(super) struct Records<'a>(pub(super) Cursor<'a>);
 
+impl Records<'_> {
+    /// True if the bytes do not end where a record does. Zeros behind the last record are padding.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.0.rest().iter().any(|byte| *byte != 0)
+    }
+}
+
 impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
     fn next(&mut self) -> Option<Record<'a>> {
-        let len = self.0.u16()?;
-        let content = self.0.take(usize::from(len))?;
+        // A record that is cut off is not taken, so that the rest shows it.
+        let mut after = self.0;
+        let len = after.u16()?;
+        let content = after.take(usize::from(len))?;
         let mut cursor = Cursor::new(content);
         let kind = cursor.u16()?;
+        self.0 = after;
         Some(record(kind, cursor).unwrap_or(Record::Other))
     }
 }
@@ -80,6 +97,16 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
                 section,
                 offset,
                 name: cursor.ansi(),
+            }
+        }
+        S_TRAMPOLINE => {
+            let (_kind, len) = (cursor.u16()?, cursor.u16()?);
+            let (from, to) = (cursor.u32()?, cursor.u32()?);
+            let (from_section, to_section) = (cursor.u16()?, cursor.u16()?);
+            Record::Stub {
+                from: (from_section, from),
+                to: (to_section, to),
+                len: u32::from(len),
             }
         }
         S_INLINE_SITE | S_INLINE_SITE_2 => {

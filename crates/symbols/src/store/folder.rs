@@ -105,12 +105,17 @@ pub(super) fn find_flat(
     folder: &Path,
     origin: Origin,
     sought: Sought<'_>,
+    unpacking: &Unpacking<'_>,
     tried: &mut Vec<Attempt>,
 ) -> Option<(PathBuf, Kind)> {
-    for name in sought.flat_names() {
+    let packed = super::packed(sought.name());
+    for name in sought.flat_names().into_iter().chain([packed.clone()]) {
         let found = entry(folder, origin, &name).map(|path| path.filter(|path| path.is_file()));
         let checked = match found {
             Ok(None) => continue,
+            Ok(Some(path)) if name == packed => {
+                unpacked(&path, sought, unpacking).map_err(|it| attempt(&path, &it))
+            }
             Ok(Some(path)) => sought
                 .check(&path)
                 .map(|kind| (path.clone(), kind))
@@ -150,18 +155,22 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(None);
     };
-    let same = entries.filter_map(io::Result::ok).filter(|entry| {
-        entry
-            .file_name()
-            .to_string_lossy()
-            .eq_ignore_ascii_case(name)
-    });
+    let same = entries
+        .filter_map(io::Result::ok)
+        .filter(|entry| is_same_name(&entry.file_name().to_string_lossy(), name));
     // File systems list folders in any order; taking the smallest name gives the same choice
     // everywhere.
     match same.map(|entry| entry.path()).min() {
         Some(path) => origin.path(path),
         None => Ok(None),
     }
+}
+
+/// True if the file systems of Windows take both names for one.
+fn is_same_name(one: &str, other: &str) -> bool {
+    let lower = |c: char| c.to_lowercase();
+    let (one, other) = (one.chars(), other.chars());
+    one.flat_map(lower).eq(other.flat_map(lower))
 }
 
 /// Follows a pointer (`PATH:` and a path) in a store that is a folder. Pointers from servers are
@@ -281,11 +290,18 @@ fn sweep(folder: &Path) {
     }
 }
 
+fn cut_off(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Error::Unsupported("the cabinet is cut off"),
+        _ => error.into(),
+    }
+}
+
 /// Unpacks the one file of a cabinet, as `makecab` and the store tools pack it.
 pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) -> Result<()> {
     // The decoders of cabinets panic over some damaged blocks; that is an error of the file.
     let unpack = std::panic::AssertUnwindSafe(|| -> Result<()> {
-        let mut cabinet = cab::Cabinet::new(packed)?;
+        let mut cabinet = cab::Cabinet::new(packed).map_err(cut_off)?;
         let name = cabinet
             .folder_entries()
             .flat_map(|folder| folder.file_entries().map(|file| file.name().to_owned()))
@@ -303,7 +319,11 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
         }
         // The header may claim less than the data unpacks to, so the limit is also applied while
         // unpacking.
-        let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
+        let copied = io::copy(
+            &mut cabinet.read_file(&name).map_err(cut_off)?.take(limit),
+            into,
+        )
+        .map_err(cut_off)?;
         if copied == size {
             Ok(())
         } else {

@@ -53,6 +53,8 @@ impl Search<'_> {
                     });
                     None
                 }
+                // Told once, not for each module.
+                Element::Skipped { .. } => None,
             })
     }
 
@@ -70,7 +72,7 @@ impl Search<'_> {
         let before = tried.len();
         let unpacking = self.unpacking(self.cache);
         let found = find_in_store(folder, origin, sought, &unpacking, tried)
-            .or_else(|| find_flat(folder, origin, sought, tried));
+            .or_else(|| find_flat(folder, origin, sought, &unpacking, tried));
         if found.is_none() && tried.len() == before {
             tried.push(missing_in(folder));
         }
@@ -101,7 +103,7 @@ impl Search<'_> {
                     let unpacking = self.unpacking(nearest);
                     let before = tried.len();
                     let found = find_in_store(folder, Origin::User, sought, &unpacking, tried)
-                        .or_else(|| find_flat(folder, Origin::User, sought, tried));
+                        .or_else(|| find_flat(folder, Origin::User, sought, &unpacking, tried));
                     if let Some((path, kind)) = found {
                         let source = path.display().to_string();
                         return Some(Found {

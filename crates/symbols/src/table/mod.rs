@@ -2,24 +2,30 @@
 //!
 //! Layout, all numbers little-endian: a header of 64 bytes, functions of 24 bytes each, offsets of
 //! strings, strings, and for each function its *rows*: variable-length numbers that give files,
-//! lines and inlined functions from an offset on. An address is found by binary search over the
-//! functions and a walk over the rows of one; nothing else is read. A checksum over everything
+//! lines and inlined functions from an offset on. Last come the *moves* of a module that was
+//! rearranged after linking: pairs of addresses, from those of the image to those of the functions,
+//! and the reverse. An address is found by binary search over the functions and a walk over the rows
+//! of one; nothing else is read. A checksum over everything
 //! reveals damage, and every access is checked, so that a forged file can do no harm.
 
 mod layout;
+mod moves;
 mod reader;
 mod writer;
 
 pub(crate) use layout::{Named, lay_out};
+pub(crate) use moves::Moves;
 pub use reader::Table;
 pub(crate) use writer::{Frame, Function, Writer};
 
 pub(crate) const MAGIC: [u8; 8] = *b"etwksym\n";
 /// Version of the format. It grows with each change that reads existing files differently, or
 /// writes names differently.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 pub(crate) const HEADER_LEN: usize = 64;
 pub(crate) const FUNCTION_LEN: usize = 24;
+/// Bytes of a move.
+pub(crate) const MOVE_LEN: usize = 8;
 /// Offset of the checksum. It covers the bytes after itself.
 pub(crate) const CHECKSUM_AT: usize = 12;
 /// Instead of an index or offset.

@@ -4,7 +4,8 @@ use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, guid_at, u32_at};
 
 use super::{
-    CHECKSUM_AT, FUNCTION_LEN, Frame, HEADER_LEN, MAGIC, MAX_DEPTH, NONE, PUBLIC, VERSION,
+    CHECKSUM_AT, FUNCTION_LEN, Frame, HEADER_LEN, MAGIC, MAX_DEPTH, MOVE_LEN, Moves, NONE, PUBLIC,
+    VERSION,
 };
 use crate::symbol::{Inlined, Symbol};
 use crate::{Error, Result};
@@ -20,6 +21,8 @@ pub struct Table {
     /// Offsets of the strings and the rows.
     text_at: usize,
     rows_at: usize,
+    /// Of a module that was rearranged: functions have the addresses from before.
+    moves: Moves,
 }
 
 #[derive(Clone, Copy)]
@@ -47,8 +50,21 @@ impl Table {
         if u32_at(&bytes, CHECKSUM_AT) != Some(sum) {
             return Err(damaged(CHECKSUM_AT, "its checksum is wrong"));
         }
-        let (Some(functions), Some(strings), Some(text_len), Some(rows_len)) =
-            (number(36), number(40), number(44), number(48))
+        let (
+            Some(functions),
+            Some(strings),
+            Some(text_len),
+            Some(rows_len),
+            Some(to_source),
+            Some(from_source),
+        ) = (
+            number(36),
+            number(40),
+            number(44),
+            number(48),
+            number(52),
+            number(56),
+        )
         else {
             return Err(damaged(0, "it is cut off"));
         };
@@ -57,15 +73,27 @@ impl Table {
                 .checked_add(HEADER_LEN)
         });
         let rows_at = text_at.and_then(|at| at.checked_add(text_len));
-        let end = rows_at.and_then(|at| at.checked_add(rows_len));
-        match (text_at, rows_at) {
-            (Some(text_at), Some(rows_at)) if end == Some(bytes.len()) => Ok(Self {
-                functions,
-                strings,
-                text_at,
-                rows_at,
-                bytes,
-            }),
+        let moves_at = rows_at.and_then(|at| at.checked_add(rows_len));
+        let reverse_at = moves_at.and_then(|at| at.checked_add(to_source.checked_mul(MOVE_LEN)?));
+        let end = reverse_at.and_then(|at| at.checked_add(from_source.checked_mul(MOVE_LEN)?));
+        let places = (text_at, rows_at, moves_at, reverse_at);
+        match places {
+            (Some(text_at), Some(rows_at), Some(moves_at), Some(reverse_at))
+                if end == Some(bytes.len()) =>
+            {
+                let moves = Moves {
+                    to_source: pairs(bytes.get(moves_at..reverse_at).unwrap_or_default()),
+                    from_source: pairs(bytes.get(reverse_at..).unwrap_or_default()),
+                };
+                Ok(Self {
+                    functions,
+                    strings,
+                    text_at,
+                    rows_at,
+                    moves,
+                    bytes,
+                })
+            }
             _ => Err(damaged(36, "its sizes do not fit")),
         }
     }
@@ -109,6 +137,7 @@ impl Table {
     pub fn resolve_sorted(&self, rvas: &[u32]) -> Vec<Option<Symbol>> {
         let mut last: Option<(usize, Rows<'_>)> = None;
         let mut one = |rva: u32| {
+            let rva = self.moves.source(rva)?;
             let nth = self.below(rva)?;
             let entry = self.entry(nth).filter(|entry| rva < entry.end)?;
             let wanted = rva.checked_sub(entry.start)?;
@@ -125,11 +154,12 @@ impl Table {
         rvas.iter().map(|rva| one(*rva)).collect()
     }
 
-    /// All functions and public symbols, in the order of their addresses, each as if asked for its
-    /// first byte.
+    /// All functions and public symbols, in the order in which they were linked, each as if asked
+    /// for its first byte.
     pub fn functions(&self) -> impl Iterator<Item = Symbol> {
         (0..self.functions)
             .filter_map(|nth| self.entry(nth))
+            .filter(|entry| self.moves.image(entry.start).is_some())
             .filter_map(|entry| {
                 let mut rows = self.rows(entry);
                 rows.advance(0);
@@ -194,7 +224,8 @@ impl Table {
         Some(Symbol {
             name: text(Some(entry.name))?,
             decorated: text((entry.decorated != NONE).then_some(entry.decorated)),
-            start_rva: entry.start,
+            // The start of a function may be removed although other pieces of it stay.
+            start_rva: self.moves.image(entry.start).unwrap_or(entry.start),
             size: if is_public {
                 None
             } else {
@@ -238,6 +269,14 @@ impl Table {
             .map_or(Some(text.len()), |end| usize::try_from(end).ok())?;
         std::str::from_utf8(text.get(start..end)?).ok()
     }
+}
+
+fn pairs(bytes: &[u8]) -> Vec<(u32, u32)> {
+    let (pairs, _) = bytes.as_chunks::<MOVE_LEN>();
+    pairs
+        .iter()
+        .filter_map(|pair| Some((u32_at(pair, 0)?, u32_at(pair, 4)?)))
+        .collect()
 }
 
 /// A walk over the rows of one function.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use etwkit_etl::Guid;
 
-use super::{CHECKSUM_AT, HEADER_LEN, MAGIC, MAX_DEPTH, NONE, PUBLIC, VERSION};
+use super::{CHECKSUM_AT, HEADER_LEN, MAGIC, MAX_DEPTH, MOVE_LEN, Moves, NONE, PUBLIC, VERSION};
 use crate::{Error, Result};
 
 /// A function, or a public symbol with the code after it.
@@ -53,6 +53,22 @@ impl Writer {
         self.strings.extend_from_slice(text.as_bytes());
         self.numbers.insert(text.into(), number);
         number
+    }
+
+    /// Number of a string that is kept already.
+    pub(crate) fn number_of(&self, text: &str) -> Option<u32> {
+        self.numbers.get(text).copied()
+    }
+
+    /// The string of a number.
+    pub(crate) fn text(&self, number: u32) -> Option<&str> {
+        let number = usize::try_from(number).ok()?;
+        let start = usize::try_from(*self.offsets.get(number)?).ok()?;
+        let end = match self.offsets.get(number + 1) {
+            Some(end) => usize::try_from(*end).ok()?,
+            None => self.strings.len(),
+        };
+        std::str::from_utf8(self.strings.get(start..end)?).ok()
     }
 
     /// Writes the rows of a function: (offset from its start, frames from the outermost to the
@@ -112,7 +128,13 @@ impl Writer {
     ///
     /// # Errors
     /// If a part has 4 GiB.
-    pub(crate) fn finish(self, guid: Guid, age: u32, functions: &[Function]) -> Result<Vec<u8>> {
+    pub(crate) fn finish(
+        self,
+        guid: Guid,
+        age: u32,
+        functions: &[Function],
+        moves: &Moves,
+    ) -> Result<Vec<u8>> {
         let len = |len: usize| {
             u32::try_from(len).map_err(|_| Error::TooLarge {
                 size: len as u64,
@@ -124,13 +146,17 @@ impl Writer {
             len(self.offsets.len())?,
             len(self.strings.len())?,
             len(self.rows.len())?,
+            len(moves.to_source.len())?,
+            len(moves.from_source.len())?,
         ];
+        let move_count = moves.to_source.len() + moves.from_source.len();
         let mut bytes = Vec::with_capacity(
             HEADER_LEN
                 + 24 * functions.len()
                 + 4 * self.offsets.len()
                 + self.strings.len()
-                + self.rows.len(),
+                + self.rows.len()
+                + MOVE_LEN * move_count,
         );
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
@@ -164,6 +190,10 @@ impl Writer {
             .for_each(|offset| bytes.extend_from_slice(&offset.to_le_bytes()));
         bytes.extend_from_slice(&self.strings);
         bytes.extend_from_slice(&self.rows);
+        for (from, to) in moves.to_source.iter().chain(&moves.from_source) {
+            bytes.extend_from_slice(&from.to_le_bytes());
+            bytes.extend_from_slice(&to.to_le_bytes());
+        }
         let sum = crc32fast::hash(bytes.get(CHECKSUM_AT + 4..).unwrap_or_default());
         if let Some(place) = bytes.get_mut(CHECKSUM_AT..CHECKSUM_AT + 4) {
             place.copy_from_slice(&sum.to_le_bytes());

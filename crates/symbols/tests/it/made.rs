@@ -9,17 +9,17 @@ use etwkit_symbols::table::Table;
 use crate::fixture;
 use crate::pdb::shown;
 
-const NAME: &str = "shapes-x86_64.pdb";
+pub(crate) const NAME: &str = "shapes-x86_64.pdb";
 const PAGE: usize = 4096;
 const INFO: usize = 1;
 const IDS: usize = 4;
-const DBI: usize = 3;
+pub(crate) const DBI: usize = 3;
 
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(bytes[at..at + 2].try_into().unwrap())
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> usize {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn streams(pdb: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// The reverse: the file of these streams.
-fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = vec![0; 3 * PAGE];
     let mut directory = u32::try_from(streams.len()).unwrap().to_le_bytes().to_vec();
     for stream in streams {
@@ -77,19 +77,19 @@ fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-fn table(streams: &[Vec<u8>]) -> Table {
+pub(crate) fn table(streams: &[Vec<u8>]) -> Table {
     Pdb::open(Cursor::new(pdb(streams)))
         .unwrap()
         .table()
         .unwrap()
 }
 
-fn name(table: &Table, rva: u32) -> String {
+pub(crate) fn name(table: &Table, rva: u32) -> String {
     shown(table.resolve(rva).as_ref())
 }
 
 /// Offset of the numbers of the debug streams in the debug information.
-fn debug_streams_at(dbi: &[u8]) -> usize {
+pub(crate) fn debug_streams_at(dbi: &[u8]) -> usize {
     64 + [24, 28, 32, 36, 40, 52]
         .map(|at| u32_at(dbi, at))
         .iter()
@@ -122,57 +122,6 @@ fn the_age_is_that_of_the_debug_information() {
         .err()
         .unwrap();
     assert!(matches!(error, Error::Unsupported(_)), "{error}");
-}
-
-/// `plain_c`, 0x11 bytes at 0x1030, moved to 0x1400; `with_arguments` is gone.
-#[test]
-fn modules_that_were_rearranged_are_followed() {
-    let mut streams = streams(&fixture(NAME));
-    let pairs = |pairs: &[(u32, u32)]| -> Vec<u8> {
-        pairs
-            .iter()
-            .flat_map(|(from, to)| [from.to_le_bytes(), to.to_le_bytes()].concat())
-            .collect()
-    };
-    let to_source = pairs(&[
-        (0x1000, 0x1000),
-        (0x1030, 0),
-        (0x1050, 0x1050),
-        (0x1060, 0),
-        (0x1070, 0x1070),
-        (0x1400, 0x1030),
-        (0x1411, 0),
-    ]);
-    let from_source = pairs(&[
-        (0x1000, 0x1000),
-        (0x1030, 0x1400),
-        (0x1041, 0),
-        (0x1050, 0x1050),
-        (0x1060, 0),
-        (0x1070, 0x1070),
-    ]);
-    let at = debug_streams_at(&streams[DBI]);
-    let sections = u16_at(&streams[DBI], at + 2 * 5);
-    let first = u16::try_from(streams.len()).unwrap();
-    streams.extend([to_source, from_source]);
-    for (nth, stream) in [(3, first), (4, first + 1), (10, sections)] {
-        streams[DBI][at + 2 * nth..at + 2 * nth + 2].copy_from_slice(&stream.to_le_bytes());
-    }
-    let table = table(&streams);
-    assert_eq!(name(&table, 0x1400), "plain_c shapes.cpp:50");
-    assert_eq!(name(&table, 0x1410), "plain_c shapes.cpp:51");
-    assert_eq!(name(&table, 0x1411), "-");
-    assert_eq!(name(&table, 0x1030), "-");
-    assert_eq!(name(&table, 0x1060), "-");
-    assert_eq!(
-        name(&table, 0x1050),
-        "geometry::`anonymous namespace'::hidden shapes.cpp:42"
-    );
-    let part = Pdb::open(Cursor::new(pdb(&streams)))
-        .unwrap()
-        .table_of(&[0x1400])
-        .unwrap();
-    assert_eq!(name(&part, 0x1400), "plain_c shapes.cpp:50");
 }
 
 /// Native images of .NET have no section headers: the section map has their lengths, and sections

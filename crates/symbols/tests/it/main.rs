@@ -14,6 +14,7 @@ mod corrupt;
 mod image;
 mod made;
 mod msfz;
+mod odd;
 mod pdb;
 mod portable;
 mod server;

@@ -446,7 +446,7 @@ fn nothing_is_asked_that_is_not_configured() {
     let defaults = Defaults {
         cache: None,
         nt_symbol_path: Some(server.url.clone()),
-        is_windows: false,
+        ..Defaults::default()
     };
     let path = SearchPath::parse([folder.path().to_str().unwrap()], &defaults);
     assert!(!path.has_server());

@@ -49,6 +49,10 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     if args.json {
         printer.json_start("extract");
     }
+    args.symbols
+        .notes()
+        .iter()
+        .for_each(|note| printer.note(note));
     let mut failures = Failures::default();
     let exit = each(args, &mut |job, outcome, bars| {
         failures.traces += 1;

@@ -114,6 +114,7 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };
     if args.json {
+        from.path.notes().for_each(|note| printer.note(&note));
         report::json(path, &naming, printer)?;
     } else {
         report::text(path, &from.path, &naming, args.numbers, printer)?;

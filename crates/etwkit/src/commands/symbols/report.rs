@@ -30,7 +30,10 @@ pub(super) fn text(
         printer.line(&format!("  {line}"))?;
     }
     let looked_for = |file: &NamedFile| {
-        let from = file.source.clone().unwrap_or_else(|| reason(file));
+        let from = match &file.source {
+            Some(source) => with_faults(source, &file.tried),
+            None => reason(file),
+        };
         let (addresses, named) = (
             numbers.grouped(file.addresses as u64),
             numbers.grouped(file.named as u64),
@@ -82,7 +85,8 @@ pub(super) fn text(
 fn nowhere(search: &SearchPath, naming: &Naming) -> Option<String> {
     let mut reasons = Vec::new();
     for element in search.elements() {
-        let Element::Unusable { text, reason } = element else {
+        let (Element::Unusable { text, reason } | Element::Skipped { text, reason }) = element
+        else {
             return None;
         };
         reasons.push(format!("{text}: {reason}"));
@@ -141,6 +145,12 @@ fn reason(file: &NamedFile) -> String {
     }
 }
 
+/// The source of names, and what is wrong with it.
+fn with_faults(source: &str, tried: &[Attempt]) -> String {
+    let faults = tried.iter().filter(|attempt| attempt.place == source);
+    faults.fold(source.to_owned(), |text, fault| text + ": " + &fault.reason)
+}
+
 fn places(tried: &[Attempt]) -> String {
     let place = |attempt: &Attempt| format!("{}: {}", attempt.place, attempt.reason);
     tried.iter().map(place).collect::<Vec<_>>().join("; ")
@@ -178,6 +188,7 @@ fn search_lines(search: &SearchPath) -> Vec<String> {
             )
         }
         Element::Unusable { text, reason } => format!("unused  {text}: {reason}"),
+        Element::Skipped { text, reason } => format!("skipped {text}: {reason}"),
     };
     let lines: Vec<String> = search.elements().iter().map(line).collect();
     if lines.is_empty() {

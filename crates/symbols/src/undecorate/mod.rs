@@ -4,10 +4,12 @@
 //! return type, in the form that the Windows tools show; [`signature`] has the rest. A hostile name
 //! may grow without bound when it is written out, or nest without end. Such a name stays as it is.
 
+mod microsoft;
+
 use std::borrow::Cow;
 use std::fmt;
 
-use msvc_demangler::DemangleFlags;
+use msvc_demangler::{DemangleFlags, demangle};
 
 /// Maximum length; longer names stay as they are. A compiler replaces names of more than 4 096
 /// bytes by a hash.
@@ -32,13 +34,7 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     let text = text.strip_prefix(COLD).unwrap_or(text);
     let bare = text.strip_prefix("__imp_").unwrap_or(text);
     let undecorated = match bare.as_bytes() {
-        // Without `class` in template arguments, as private symbols have them: a function has one
-        // name, whichever file it is.
-        [b'?', ..] => microsoft(
-            bare,
-            DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE,
-        )
-        .map(|name| anonymous(&name).into_owned()),
+        [b'?', ..] => bounded(bare, microsoft::name).map(|name| anonymous(&name).into_owned()),
         // Older compilers of Rust write names in the way of C++; only the hash at their end
         // distinguishes them, so Rust is tried first.
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(bare).or_else(|| itanium(bare, true)),
@@ -48,7 +44,7 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     match undecorated {
         Some(name) => Cow::Owned(name),
         None if text.starts_with('?') => Cow::Borrowed(text),
-        None => match c_name(text, decorated) {
+        None => match c_name(without_module(text), decorated) {
             name if name.contains("A0x") => anonymous(name).into_owned().into(),
             name => Cow::Borrowed(name),
         },
@@ -60,20 +56,34 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
 pub fn signature(text: &str) -> Option<String> {
     let text = text.strip_prefix(COLD).unwrap_or(text);
     match text.as_bytes() {
-        [b'?', ..] => microsoft(text, DemangleFlags::COMPLETE),
+        [b'?', ..] => bounded(text, |text| {
+            demangle(text, DemangleFlags::MS_TYPENAMES).ok()
+        }),
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(text).or_else(|| itanium(text, false)),
         [b'_', b'R', ..] => rust(text),
         _ => None,
     }
 }
 
+/// `f.llvm.123` → `f`: clang numbers a local function that another object file of a whole-program
+/// optimization refers to.
+fn without_module(text: &str) -> &str {
+    match text.rsplit_once(".llvm.") {
+        Some((name, number)) if is_number(number) && !name.is_empty() => name,
+        _ => text,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// `_main`, `_main@4`, `@main@4`, `main@@16` → `main`.
 fn c_name(text: &str, decorated: Decorated) -> &str {
     let without_size = |text: &'static str, name: &str| -> Option<usize> {
         let (front, size) = name.rsplit_once('@')?;
-        let is_size = !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit());
         let front = front.strip_suffix(text).unwrap_or(front);
-        (is_size && !front.is_empty()).then_some(front.len())
+        (is_number(size) && !front.is_empty()).then_some(front.len())
     };
     // `__vectorcall` has a double `@` also in 64-bit code, where other C names are plain.
     if let Some(len) = without_size("@", text).filter(|_| text.contains("@@")) {
@@ -92,11 +102,12 @@ fn c_name(text: &str, decorated: Decorated) -> &str {
         })
 }
 
-fn microsoft(text: &str, flags: DemangleFlags) -> Option<String> {
+/// A name of Microsoft's scheme, within the limits.
+fn bounded(text: &str, undecorate: impl FnOnce(&str) -> Option<String>) -> Option<String> {
     if text.len() > MAX_LEN || grows(text) {
         return None;
     }
-    let name = msvc_demangler::demangle(text, flags).ok()?;
+    let name = undecorate(text)?;
     (!name.is_empty() && name.len() <= limit(text)).then_some(name)
 }
 
@@ -220,6 +231,9 @@ mod tests {
             ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
             ("[COLD] ?f@A@@QEAAXH@Z", "A::f"),
             ("[COLD] work", "work"),
+            ("work.llvm.1021", "work"),
+            ("work.llvm.", "work.llvm."),
+            (".llvm.1", ".llvm.1"),
             ("__imp_?f@A@@QEAAXH@Z", "A::f"),
             ("f@@16", "f"),
             ("_f@4", "_f@4"),
