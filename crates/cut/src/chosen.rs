@@ -70,7 +70,7 @@ impl Facts {
             ControlFlow::Continue(())
         })?;
         Ok(Self {
-            directory: builder.finish(session.pointer_size()),
+            directory: builder.finish(session.pointer_size(), session.clock().frequency),
         })
     }
 }

@@ -47,7 +47,7 @@ pub struct Clock {
     pub frequency: i64,
     /// Raw ticks of time zero: the trace header event (of several files: the earliest one).
     pub t0: i64,
-    /// Wall time of time zero: FILETIME, UTC.
+    /// Wall time of time zero: FILETIME, UTC; 0 if it was not recorded.
     pub start: i64,
     /// Ticks of the performance counter per second, never 0. Some events contain durations in these
     /// ticks, independent of the session's clock.
@@ -82,12 +82,12 @@ impl Clock {
         } else {
             FILETIME_PER_SECOND
         };
-        // Stamps of the system clock are FILETIMEs themselves, so the first one can replace a start
-        // that was never written.
-        let start = if kind == ClockType::System && header.start_time == 0 {
-            t0
-        } else {
-            header.start_time
+        // A start that no calendar has was not recorded. Stamps of the system clock are FILETIMEs
+        // themselves, so the first one can replace it.
+        let start = match (UtcTime::from_filetime(header.start_time), kind) {
+            (Some(_), _) => header.start_time,
+            (None, ClockType::System) => t0,
+            (None, _) => 0,
         };
         let counter_frequency = if header.perf_freq > 0 {
             header.perf_freq
@@ -164,13 +164,16 @@ impl Clock {
         self.ticks_at(nanoseconds.saturating_sub(half_tick))
     }
 
-    /// FILETIME (UTC) of an event.
+    /// FILETIME (UTC) of an event; 0 if the start was not recorded.
     #[must_use]
     pub fn filetime(&self, ticks: i64) -> i64 {
         // These ticks are FILETIMEs already. Converting via time zero would add the difference
         // between the header event's stamp and `StartTime`.
         if self.kind == ClockType::System {
             return ticks;
+        }
+        if self.start == 0 {
+            return 0;
         }
         let delta = i128::from(ticks) - i128::from(self.t0);
         let offset =
@@ -307,6 +310,49 @@ mod tests {
         ] {
             assert_eq!(QPC.nearest_tick(ns), tick, "{ns}");
         }
+    }
+
+    #[test]
+    fn a_start_that_no_calendar_has_was_not_recorded() {
+        let header = |start_time, clock_type| TraceHeader {
+            start_time,
+            clock_type,
+            perf_freq: 10_000_000,
+            ..TraceHeader::default()
+        };
+        for start_time in [0, -1, i64::MIN, i64::MAX] {
+            let clock = Clock::new(&header(start_time, 1), 500);
+            assert_eq!((clock.start, clock.filetime(10_000_500)), (0, 0));
+            assert_eq!(clock.seconds(10_000_500), 1.0);
+            // The system clock stamps events with dates.
+            let system = Clock::new(&header(start_time, 2), QPC.start);
+            assert_eq!(system.start, QPC.start);
+        }
+    }
+
+    /// The machine booted three hours before, so its counter is high, and its clock was set between
+    /// two events: the counter knows nothing of that.
+    #[test]
+    fn the_first_event_has_the_start_time_whatever_the_counter_has() {
+        let header = TraceHeader {
+            start_time: QPC.start,
+            boot_time: QPC.start - 3 * 3600 * FILETIME_PER_SECOND,
+            perf_freq: 10_000_000,
+            clock_type: 1,
+            ..TraceHeader::default()
+        };
+        let t0 = 3 * 3600 * 10_000_000;
+        let clock = Clock::new(&header, t0);
+        assert_eq!(clock.filetime(t0), QPC.start);
+        assert_eq!(
+            clock.filetime(t0 + 20_000_000),
+            QPC.start + 2 * FILETIME_PER_SECOND
+        );
+        let stepped = TraceHeader {
+            boot_time: header.boot_time + 3600 * FILETIME_PER_SECOND,
+            ..header
+        };
+        assert_eq!(Clock::new(&stepped, t0), clock);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::filter::{ProcessFilter, TextFilter};
 use crate::hints::similar;
 use crate::question::{Among, AnyQuestion, Group, Kind, Opt, Values};
 use crate::range::{Part, Unit};
+use crate::time_format::{TimeFormat, TimeWriter, TraceClock};
 
 /// Maximum number of different names that are compared with the given one.
 // Comparing takes a look at each letter of each name, and a trace can name millions of files.
@@ -188,9 +189,24 @@ fn outside(session: &Session, text: &str) -> Result<Option<String>> {
     let Ok(range) = part.place(text, info.clock(), info.duration_ns) else {
         return Ok(None);
     };
-    let length = info.duration_ns as f64 / 1e9;
     let is_outside = range.min > info.duration_ns || range.max < 0;
-    Ok(is_outside.then(|| format!("the trace goes from 0 to {length:.3} s")))
+    Ok(is_outside.then(|| reach(info.clock(), info.duration_ns)))
+}
+
+/// Returns a sentence about the times of a trace: seconds, and clock times of the recorded machine.
+fn reach(clock: TraceClock, duration_ns: i64) -> String {
+    let length = duration_ns as f64 / 1e9;
+    // A time of day is ambiguous in a recording of more than a day.
+    let format = if duration_ns < 86_400_000_000_000 {
+        TimeFormat::LocalTime
+    } else {
+        TimeFormat::Local
+    };
+    let times = TimeWriter::new(format, 0, clock);
+    let clock_times = times.zone().map_or_else(String::new, |zone| {
+        format!(" ({}..{} {zone})", times.write(0), times.write(duration_ns))
+    });
+    format!("the trace goes from 0 to {length:.3} s{clock_times}")
 }
 
 #[cfg(test)]
@@ -200,6 +216,42 @@ mod tests {
     use super::*;
     use crate::dump::cpu_question::CpuQuestion;
     use crate::question::Of;
+
+    #[test]
+    fn a_range_outside_of_the_trace_is_told_its_clock_times() {
+        let clock = |start_filetime, bias_minutes| TraceClock {
+            start_filetime,
+            bias_minutes,
+        };
+        // 2022-10-02 17:47:32.5 UTC.
+        const START: i64 = 133_091_992_525_000_000;
+        for (clock, seconds, expected) in [
+            (
+                clock(START, Some(0)),
+                2,
+                "2.000 s (17:47:32..17:47:34 +00:00)",
+            ),
+            (
+                clock(START, Some(-120)),
+                2,
+                "2.000 s (19:47:32..19:47:34 +02:00)",
+            ),
+            (clock(START, None), 2, "2.000 s (17:47:32..17:47:34 Z)"),
+            (
+                clock(START, Some(0)),
+                100_000,
+                "100000.000 s (2022-10-02 17:47:32..2022-10-03 21:34:12 +00:00)",
+            ),
+            // The start was not recorded.
+            (clock(0, Some(0)), 2, "2.000 s"),
+            (clock(i64::MAX, Some(0)), 2, "2.000 s"),
+        ] {
+            assert_eq!(
+                reach(clock, seconds * 1_000_000_000),
+                format!("the trace goes from 0 to {expected}")
+            );
+        }
+    }
 
     #[test]
     fn what_shapes_rows_does_not_empty_an_answer() {

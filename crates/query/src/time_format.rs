@@ -75,14 +75,23 @@ pub struct TraceClock {
     pub bias_minutes: Option<i32>,
 }
 
+/// Text for the clock time of a trace whose header has no start that a calendar knows.
+pub const NOT_RECORDED: &str = "start not recorded";
+
 /// Default number of digits of a second.
 pub const DEFAULT_DIGITS: u8 = 3;
 
 /// Maximum number of digits of a second.
 pub const MAX_DIGITS: u8 = 6;
 
-/// Returns the date of a file time, if a calendar has it.
+/// The first second after the year 9999 in units of 100 ns since 1601.
+const YEAR_10000: i64 = 2_650_467_744_000_000_000;
+
+/// Returns the date of a file time, if a calendar has it. The time 0 was not recorded.
 pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
+    if !(1..YEAR_10000).contains(&filetime) {
+        return None;
+    }
     // In whole seconds and a rest that is never negative: dates before 1970 would otherwise have a
     // negative fraction, which no calendar takes.
     let since_1970 = filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
@@ -172,31 +181,47 @@ impl TimeWriter {
             .unwrap_or_else(|| seconds(ns, self.digits))
     }
 
-    /// Returns the clock time of the start of the trace, with its distance from UTC:
-    /// `2024-05-01 12:00:00.123 +02:00`, or `Z` after UTC. It is the clock of the recorded machine
-    /// unless the format names another one. Times in seconds count from this time.
+    /// Returns the distance of its clock times from UTC, such as `+02:00`, or `Z`; `None` if the
+    /// start of the trace was not recorded.
     #[must_use]
-    pub fn begin(&self) -> String {
-        let of = |format| self.with_format(format).write(0);
+    pub fn zone(&self) -> Option<String> {
+        self.utc(0)?;
         let zone = |seconds_east: i32| {
             let (sign, minutes) = (
                 if seconds_east < 0 { '-' } else { '+' },
                 seconds_east.unsigned_abs() / 60,
             );
-            format!(" {sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
         };
-        match (self.format, self.clock.bias_minutes) {
-            (TimeFormat::Utc | TimeFormat::UtcTime, _) => of(TimeFormat::Utc) + "Z",
+        Some(match (self.format, self.clock.bias_minutes) {
+            (TimeFormat::Utc | TimeFormat::UtcTime, _) => "Z".to_owned(),
+            // The distance at that date: in summer it differs from winter.
             (TimeFormat::Here | TimeFormat::HereTime, _) => {
-                // The distance at that date: in summer it differs from winter.
-                let here = self
-                    .utc(0)
-                    .map(|utc| utc.with_timezone(&Local).offset().fix().local_minus_utc());
-                of(TimeFormat::Here) + &here.map(zone).unwrap_or_default()
+                let here = self.utc(0)?.with_timezone(&Local);
+                zone(here.offset().fix().local_minus_utc())
             }
-            (_, Some(bias)) => of(TimeFormat::Local) + &zone(bias.saturating_mul(-60)),
-            (_, None) => of(TimeFormat::Utc) + "Z",
-        }
+            (_, Some(bias)) => zone(bias.saturating_mul(-60)),
+            (_, None) => "Z".to_owned(),
+        })
+    }
+
+    /// Returns the clock time of the start of the trace, with its distance from UTC:
+    /// `2024-05-01 12:00:00.123 +02:00`, or `Z` after UTC. It is the clock of the recorded machine
+    /// unless the format names another one. Times in seconds count from this time. A start that no
+    /// calendar has is `start not recorded`.
+    #[must_use]
+    pub fn begin(&self) -> String {
+        let Some(zone) = self.zone() else {
+            return NOT_RECORDED.to_owned();
+        };
+        let format = match (self.format, self.clock.bias_minutes) {
+            (TimeFormat::Utc | TimeFormat::UtcTime, _) => TimeFormat::Utc,
+            (TimeFormat::Here | TimeFormat::HereTime, _) => TimeFormat::Here,
+            (_, Some(_)) => TimeFormat::Local,
+            (_, None) => TimeFormat::Utc,
+        };
+        let gap = if zone == "Z" { "" } else { " " };
+        format!("{}{gap}{zone}", self.with_format(format).write(0))
     }
 
     /// Returns its format.
@@ -387,6 +412,20 @@ mod tests {
             TimeWriter::new(TimeFormat::Local, 3, clock).write(1_000_000_000),
             "1.000"
         );
+        for start_filetime in [0, i64::MIN, i64::MAX, YEAR_10000] {
+            let clock = TraceClock {
+                start_filetime,
+                bias_minutes: Some(0),
+            };
+            for format in [TimeFormat::Local, TimeFormat::UtcTime, TimeFormat::Seconds] {
+                let times = TimeWriter::new(format, 3, clock);
+                assert_eq!(times.write(1_500_000_000), "1.500");
+                assert_eq!(
+                    (times.begin(), times.zone()),
+                    (NOT_RECORDED.to_owned(), None)
+                );
+            }
+        }
         let clock = TraceClock {
             start_filetime: i64::MAX,
             bias_minutes: Some(i32::MIN),

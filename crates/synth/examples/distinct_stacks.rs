@@ -39,7 +39,7 @@ fn main() {
         builder.observe(event);
         (events, bytes) = (events + 1, bytes + event.record.len() as u64);
     });
-    let directory = builder.finish(8);
+    let directory = builder.finish(8, session.clock().frequency);
 
     // Kind of the event that owns a stack, by the time and thread that the stack names.
     let mut owners: HashMap<(i64, u32), &str> = HashMap::new();

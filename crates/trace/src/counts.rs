@@ -17,6 +17,8 @@ pub struct Counts {
     /// nearly all events of a large trace are of these.
     direct: Vec<u64>,
     by_identity: FxHashMap<Identity, u64>,
+    /// Raw times of the first and the last event of each file, headers excluded.
+    by_file: Vec<Option<(i64, i64)>>,
     first_time: i64,
     last_time: i64,
 }
@@ -34,6 +36,7 @@ impl Default for Counts {
             // hashing the identity of every event.
             direct: vec![0; DIRECT_VERSIONS << 16],
             by_identity: FxHashMap::default(),
+            by_file: Vec::new(),
             first_time: i64::MAX,
             last_time: i64::MIN,
         }
@@ -54,6 +57,7 @@ impl Counts {
         }
         self.first_time = self.first_time.min(event.timestamp);
         self.last_time = self.last_time.max(event.timestamp);
+        self.reach(event);
         let version = usize::from(event.version());
         // Versions come from the file, so the table covers only those that exist and a hash table
         // takes the rest.
@@ -67,6 +71,24 @@ impl Counts {
                 *count == 1
             }
             None => self.other(event),
+        }
+    }
+
+    /// Extends the times of the event's file.
+    #[inline]
+    fn reach(&mut self, event: &RawEvent<'_>) {
+        // Every file has a header event, however late its other events come.
+        if event.hook_id().is_some_and(|hook| hook < 0x100) {
+            return;
+        }
+        let file = usize::from(event.file);
+        if self.by_file.len() <= file {
+            self.by_file.resize(file + 1, None);
+        }
+        if let Some(times) = self.by_file.get_mut(file) {
+            let time = event.timestamp;
+            let (first, last) = times.unwrap_or((time, time));
+            *times = Some((first.min(time), last.max(time)));
         }
     }
 
@@ -93,6 +115,19 @@ impl Counts {
     #[must_use]
     pub fn times(&self) -> Option<(i64, i64)> {
         (self.total > 0).then_some((self.first_time, self.last_time))
+    }
+
+    /// Raw times of the first and the last event of a file, its header excluded; `None` if it has
+    /// none.
+    #[must_use]
+    pub fn times_of_file(&self, file: usize) -> Option<(i64, i64)> {
+        self.by_file.get(file).copied().flatten()
+    }
+
+    /// Number of the highest processor with events, plus 1.
+    #[must_use]
+    pub fn processors(&self) -> usize {
+        self.by_cpu.len()
     }
 
     /// Events of each kind, in no order.

@@ -180,6 +180,11 @@ const MAX_DEFINITIONS: u64 = 1 << 24;
 /// definition in 1400 bytes.
 const BYTES_FOR_DEFINITION: u64 = 512;
 
+/// Fraction of a second by which events of a process or thread may come before its start or after
+/// its end: processors stamp them in another order than they happened, and the last thread of a
+/// process still runs when its end is logged.
+const GRACE: i64 = 100;
+
 impl DirectoryBuilder {
     /// Creates a builder for a session with files of `bytes` bytes in total.
     #[must_use]
@@ -396,12 +401,17 @@ impl DirectoryBuilder {
         }
     }
 
-    /// Combines the collected data. `pointer_size` is the machine's.
+    /// Combines the collected data. `pointer_size` is the machine's, and the clock has `frequency`
+    /// ticks per second.
     #[must_use]
-    pub fn finish(mut self, pointer_size: usize) -> Directory {
+    pub fn finish(mut self, pointer_size: usize, frequency: i64) -> Directory {
         // Events of the kernel logger are preferred: the provider reports the same starts and ends,
         // and both together would create two instances of each process.
         let process_source = self.use_provider_events();
+        let grace = frequency / GRACE;
+        self.processes.allow(grace);
+        self.threads.allow(grace);
+        self.derive_threads();
         let mut mentioned: Vec<u32> = self
             .mentioned
             .iter()
@@ -453,6 +463,16 @@ impl DirectoryBuilder {
             image_index,
             buffer_times: buffers,
             pointer_size,
+        }
+    }
+
+    /// Adds the threads that only other events name.
+    fn derive_threads(&mut self) {
+        for (tid, lives) in self.mentions.take_witnesses().lives() {
+            let before = self.threads.instances().len();
+            self.threads.derive(tid, &lives);
+            let derived = self.threads.instances().iter().skip(before);
+            self.mentioned.extend(derived.map(|thread| thread.pid));
         }
     }
 
@@ -512,7 +532,7 @@ mod tests {
             for _ in 0..MAX_DEFINITIONS + 5 {
                 builder.observe(&event);
             }
-            builder.finish(8).dropped_definitions
+            builder.finish(8, 10_000_000).dropped_definitions
         };
         assert_eq!(dropped(0), 5);
         assert_eq!(dropped((MAX_DEFINITIONS + 3) * BYTES_FOR_DEFINITION), 2);

@@ -120,7 +120,7 @@ pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
 
 /// Recorded seconds according to the trace headers; `None` if no file was closed.
 fn recorded_s(session: &Session) -> Option<f64> {
-    let start = session.clock().start;
+    let start = Some(session.clock().start).filter(|start| *start > 0)?;
     let end = session
         .files()
         .iter()

@@ -41,6 +41,8 @@ mod issuer;
 mod mentions;
 mod mix;
 mod out;
+mod processors;
+mod reach;
 pub mod report;
 pub mod schedule;
 pub mod sink;

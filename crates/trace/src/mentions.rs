@@ -9,6 +9,7 @@ use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::gaps::BufferTimes;
+use crate::tracker::witness::Witnesses;
 
 /// Groups of events that programs log into sessions of their own, with the headers of the kernel:
 /// notifications (WNF), heaps, critical sections, thread pools.
@@ -40,6 +41,7 @@ pub(crate) struct Mentions {
     /// Raw times of the first and the last event of the kernel logger.
     kernel_times: Option<(i64, i64)>,
     buffers: BufferTimes,
+    witnesses: Witnesses,
     /// True if an event named thread 0.
     idle: bool,
 }
@@ -50,6 +52,7 @@ impl Mentions {
     pub(crate) fn observe(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
         let kernel = hook.filter(|hook| is_of_kernel_logger(*hook));
         self.buffers.observe(kernel, event);
+        self.witnesses.observe(hook, event);
         if kernel.is_some() {
             let time = event.timestamp;
             let (first, last) = self.kernel_times.unwrap_or((time, time));
@@ -124,6 +127,11 @@ impl Mentions {
     /// Process IDs, unordered. Thread 0 belongs to process 0 without any thread event.
     pub(crate) fn pids(&self) -> impl Iterator<Item = u32> {
         self.pids.iter().copied().chain(self.idle.then_some(0))
+    }
+
+    /// The processes of threads, which are then forgotten here.
+    pub(crate) fn take_witnesses(&mut self) -> Witnesses {
+        std::mem::take(&mut self.witnesses)
     }
 
     /// The facts about processors, buffers and the kernel logger.

@@ -186,6 +186,39 @@ mod tests {
         );
     }
 
+    /// Writers of such records leave the length of these types 0, or state it.
+    #[test]
+    fn types_of_a_fixed_size_have_it_whatever_length_the_record_states() {
+        let field = |kind: u16, length: u16| {
+            let info = Info {
+                top: 2,
+                properties: vec![
+                    Property {
+                        length,
+                        ..Property::new("first", kind)
+                    },
+                    Property::new("next", 8),
+                ],
+                ..Info::default()
+            };
+            read(&info).map(|schema| schema.fields)
+        };
+        for kind in (3..=13).chain(15..=18).chain([20, 21, 306, 307]) {
+            for length in [0, 1, 4, 99] {
+                let fields = field(kind, length).unwrap();
+                assert!(fields[0].ty.fixed_size(8).is_some(), "{kind}");
+                assert_eq!(
+                    (&fields[0].length, &fields[0].count),
+                    (&Length::Natural, &Count::One)
+                );
+                assert_eq!(fields[1].ty, Type::UInt32);
+            }
+        }
+        // A type that nobody knows makes this kind of event unreadable, and no other one.
+        assert_eq!(field(999, 4), None);
+        assert!(field(8, 4).is_some());
+    }
+
     #[test]
     fn lengths_and_counts_refer_to_other_properties() {
         let info = Info {

@@ -149,8 +149,7 @@ impl Session {
     #[must_use]
     pub fn ends(&self) -> (Option<i64>, bool) {
         let end = |file: &TraceFile| {
-            let length = file.header.end_time.saturating_sub(file.header.start_time);
-            let is_stated = file.header.end_time > 0 && length > 0;
+            let length = file.header.length()?;
             // The length in the header counts from the header event of the same file, which is not
             // time zero for files that started later.
             let clock = Clock {
@@ -159,7 +158,7 @@ impl Session {
             };
             // Both times of the header are rounded to 100 ns. The nearest tick is closest to the
             // truth; rounding up would often give a tick after an event at the very end.
-            is_stated.then(|| clock.nearest_tick(length.saturating_mul(100)))
+            Some(clock.nearest_tick(length.saturating_mul(100)))
         };
         let ends: Vec<Option<i64>> = self.files.iter().map(end).collect();
         (

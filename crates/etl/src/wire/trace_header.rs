@@ -6,6 +6,8 @@ use crate::bytes::{Cursor, utf16_fixed_text, utf16_text};
 pub mod mode {
     /// Data buffers wrap around after the first one.
     pub const CIRCULAR: u32 = 0x2;
+    /// The session goes on in a new file when one is full.
+    pub const NEW_FILE: u32 = 0x8;
     /// A later session was appended.
     pub const APPEND: u32 = 0x4;
     /// The file was extended to its final size up front.
@@ -94,7 +96,17 @@ pub struct TimeZone {
     pub daylight_bias: i32,
 }
 
+/// Longest session in units of 100 ns: a century. A longer one lacks its start.
+const MAX_LENGTH: i64 = 100 * 366 * 86_400 * 10_000_000;
+
 impl TraceHeader {
+    /// Length of the session in units of 100 ns; `None` if the header does not state it.
+    #[must_use]
+    pub fn length(&self) -> Option<i64> {
+        let length = self.end_time.checked_sub(self.start_time)?;
+        (self.end_time > 0 && (1..=MAX_LENGTH).contains(&length)).then_some(length)
+    }
+
     /// Reads the payload of the header event, whose pointers have `pointer_size` bytes. `None` if
     /// the fixed part is not complete.
     #[must_use]
@@ -204,6 +216,25 @@ fn write_zone_name(name: &str, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_needs_both_times() {
+        let length = |start_time, end_time| {
+            TraceHeader {
+                start_time,
+                end_time,
+                ..TraceHeader::default()
+            }
+            .length()
+        };
+        const START: i64 = 132_404_548_206_236_167;
+        assert_eq!(length(START, START + 7), Some(7));
+        assert_eq!(length(START, START), None);
+        assert_eq!(length(START, 0), None);
+        for start in [0, i64::MIN, i64::MAX] {
+            assert_eq!(length(start, START), None, "{start}");
+        }
+    }
 
     #[test]
     fn header_reads_back_with_both_pointer_sizes() {

@@ -68,6 +68,12 @@ fn notes(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     if let Some(end) = &whole.cut_short {
         printer.line(&format!("  {end}"))?;
     }
+    for part in &whole.parts {
+        printer.line(&format!("  {part}"))?;
+    }
+    if let Some(disagreement) = &whole.processors {
+        printer.line(&format!("  {disagreement}"))?;
+    }
     for OtherSession { file, why } in &info.files_of_other_sessions {
         let why = match why {
             Misfit::Boot => {

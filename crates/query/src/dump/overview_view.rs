@@ -8,6 +8,7 @@ use super::overview::{
 };
 use crate::question::Format::{Fixed, Megabytes, Milliseconds, Seconds, Whole, Word};
 use crate::question::{Answer, Column, Line, Ranked, Shows, View};
+use crate::time_format::NOT_RECORDED;
 
 /// A table with its title.
 type Named = (OverviewTable, String, Answer);
@@ -122,8 +123,12 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
             .words(" MiB of memory");
     }
     let seconds = |line: Line, ns: i64| line.value(Seconds(3), ns);
-    let mut recorded =
-        seconds(Line::new(format!("{} for ", r.start_utc)), r.duration_ns).words(" s");
+    let start = if r.start_utc.is_empty() {
+        format!("{NOT_RECORDED}, ")
+    } else {
+        format!("{} for ", r.start_utc)
+    };
+    let mut recorded = seconds(Line::new(start), r.duration_ns).words(" s");
     if let Some((start, end)) = r.range_start_ns.zip(r.range_end_ns) {
         let part = seconds(recorded.words("; extracted: "), start).words(" to ");
         recorded = seconds(part, end).words(" s of it");

@@ -11,6 +11,7 @@ use etwkit_decode::kernel::virtual_memory::{Allocation, opcode};
 use etwkit_decode::kernel::{Hook, dpc, group, mini_filter, net};
 use etwkit_decode::{Decoder, clr, tcpip, win32k};
 use etwkit_etl::clock::Clock;
+use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::{RawEvent, Session};
 use rustc_hash::FxHashSet;
 
@@ -25,6 +26,8 @@ use crate::declared::{Events, Wanted};
 use crate::directory::{self, Directory};
 use crate::first_pass::{self, FirstPass};
 use crate::mentions::Mentions;
+use crate::processors::Processors;
+use crate::reach;
 use crate::system_config::{self, SystemConfig};
 use crate::tracker::method::MethodTracker;
 
@@ -87,6 +90,13 @@ pub(super) struct Collected {
     /// True if the kernel logger recorded network transfers. The provider reports the same
     /// transfers again.
     pub(super) kernel_network: bool,
+    /// Numbers of processors.
+    pub(super) processors: Processors,
+    /// True if the recording wrote more files than one, each after the other, and not all are
+    /// here for certain.
+    pub(super) is_of_sequence: bool,
+    /// Files whose events cover only a part of the recording, as a sentence each.
+    pub(super) parts: Vec<String>,
     /// Processors.
     pub(super) cores: Cores,
     /// Performance counters.
@@ -310,7 +320,7 @@ pub(super) fn collect(
     let methods = dotnet.finish_methods();
     let runtime_modules = dotnet.finish_modules();
     decoder.finish_observing();
-    let mut directory = builder.finish(session.pointer_size());
+    let mut directory = builder.finish(session.pointer_size(), session.clock().frequency);
     directory.find_gaps(session, &pass.damage);
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
     pids.sort_unstable();
@@ -325,6 +335,12 @@ pub(super) fn collect(
         0
     };
     let collected = Collected {
+        processors: Processors::of(session, &config, &counts),
+        is_of_sequence: session
+            .files()
+            .iter()
+            .any(|file| file.header().log_file_mode & mode::NEW_FILE != 0),
+        parts: reach::parts(session, &counts),
         directory,
         methods,
         assemblies,

@@ -30,10 +30,7 @@ impl Importer for CoreRows {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let collected = learned.collected;
-        let processors = learned
-            .session
-            .earliest()
-            .map_or(0, |file| file.header().cpu_count);
+        let processors = collected.processors.count();
         context
             .tables
             .push_all(collected.cores.rows(&collected.config, processors), sink)

@@ -22,7 +22,7 @@ pub(super) const LEARNS: &[Events] = &[Events::Kernel(
 )];
 
 /// The largest number of processors that Windows supports; files that claim more are not believed.
-pub(super) const MAX_PROCESSORS: u32 = 2048;
+pub(super) use crate::processors::MAX_PROCESSORS;
 
 /// The description of processors in the trace. The first pass collects it, because rundowns also
 /// come at the end of a recording.

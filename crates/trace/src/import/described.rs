@@ -57,6 +57,7 @@ impl Importer for Processes {
         context.tables.push_all(processes, sink)?;
         let end = learned.collected.end;
         for DescribedThread { row, begins } in context.identity.threads(end) {
+            context.notes.unknown_threads += u64::from(row.process_key.is_none());
             let (process, time) =
                 begins.map_or((None, end), |begins| (begins.process, begins.time));
             let row = waiting::row(row, move |row, found| {

@@ -14,6 +14,7 @@ use super::identity::key;
 use super::importer::{Declaration, Importer, Learned};
 use crate::declared::{Events, sums};
 use crate::directory::Directory;
+use crate::processors::Processors;
 use crate::sink::{Sink, SinkError};
 use crate::system_config::SystemConfig;
 use crate::table::{Disk, Row, Service, SystemConfigItem, Trace, Volume};
@@ -265,7 +266,12 @@ fn is_virtual(platform: &Platform) -> bool {
 }
 
 /// The row of the recording, as far as the headers describe it.
-pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
+pub(super) fn trace(
+    session: &Session,
+    config: &SystemConfig,
+    processors: Processors,
+    end: i64,
+) -> Trace {
     let Some(first) = session.earliest() else {
         return Trace::default();
     };
@@ -296,7 +302,7 @@ pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace
         duration_ns: clock.nanoseconds(end),
         clock: clock.kind.name().to_owned(),
         clock_frequency: clock.frequency,
-        processors: h.cpu_count as i32,
+        processors: processors.count().cast_signed(),
         cpu_mhz: Some(h.cpu_mhz as i32).filter(|mhz| *mhz > 0),
         pointer_size: session.pointer_size() as i32,
         memory_bytes: cpu.map(|c| i64::from(c.memory_mb) << 20),

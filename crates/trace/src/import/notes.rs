@@ -14,6 +14,8 @@ pub(super) struct Notes {
     pub(super) not_followed: u64,
     /// Pauses of .NET programs for collections that are not in the trace.
     pub(super) pauses: u64,
+    /// Threads that belong to no process that is known.
+    pub(super) unknown_threads: u64,
     /// Events that nothing describes.
     pub(super) not_described: u64,
     /// Events that ended before their last field.
@@ -87,9 +89,26 @@ impl Notes {
             ),
             (
                 "info",
+                "thread_by_other_events",
+                collected.directory.threads.derived(),
+                "threads that no thread event describes: stacks and headers of other events name their process",
+            ),
+            (
+                "info",
+                "thread_without_process",
+                self.unknown_threads,
+                "threads of which no event names the process: their rows belong to none",
+            ),
+            (
+                "info",
                 "event_not_described",
                 self.not_described,
-                "events whose layout is not known: they are kept as bytes",
+                if collected.is_of_sequence {
+                    "events whose layout is not known: they are kept as bytes. This recording wrote a sequence \
+                     of files, and another one may describe them: name all of them with --one-session"
+                } else {
+                    "events whose layout is not known: they are kept as bytes"
+                },
             ),
             (
                 "info",
@@ -104,9 +123,20 @@ impl Notes {
                 "events of kinds that event_count counts in one row, because there are too many kinds",
             ),
         ];
-        notes
+        let counted = notes
             .into_iter()
-            .filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text))
-            .collect()
+            .filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text));
+        let disagreement = collected.processors.disagreement();
+        let told = disagreement
+            .iter()
+            .map(|text| ("processors_disagree", text))
+            .chain(
+                collected
+                    .parts
+                    .iter()
+                    .map(|text| ("part_of_recording", text)),
+            )
+            .filter_map(|(kind, text)| diagnostic("info", kind, 1, text));
+        counted.chain(told).collect()
     }
 }

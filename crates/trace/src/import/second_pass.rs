@@ -99,7 +99,7 @@ pub(super) fn run(
     damage.merge(&pass.damage);
     let mut health = crate::health::of(session, &damage, c.last);
     health.extend(diagnostics);
-    let mut trace = machine::trace(session, &c.config, c.end);
+    let mut trace = machine::trace(session, &c.config, c.processors, c.end);
     if let Some((first, last)) = c.directory.kernel_times {
         trace.kernel_start_ns = Some(session.clock().nanoseconds(first));
         trace.kernel_end_ns = Some(session.clock().nanoseconds(last));

@@ -96,7 +96,7 @@ impl<'s> Events<'s> {
         })?;
         decoder.finish_observing();
         decoder.give(descriptions);
-        let directory = builder.finish(session.pointer_size());
+        let directory = builder.finish(session.pointer_size(), session.clock().frequency);
         Ok(Self {
             session,
             rows: Rows::new(decoder, directory, session.clock()),

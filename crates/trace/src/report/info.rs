@@ -105,13 +105,19 @@ pub struct Completeness {
     pub events_reach_s: Option<f64>,
     /// File by file.
     pub files: Vec<FileHealth>,
+    /// Files whose events cover only a part of the recording, as a sentence each.
+    #[serde(skip)]
+    pub parts: Vec<String>,
+    /// The statements about the number of processors, as a sentence, if they differ.
+    #[serde(skip)]
+    pub processors: Option<String>,
     /// The time up to which events reach, as a sentence, if the end of a file is missing.
     #[serde(skip)]
     pub cut_short: Option<String>,
 }
 
 /// The completeness of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct FileHealth {
     /// The file, as it was named.
     pub file: String,
@@ -125,6 +131,9 @@ pub struct FileHealth {
     pub is_cut: bool,
     /// True if the recording was closed properly.
     pub is_closed: bool,
+    /// Seconds since the start of its first and last event, its header excluded; `None` if it has
+    /// no other event.
+    pub events_s: Option<(f64, f64)>,
     /// Events that were lost while recording. The section `header` has it.
     #[serde(skip)]
     pub events_lost: u32,
@@ -241,7 +250,13 @@ impl Info {
 
 impl Completeness {
     fn of(session: &Session, facts: &Facts, files: &[String]) -> Self {
-        let file = |(name, file): (&String, &TraceFile)| {
+        let seconds = |(first, last)| {
+            (
+                session.clock().seconds(first),
+                session.clock().seconds(last),
+            )
+        };
+        let file = |((name, file), times): ((&String, &TraceFile), &Option<(i64, i64)>)| {
             let (header, counts) = (file.header(), file.buffer_counts());
             FileHealth {
                 file: name.clone(),
@@ -251,6 +266,7 @@ impl Completeness {
                 is_cut: counts.is_cut,
                 // The end time is written when the session ends.
                 is_closed: header.end_time != 0,
+                events_s: times.map(seconds),
                 events_lost: header.events_lost,
                 buffers_lost: header.buffers_lost,
             }
@@ -260,7 +276,14 @@ impl Completeness {
             missing_buffers: session.missing_buffers(),
             is_cut: session.is_cut(),
             events_reach_s: last.map(|last| session.clock().seconds(last)),
-            files: files.iter().zip(session.files()).map(file).collect(),
+            files: files
+                .iter()
+                .zip(session.files())
+                .zip(&facts.times_of_files)
+                .map(file)
+                .collect(),
+            parts: facts.parts.clone(),
+            processors: facts.processors.disagreement(),
             cut_short: health::end(session, last),
         }
     }
@@ -280,7 +303,7 @@ fn machine(header: &TraceHeader, facts: &Facts) -> Machine {
             .platform
             .as_ref()
             .map(|platform| model(&platform.manufacturer, &platform.product)),
-        processors: header.cpu_count,
+        processors: facts.processors.count(),
         mhz: header.cpu_mhz,
         processor_name: config
             .processors
@@ -294,8 +317,11 @@ fn machine(header: &TraceHeader, facts: &Facts) -> Machine {
 
 fn recording(session: &Session, header: &TraceHeader, facts: &Facts) -> Recording {
     let clock = session.clock();
-    // With several files, the one that ends last determines the end of the recording.
-    let (end, _) = session.ends();
+    // With several files, the one that ends last determines the end of the recording. A file that
+    // was not closed reaches at least to its last event.
+    let (end, is_closed) = session.ends();
+    let last = facts.times.map(|(_, last)| last).filter(|_| !is_closed);
+    let end = end.map(|end| last.map_or(end, |last| end.max(last)));
     Recording {
         session: header.session_name.clone(),
         start_utc: utc_text(clock.start),

@@ -19,8 +19,8 @@ pub(super) fn section(session: &Session, counts: &Counts) -> Value {
     let sum =
         |of: &dyn Fn(&etwkit_etl::session::TraceFile) -> u64| files.iter().map(of).sum::<u64>();
     let [os_major, os_minor, ..] = h.version;
-    let ended = h.end_time > 0 && h.start_time > 0;
-    let duration = ended.then(|| (h.end_time - h.start_time) as f64 / FILETIME_PER_SECOND as f64);
+    let length = h.length().filter(|_| h.start_time > 0);
+    let duration = length.map(|length| length as f64 / FILETIME_PER_SECOND as f64);
     json!({
         "os_major": os_major,
         "os_minor": os_minor,

@@ -28,6 +28,8 @@ pub use crate::dotnet_summary::DotnetSummary;
 use crate::events::EventsSummary;
 use crate::first_pass::{self, FirstPass};
 use crate::import::Range;
+use crate::processors::Processors;
+use crate::reach;
 use crate::report::counts::EventCounts;
 pub use crate::system_config::SystemConfig;
 use crate::topics;
@@ -52,6 +54,12 @@ pub struct Facts {
     pub times: Option<(i64, i64)>,
     /// The machine.
     pub config: SystemConfig,
+    /// Numbers of processors.
+    pub(crate) processors: Processors,
+    /// Raw times of the first and the last event of each file, headers excluded.
+    pub(crate) times_of_files: Vec<Option<(i64, i64)>>,
+    /// Files whose events cover only a part of the recording, as a sentence each.
+    pub(crate) parts: Vec<String>,
 }
 
 impl Facts {
@@ -71,11 +79,21 @@ impl Facts {
             config,
             decoder,
         } = collected;
-        Ok(Self::new(pass, &counts, config, &decoder))
+        Ok(Self::new(session, pass, &counts, config, &decoder))
     }
 
-    fn new(pass: Pass, counts: &Counts, config: SystemConfig, decoder: &Decoder) -> Self {
+    fn new(
+        session: &Session,
+        pass: Pass,
+        counts: &Counts,
+        config: SystemConfig,
+        decoder: &Decoder,
+    ) -> Self {
+        let files = 0..session.files().len();
         Self {
+            processors: Processors::of(session, &config, counts),
+            times_of_files: files.map(|file| counts.times_of_file(file)).collect(),
+            parts: reach::parts(session, counts),
             pass,
             recorded: topics::recorded(counts.identities()),
             providers: recorded::providers(counts.identities(), decoder),
@@ -124,7 +142,7 @@ impl Summary {
             config,
             mut decoder,
         } = facts;
-        let mut directory = builder.finish(session.pointer_size());
+        let mut directory = builder.finish(session.pointer_size(), session.clock().frequency);
         directory.find_gaps(session, &pass.damage);
 
         let methods = dotnet.finish_methods();
@@ -185,7 +203,7 @@ impl Summary {
         let profile_interval_100ns = cpu.profile_interval_100ns();
         Ok(Self {
             sections,
-            facts: Facts::new(pass, &counts, config, &decoder),
+            facts: Facts::new(session, pass, &counts, config, &decoder),
             cpu_totals: cpu.totals(),
             top_processes,
             top_modules,

@@ -13,3 +13,4 @@ pub mod runtime_module;
 pub mod stack;
 pub mod thread;
 pub mod volume;
+pub(crate) mod witness;

@@ -97,6 +97,8 @@ pub struct ProcessTracker {
     by_pid: FxHashMap<u32, Vec<u32>>,
     /// The instance of each process ID that has started and not stopped.
     open: FxHashMap<u32, u32>,
+    /// Raw ticks by which an event may come before the start or after the end of its process.
+    grace: i64,
 }
 
 impl ProcessTracker {
@@ -229,40 +231,50 @@ impl ProcessTracker {
         }
     }
 
-    /// The instance of a process ID that an event at that raw time refers to: the one alive,
-    /// otherwise the last one that started before, otherwise the first. Instances known only as
-    /// defunct come last.
+    /// Sets the raw ticks by which an event may come before the start or after the end of its
+    /// process.
+    pub(crate) const fn allow(&mut self, grace: i64) {
+        self.grace = grace;
+    }
+
+    /// The instance of a process ID that an event at that raw time refers to: the one alive, or one
+    /// that ended shortly before. Later, the last one has the events, since nothing shows that the
+    /// ID has another owner; but between two of them, and before a start, an event belongs to none
+    /// that is known. The time `i64::MIN` means the first one. Instances known only as defunct come
+    /// last.
     #[must_use]
     pub fn at(&self, pid: u32, timestamp: i64) -> Option<ProcessKey> {
         let keys = self.of_pid(pid);
-        if let [only] = keys {
-            return Some(ProcessKey(*only));
-        }
-        let mut began: Option<(i64, u32)> = None;
-        let mut first: Option<(i64, u32)> = None;
+        // Of two that meet at this time the later one; its start was logged at it.
+        let mut before: Option<(&ProcessInstance, u32)> = None;
+        let mut after: Option<(&ProcessInstance, u32)> = None;
         for key in keys {
             let Some(instance) = self.get(*key).filter(|i| !i.only_defunct) else {
                 continue;
             };
-            if (instance.begin..=instance.end).contains(&timestamp) {
-                // Of two that meet at this time the later one; its start was logged at it.
-                if began.is_none_or(|(begin, _)| instance.begin >= begin) {
-                    began = Some((instance.begin, *key));
-                }
-            } else if instance.begin <= timestamp
-                && began.is_none_or(|(begin, _)| instance.begin > begin)
-            {
-                began = Some((instance.begin, *key));
-            }
-            if first.is_none_or(|(begin, _)| instance.begin < begin) {
-                first = Some((instance.begin, *key));
+            if instance.begin > timestamp {
+                let is_first = |(first, _): (&ProcessInstance, u32)| instance.begin < first.begin;
+                after = after
+                    .filter(|first| !is_first(*first))
+                    .or(Some((instance, *key)));
+            } else if before.is_none_or(|(last, _)| instance.begin >= last.begin) {
+                before = Some((instance, *key));
             }
         }
-        began
-            .or(first)
-            .map(|(_, key)| key)
-            .or_else(|| keys.first().copied())
-            .map(ProcessKey)
+        let has_ended =
+            |(last, _): &(&ProcessInstance, u32)| timestamp > last.end.saturating_add(self.grace);
+        let starts_soon = |(next, _): &(&ProcessInstance, u32)| {
+            timestamp == i64::MIN || timestamp >= next.begin.saturating_sub(self.grace)
+        };
+        let found = match (before, after) {
+            (None, None) => return keys.first().copied().map(ProcessKey),
+            (Some(last), None) => Some(last),
+            (Some(last), Some(next)) => Some(last)
+                .filter(|last| !has_ended(last))
+                .or(Some(next).filter(starts_soon)),
+            (None, Some(next)) => Some(next).filter(starts_soon),
+        };
+        found.map(|(_, key)| ProcessKey(key))
     }
 
     fn of_pid(&self, pid: u32) -> &[u32] {
@@ -318,6 +330,7 @@ mod tests {
 
     fn tracker(events: &[(u8, i64, u32, u64)]) -> ProcessTracker {
         let mut tracker = ProcessTracker::default();
+        tracker.allow(1);
         for (op, time, pid, unique_key) in events {
             let event = Process {
                 pid: *pid,
@@ -335,12 +348,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reused_id_means_the_instance_alive_else_the_last_one_before() {
+    fn a_reused_id_means_the_instance_alive_or_just_ended_and_else_nobody() {
         let t = tracker(&[(1, 10, 8, 1), (2, 20, 8, 1), (1, 30, 8, 2), (2, 40, 8, 2)]);
         assert_eq!(
-            owners(&t, &[5, 10, 20, 25, 30, 35, 45]),
-            [0, 0, 0, 0, 1, 1, 1]
+            owners(&t, &[9, 10, 20, 21, 29, 30, 35, 45]),
+            [0, 0, 0, 0, 1, 1, 1, 1]
         );
+        // Nobody is known to have the ID before the first start, and between end and start.
+        assert_eq!([5, 25].map(|time| t.at(8, time)), [None; 2]);
         assert_eq!(t.instances()[1].key_text(), "8#2");
         assert_eq!(
             (
@@ -406,13 +421,13 @@ mod tests {
     #[test]
     fn the_end_rundown_of_an_unseen_start_begins_where_the_one_before_ended() {
         let t = tracker(&[(1, 10, 8, 1), (2, 20, 8, 1), (4, 50, 8, 2)]);
-        assert_eq!(owners(&t, &[5, 15, 20, 21, 60]), [0, 0, 0, 1, 1]);
+        assert_eq!(owners(&t, &[9, 15, 20, 21, 60]), [0, 0, 0, 1, 1]);
     }
 
     #[test]
     fn a_defunct_process_is_matched_by_its_object_and_never_owns_events() {
         let t = tracker(&[(39, 0, 8, 9), (1, 10, 8, 1), (2, 20, 8, 1), (39, 30, 8, 1)]);
-        assert_eq!(owners(&t, &[5, 15, 40]), [1, 1, 1]);
+        assert_eq!(owners(&t, &[9, 15, 40]), [1, 1, 1]);
         assert_eq!(
             t.instances().iter().map(|i| i.defunct).collect::<Vec<_>>(),
             [true, true]

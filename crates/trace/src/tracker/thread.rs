@@ -3,12 +3,17 @@
 use etwkit_decode::kernel::thread::{Traits, opcode};
 use rustc_hash::FxHashMap;
 
+use super::witness::Life;
+
 /// A stretch of time in which a thread ID belongs to a process ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     pid: u32,
     begin: i64,
     end: i64,
+    /// Raw times of the first and the last event that name both IDs. The rest of the stretch
+    /// follows from the absence of other events.
+    seen: (i64, i64),
     key: ThreadKey,
 }
 
@@ -42,6 +47,10 @@ pub struct ThreadTracker {
     instances: Vec<ThreadInstance>,
     /// Pairs of process ID and thread ID with the time of their first event.
     pairs: FxHashMap<(u32, u32), i64>,
+    /// Number of threads that no thread event describes.
+    derived: u64,
+    /// Raw ticks by which an event of a thread may come too early or too late.
+    grace: i64,
 }
 
 impl ThreadTracker {
@@ -63,12 +72,16 @@ impl ThreadTracker {
             }
             (opcode::END, Some(open)) => {
                 open.end = timestamp;
+                open.seen.1 = timestamp;
                 if let Some(instance) = self.instances.get_mut(open.key.0 as usize) {
                     instance.stop = Some(timestamp);
                 }
                 return;
             }
-            (opcode::DC_START | opcode::DC_END, Some(_)) => return,
+            (opcode::DC_START | opcode::DC_END, Some(open)) => {
+                open.seen.1 = timestamp;
+                return;
+            }
             // It was running before its first event: since its predecessor ended.
             (opcode::END, None) => (unseen_begin(spans), timestamp),
             (opcode::DC_START | opcode::DC_END, None) => (unseen_begin(spans), i64::MAX),
@@ -78,13 +91,9 @@ impl ThreadTracker {
         let start = (op == opcode::START).then_some(timestamp);
         let stop = (op == opcode::END).then_some(timestamp);
         self.instances.push(ThreadInstance {
-            tid,
-            pid,
-            first_seen: timestamp,
-            creator_tid: None,
             start,
             stop,
-            traits: None,
+            ..ThreadInstance::running(tid, pid, timestamp)
         });
         // Starts must ascend, because spans are found by binary search.
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
@@ -92,8 +101,64 @@ impl ThreadTracker {
             pid,
             begin,
             end,
+            seen: (timestamp, timestamp),
             key,
         });
+    }
+
+    /// Sets the raw ticks by which an event of a thread may come too early or too late.
+    pub(crate) const fn allow(&mut self, grace: i64) {
+        self.grace = grace;
+    }
+
+    /// Adds a thread for each life of a thread ID that no thread event describes. Lives must be in
+    /// order of time. Where thread events and other events disagree, the thread events hold.
+    pub(crate) fn derive(&mut self, tid: u32, lives: &[Life]) {
+        let spans = self.spans.entry(tid).or_default();
+        for life in lives {
+            let (first, last) = (life.first, life.last);
+            let meets = |span: &&mut Span| {
+                let grace = self.grace;
+                span.begin.saturating_sub(grace) <= last && first <= span.end.saturating_add(grace)
+            };
+            let same = |span: &&mut Span| span.pid == life.pid;
+            if let Some(span) = spans.iter_mut().filter(meets).rfind(same) {
+                // A stack is logged behind the event that ends its thread.
+                span.end = span.end.max(last);
+                continue;
+            }
+            let denies = |span: &Span| span.seen.0 <= last && first <= span.seen.1;
+            if spans.iter().any(denies) {
+                continue;
+            }
+            for span in spans.iter_mut() {
+                if span.seen.1 < first {
+                    span.end = span.end.min(first.saturating_sub(1));
+                } else {
+                    span.begin = span.begin.max(last.saturating_add(1));
+                }
+            }
+            let at = spans.partition_point(|span| span.begin <= first);
+            let key = ThreadKey(self.instances.len() as u32);
+            let span = Span {
+                pid: life.pid,
+                begin: first,
+                end: last,
+                seen: (first, last),
+                key,
+            };
+            spans.insert(at, span);
+            self.instances
+                .push(ThreadInstance::running(tid, life.pid, first));
+            self.derived += 1;
+        }
+    }
+
+    /// Number of threads that no thread event describes, so that their processes are known from
+    /// other events alone.
+    #[must_use]
+    pub const fn derived(&self) -> u64 {
+        self.derived
     }
 
     /// Stores the thread that logged the start added last for this thread ID: the thread that
@@ -128,8 +193,9 @@ impl ThreadTracker {
     }
 
     /// The process ID of a thread at that raw time: from the span that contains it, otherwise from
-    /// the last one that started before, otherwise from the first. Thread 0 is idle and belongs to
-    /// process 0.
+    /// the last one that started before, otherwise from the first. Between two threads of different
+    /// processes it is not known whose event comes long after the end of the first. Thread 0 is idle
+    /// and belongs to process 0.
     #[must_use]
     pub fn process_of(&self, tid: u32, timestamp: i64) -> Option<u32> {
         if tid == 0 {
@@ -153,7 +219,14 @@ impl ThreadTracker {
         // Spans follow each other, so if any span contains the time, it is the last one that
         // started.
         let began = spans.partition_point(|span| span.begin <= timestamp);
-        spans.get(began.saturating_sub(1))
+        let span = spans.get(began.saturating_sub(1))?;
+        let is_late = timestamp > span.end.saturating_add(self.grace);
+        let is_reused = || spans.get(began).is_some_and(|next| next.pid != span.pid);
+        if is_late && is_reused() {
+            None
+        } else {
+            Some(span)
+        }
     }
 
     /// All instances; the position is the key.
@@ -174,6 +247,21 @@ impl ThreadTracker {
     }
 }
 
+impl ThreadInstance {
+    /// A thread that runs at that raw time.
+    const fn running(tid: u32, pid: u32, first_seen: i64) -> Self {
+        Self {
+            tid,
+            pid,
+            first_seen,
+            creator_tid: None,
+            start: None,
+            stop: None,
+            traits: None,
+        }
+    }
+}
+
 fn unseen_begin(spans: &[Span]) -> i64 {
     spans
         .last()
@@ -186,6 +274,7 @@ mod tests {
 
     fn owners(events: &[(u8, i64, u32)], times: &[i64]) -> Vec<Option<u32>> {
         let mut tracker = ThreadTracker::default();
+        tracker.allow(1);
         for (op, time, pid) in events {
             tracker.add(*op, *time, *pid, 4);
         }
@@ -196,7 +285,48 @@ mod tests {
     fn a_reused_thread_id_follows_its_spans() {
         let events = [(1, 10, 100), (2, 20, 100), (1, 30, 200)];
         let expected = [100, 100, 100, 100, 200, 200].map(Some);
-        assert_eq!(owners(&events, &[5, 10, 20, 25, 30, 99]), expected);
+        assert_eq!(owners(&events, &[5, 10, 20, 21, 30, 99]), expected);
+        // Long after the end, the thread of one process is not known to be that of another one.
+        assert_eq!(owners(&events, &[25]), [None]);
+        let same = [(1, 10, 100), (2, 20, 100), (1, 30, 100)];
+        assert_eq!(owners(&same, &[25]), [Some(100)]);
+    }
+
+    #[test]
+    fn threads_without_events_have_the_processes_that_other_events_name() {
+        let life = |pid, first, last| Life { pid, first, last };
+        let mut tracker = ThreadTracker::default();
+        tracker.allow(1);
+        tracker.derive(4, &[life(100, 10, 20), life(200, 30, 40)]);
+        let owners = |tracker: &ThreadTracker, times: [i64; 6]| {
+            times.map(|time| tracker.process_of(4, time).unwrap_or_default())
+        };
+        // Between two lives nothing shows when the first one ended.
+        assert_eq!(
+            owners(&tracker, [0, 10, 21, 25, 30, 99]),
+            [100, 100, 100, 0, 200, 200]
+        );
+        assert_eq!((tracker.derived(), tracker.instances().len()), (2, 2));
+
+        // Thread events hold where they are: a life between two of them, one that they confirm, one
+        // that they deny, and one after a thread whose end was lost.
+        let mut tracker = ThreadTracker::default();
+        tracker.allow(1);
+        for (op, time, pid) in [(2, 10, 100), (1, 30, 200), (4, 40, 200)] {
+            tracker.add(op, time, pid, 4);
+        }
+        let lives = [
+            life(100, 3, 11),
+            life(300, 20, 25),
+            life(400, 35, 36),
+            life(500, 50, 60),
+        ];
+        tracker.derive(4, &lives);
+        assert_eq!(
+            owners(&tracker, [5, 11, 22, 35, 45, 55]),
+            [100, 100, 300, 200, 200, 500]
+        );
+        assert_eq!(tracker.derived(), 2);
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn directory(events: &[Made]) -> Directory {
     events
         .iter()
         .for_each(|event| builder.observe(&event.raw()));
-    builder.finish(8)
+    builder.finish(8, 10_000_000)
 }
 
 fn ids(events: &[Made]) -> Vec<Ids> {

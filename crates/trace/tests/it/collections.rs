@@ -226,6 +226,37 @@ fn a_collection_has_the_parts_of_its_pauses_and_the_heaps_behind_it() {
     );
 }
 
+/// A debugger on one thread and a collection on another one suspend threads at the same time, so
+/// that the end of the first suspension lies between the events of the second one.
+#[test]
+fn a_collection_inside_another_suspension_keeps_its_own_pause() {
+    let mut p = Program::new();
+    for (us, number) in [(1000, 1), (3000, 2)] {
+        p.suspend(us, COLLECTS, CODE_PITCHING);
+        p.suspend(us + 10, ALLOCATES, GC);
+        p.part(us + 20, COLLECTS, id::GC_SUSPEND_END);
+        p.part(us + 40, ALLOCATES, id::GC_SUSPEND_END);
+        p.begin(us + 50, ALLOCATES, number, (0, 0));
+        p.part(us + 60, COLLECTS, id::GC_RESTART_BEGIN);
+        p.restart(us + 70, COLLECTS);
+        p.end(us + 100, ALLOCATES, number, 0);
+        p.part(us + 110, ALLOCATES, id::GC_RESTART_BEGIN);
+        p.restart(us + 115, ALLOCATES);
+    }
+    let (rows, imported) = p.rows();
+    let columns = ["number", "suspended_ns", "suspending_ns", "restarting_ns"];
+    assert_eq!(
+        read(&rows, Gc::TABLE, columns),
+        [[1, 105, 30, 5].map(Some), [2, 105, 30, 5].map(Some)]
+    );
+    assert!(
+        !imported
+            .diagnostics
+            .iter()
+            .any(|d| d.kind == "pause_without_collection")
+    );
+}
+
 #[test]
 fn pauses_go_to_the_collection_that_is_in_progress() {
     let mut p = Program::new();

@@ -18,6 +18,7 @@ mod faults;
 mod files;
 mod filters;
 mod heaps;
+mod identity;
 mod import;
 #[path = "../../../decode/src/eventinfo/made.rs"]
 #[allow(dead_code, reason = "other crates that share this file use all of it")]

@@ -463,6 +463,7 @@ fn reading_once_leaves_out_nothing_but_sections_and_cpu_use() {
             "missing_buffers": 0,
             "is_cut": false,
             "is_closed": true,
+            "events_s": [0.000_001, 0.000_03],
         }])
     );
 }

@@ -19,7 +19,7 @@ fn directory(session: &Session) -> Directory {
             ControlFlow::Continue(())
         })
         .unwrap();
-    builder.finish(session.files()[0].header().pointer_size as usize)
+    builder.finish(session.pointer_size(), session.clock().frequency)
 }
 
 /// The end of the session according to the reference.

@@ -133,7 +133,7 @@ impl Trace {
         });
         let damaged = !first.unwrap().damage.is_empty() || !session.damage().is_empty();
         decoder.finish_observing();
-        let directory = builder.finish(session.files()[0].header().pointer_size as usize);
+        let directory = builder.finish(session.pointer_size(), session.clock().frequency);
         let (mut events, mut beyond, mut attributor) = (
             Vec::new(),
             Vec::new(),
