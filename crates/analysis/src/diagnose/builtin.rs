@@ -42,6 +42,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "timer-resolution",
     "dpc-storm",
     "jit-start",
+    "rundown-stall",
     "lock-convoy",
     "priority-inversion",
 ];
