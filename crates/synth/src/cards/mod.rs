@@ -293,12 +293,10 @@ mod tests {
     use crate::SCENARIOS;
 
     #[test]
-    fn no_two_scenarios_or_cards_have_the_same_name_or_number() {
+    fn no_scenario_or_card_has_the_name_of_another_one() {
         let names = CARDS.iter().map(|card| card.name);
         let names = names.chain(SCENARIOS.iter().map(|scenario| scenario.name));
         let distinct: BTreeSet<&str> = names.collect();
         assert_eq!(distinct.len(), CARDS.len() + SCENARIOS.len());
-        let numbers: BTreeSet<u8> = CARDS.iter().map(|card| card.number).collect();
-        assert_eq!(numbers.len(), CARDS.len());
     }
 }
