@@ -1,10 +1,10 @@
 -- The rundown of a trace session holds up garbage collections
 -- card: 34
--- sentence: {victim} stood still for {total} while garbage collections waited for its threads to stop, {count|once|# times}, longest {longest}, during a rundown of {culprit}
--- why: When a trace session starts or stops, .NET lists all compiled methods for it and holds the lock of its code meanwhile. A garbage
---   collection cannot stop the threads before, so a service with many methods stands still for seconds: the recording itself is the cause.
--- fix: Record without the rundown (keyword StartEnumeration or EndEnumeration of the provider), update .NET, or end recordings when nobody
---   waits for the service.
+-- sentence: {victim} was stopped for {total} while garbage collections waited for its threads to stop, {count|once|# times}, longest {longest}, during a rundown of {culprit}
+-- why: When a trace session starts or stops, .NET lists all compiled methods for it and holds the lock of its code in that time. A garbage
+--   collection cannot stop the threads before, so a service with many methods does nothing for seconds: the recording itself is the cause.
+-- fix: Record without the rundown (keyword StartEnumeration or EndEnumeration of the provider), update .NET, or end recordings while the
+--   service is idle.
 -- not proved: That the rundown had the lock each time: both only happened at the same time.
 -- needs: gc
 -- pieces: s.culprit, s.process_key, s.from_ns, s.to_ns FROM stalled s

@@ -23,7 +23,11 @@ fn text(value: &Value) -> String {
 }
 
 /// The findings of a trace: rule, severity, culprit, cost.
-fn findings(trace: &Path, symbols: &Path, map: Option<&Path>) -> BTreeSet<(String, String, String, i64)> {
+fn findings(
+    trace: &Path,
+    symbols: &Path,
+    map: Option<&Path>,
+) -> BTreeSet<(String, String, String, i64)> {
     let mut line = vec!["diagnose", "--json", "--table", "findings", "--symbols"];
     line.extend([symbols.to_str().unwrap(), trace.to_str().unwrap()]);
     if let Some(map) = map {
@@ -36,7 +40,8 @@ fn findings(trace: &Path, symbols: &Path, map: Option<&Path>) -> BTreeSet<(Strin
         .filter(|row| row["rule"].is_string())
         .map(|row| {
             let cost = row["cost_ns"].as_i64().unwrap_or_default();
-            let [rule, severity, culprit] = ["rule", "severity", "culprit"].map(|key| text(&row[key]));
+            let [rule, severity, culprit] =
+                ["rule", "severity", "culprit"].map(|key| text(&row[key]));
             (rule, severity, culprit, cost)
         })
         .collect()
@@ -94,7 +99,10 @@ fn redacted_cards_are_diagnosed_as_their_originals() {
 
 #[test]
 fn redacted_cards_of_another_writer_are_diagnosed_as_their_originals() {
-    let Some(root) = traces().map(|root| root.join("cards")).filter(|root| root.is_dir()) else {
+    let Some(root) = traces()
+        .map(|root| root.join("cards"))
+        .filter(|root| root.is_dir())
+    else {
         skip("cards of another writer");
         return;
     };
@@ -109,7 +117,11 @@ fn redacted_cards_of_another_writer_are_diagnosed_as_their_originals() {
         // Symbols that lie beside a trace are read for it alone.
         let trace = folder.path("card.etl.zip");
         std::fs::copy(root.join(format!("{name}.etl.zip")), &trace).unwrap();
-        wrong.extend(difference(name, &trace, &root.join(format!("{name}.symbols"))));
+        wrong.extend(difference(
+            name,
+            &trace,
+            &root.join(format!("{name}.symbols")),
+        ));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
