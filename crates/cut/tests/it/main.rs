@@ -10,6 +10,5 @@
 mod choices;
 mod merged;
 mod parts;
-mod planted;
 mod redacted;
 mod support;

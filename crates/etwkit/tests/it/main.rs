@@ -49,7 +49,6 @@ mod out_files;
 mod output;
 mod pe_cores;
 mod real_diagnosis;
-mod redacted_cards;
 mod reports;
 mod run;
 mod screenshots;
