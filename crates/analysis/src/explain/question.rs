@@ -26,8 +26,8 @@ impl Question for ExplainRequest {
             answer: "what the slow runs have in common",
         },
         Example {
-            words: "--metric cpu runs/",
-            answer: "what goes with high use of the CPU",
+            words: "--metric process-cpu --process setup runs/",
+            answer: "what goes with high CPU use of setup.exe",
         },
     ];
     const OF_ALL: bool = true;

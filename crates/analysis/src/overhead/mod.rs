@@ -181,8 +181,8 @@ impl Question for OverheadRequest {
             answer: "what products cost",
         },
         Example {
-            words: "--product \"*defender*\" --show-stack slow.etl",
-            answer: "where Defender runs",
+            words: "--product \"*defender*\" slow.etl",
+            answer: "the cost of Defender",
         },
     ];
 

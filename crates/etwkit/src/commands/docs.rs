@@ -75,15 +75,20 @@ fn find(topic: &str) -> anyhow::Result<(&'static str, &'static str)> {
     if let Some(page) = by_path.or_else(by_name) {
         return Ok(*page);
     }
-    let topics: Vec<&str> = PAGES.iter().map(|(name, _)| topic_of(name)).collect();
-    let hint = match similar(topic, &topics).as_slice() {
-        [] => "`etwkit docs --plain` lists all pages".to_owned(),
-        close => format!("similar: {}", close.join(", ")),
-    };
     Err(advised(
         format!("no page of the documentation is named {topic}"),
-        hint,
+        hint(topic),
     ))
+}
+
+/// Returns the names of pages that are close to a topic.
+fn hint(topic: &str) -> String {
+    let last = |(name, _): &(&'static str, &str)| topic_of(name).rsplit('/').next();
+    let topics: Vec<&str> = PAGES.iter().filter_map(last).collect();
+    match similar(topic, &topics).as_slice() {
+        [] => "`etwkit docs --plain` lists all pages".to_owned(),
+        close => format!("similar: {}", close.join(", ")),
+    }
 }
 
 /// Returns the name of a page on the command line: `howto/leaks` for `howto/leaks.md`.
@@ -391,8 +396,9 @@ mod tests {
             assert_eq!(find(topic).unwrap().0, "howto/leaks.md", "{topic}");
         }
         assert_eq!(find("cases").unwrap().0, "cases/README.md");
-        let error = format!("{:?}", find("leakz").unwrap_err());
-        assert!(error.contains("howto/leaks"), "{error}");
+        assert!(find("leakz").is_err());
+        assert_eq!(hint("leakz"), "similar: leaks");
+        assert_eq!(hint("qqqqqqqq"), "`etwkit docs --plain` lists all pages");
     }
 
     #[test]

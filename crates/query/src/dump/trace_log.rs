@@ -123,7 +123,7 @@ impl Question for TraceLogRequest {
             answer: "events that describe themselves",
         },
         Example {
-            words: "--provider \"*Defender*\" --details slow.etl",
+            words: "--by event --provider \"*Defender*\" slow.etl",
             answer: "each event with its fields",
         },
     ];

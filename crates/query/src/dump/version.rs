@@ -139,7 +139,7 @@ impl Question for VersionRequest {
             answer: "drivers with their companies",
         },
         Example {
-            words: "--missing-pdb slow.etl",
+            words: "--missing-pdb \"*\" slow.etl",
             answer: "modules without a symbol file",
         },
     ];

@@ -140,8 +140,8 @@ impl Question for TestRunRequest {
             answer: "the test runs of a folder",
         },
         Example {
-            words: "--test-case \"CallupAdhoc*\" --with-traces traces/",
-            answer: "files of these test cases",
+            words: "--test-case \"CallupAdhoc*\" traces/",
+            answer: "runs of these test cases",
         },
     ];
 

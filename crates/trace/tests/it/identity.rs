@@ -251,7 +251,10 @@ fn manifest() -> Vec<u8> {
  <instrumentation xmlns:win="http://manifests.microsoft.com/win/2004/08/windows/events"><events>
  <provider name="Made" guid="{5a1d7c5e-0001-4000-8000-0123456789ab}">
   <tasks><task name="Work" value="1"/></tasks>
-  <events><event value="1" task="Work" opcode="win:Start"/></events>
+  <events>
+   <event value="1" task="Work" opcode="win:Start"/>
+   <event value="65534" task="Work" opcode="win:Info"/>
+  </events>
  </provider></events></instrumentation>
 </instrumentationManifest>"#;
     // Format, version, magic number, number of chunks, number of this one.

@@ -29,7 +29,7 @@ pub(crate) struct Common {
     /// Folders below folders, too
     #[arg(long)]
     pub(super) recursive: bool,
-    /// Print a line that names the command and the format, then one object on each line
+    /// Print JSON: a line that names the command and the format, then one object on each line
     #[arg(long, conflicts_with = "csv", help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Write the rows to a file, as comma-separated values; - is the standard output
