@@ -3,7 +3,7 @@
 use super::Recorded;
 use super::sql::{filtered, text_condition};
 use crate::question::Format::{Moment, Seconds, Word};
-use crate::question::{Column, Example, Form, Question, View, option};
+use crate::question::{Column, Example, Form, Question, Ranked, View, option};
 
 declare! {
     /// Options of `dump boot`.
@@ -55,7 +55,8 @@ const PHASES: View<BootRequest, BootPhaseRow> = View::new(
         }),
     ],
     |row| row.sort_value,
-);
+)
+.ranking(|_| Ranked::rows_unless(true));
 
 fn verdict(row: &BootPhaseRow) -> String {
     match row.is_long {

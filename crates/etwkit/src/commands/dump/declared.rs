@@ -180,21 +180,9 @@ pub(super) fn run_as(
 ) -> anyhow::Result<Exit> {
     let mut request = args.question.read(&args.values)?;
     let merge = args.merge || request.merges();
-    if let Some(how) = request.one_table() {
-        let options = [
-            ("--csv", args.common.csv.is_some()),
-            ("--column", args.common.column.is_some()),
-            ("--merge", merge),
-        ];
-        if let Some((option, _)) = options.iter().find(|(_, is_asked)| *is_asked) {
-            bail!("{option} needs one table: {how}");
-        }
-    }
+    check_tables(args, &*request, merge)?;
     if args.show_schema {
-        let (request, row) = (request_schema(args.question), row_schema(&request.fields()));
-        let text = serde_json::to_string_pretty(&json!({"request": request, "row": row}))?;
-        printer.block(&text)?;
-        return Ok(Exit::Answered);
+        return print_schemas(args.question, &*request, printer);
     }
     request.read_files(&DiskFiles)?;
     if args.common.show_sql {
@@ -240,6 +228,35 @@ pub(super) fn run_as(
         explain(args, &asked, printer)?;
     }
     Ok(exit)
+}
+
+/// Checks that options which need one table are not given for several.
+fn check_tables(args: &Declared, request: &dyn AnyRequest, merge: bool) -> anyhow::Result<()> {
+    let Some(how) = request.one_table() else {
+        return Ok(());
+    };
+    let options = [
+        ("--csv", args.common.csv.is_some()),
+        ("--column", args.common.column.is_some()),
+        ("--merge", merge),
+    ];
+    match options.iter().find(|(_, is_asked)| *is_asked) {
+        Some((option, _)) => bail!("{option} needs one table: {how}"),
+        None => Ok(()),
+    }
+}
+
+/// Prints the schemas of requests and rows.
+fn print_schemas(
+    question: &dyn AnyQuestion,
+    request: &dyn AnyRequest,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let of_request = request_schema(question);
+    let of_row = row_schema(&request.fields());
+    let schemas = json!({"request": of_request, "row": of_row});
+    printer.block(&serde_json::to_string_pretty(&schemas)?)?;
+    Ok(Exit::Answered)
 }
 
 /// Prints the reason why extracts have no row.
