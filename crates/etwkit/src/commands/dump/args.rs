@@ -35,7 +35,7 @@ pub(crate) struct Common {
     /// Write the rows to a file, as comma-separated values; - is the standard output
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
-    /// Put an apostrophe before texts that a spreadsheet would run as a formula: those that begin
+    /// Put an apostrophe before texts that a spreadsheet would run as a formula: those that start
     /// with =, +, -, @ or a control character
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
     pub(crate) csv_for_excel: bool,
