@@ -228,7 +228,7 @@ fn every_dump_of_a_cut_trace_says_what_is_missing() {
     check_all(
         &[made().join("sched-5.etl")],
         CUTS,
-        &crate::not_recorded::dumps(),
+        &crate::support::dumps(),
     );
 }
 
@@ -241,7 +241,7 @@ fn every_trace_cut_at_twenty_places() {
         .filter(|file| is_whole(file))
         .collect();
     assert!(!files.is_empty(), "ETWKIT_TRACES names no traces");
-    check_all(&files, 1, &crate::not_recorded::dumps());
+    check_all(&files, 1, &crate::support::dumps());
 }
 
 /// No command reports that a whole trace lacks anything, and of the others it reports what is known to be

@@ -34,25 +34,6 @@ pub(crate) const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><R
   </RegionRoot>
 </Regions></Instrumentation></InstrumentationManifest>"#;
 
-/// Names of all dumps, as the help lists them.
-pub(crate) fn dumps() -> Vec<String> {
-    let help = run(&["dump", "--help"]).out;
-    let listed = help
-        .split("Commands:")
-        .nth(1)
-        .unwrap()
-        .split("Options:")
-        .next()
-        .unwrap();
-    let names = listed
-        .lines()
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names = names
-        .filter_map(|line| line.split_whitespace().next())
-        .map(str::to_owned);
-    names.filter(|name| name != "help").collect()
-}
-
 #[test]
 fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -46,10 +46,15 @@ pub(crate) fn run(args: &[&str]) -> Answer {
 /// Names of all commands below `etwkit dump`, as its help lists them.
 pub(crate) fn dumps() -> Vec<String> {
     let help = run(&["dump", "--help"]).out;
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let commands = commands.take_while(|line| line.starts_with("  "));
-    let names = commands.filter_map(|line| line.split_whitespace().next().map(str::to_owned));
-    names.filter(|name| name != "help").collect()
+    let listed = help.split("Options:").next().unwrap();
+    let names: Vec<String> = listed
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect();
+    assert!(names.len() >= 55, "{names:?}");
+    names
 }
 
 /// How many threads of a process were on a processor when a simulation ended.
