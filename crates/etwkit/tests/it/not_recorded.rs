@@ -2,7 +2,7 @@
 
 use etwkit_etl::writer::{SessionOptions, TraceWriter};
 
-use crate::support::{Exit, run};
+use crate::support::{Exit, dumps, run};
 
 /// Dumps that answer from what every trace has: its header with the number of processors, its sessions, its
 /// name, its events; a diagnosis says of each rule what it lacks, and two ask several extracts together.
