@@ -367,6 +367,14 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_reports_is_right() {
+        let root = cli::command();
+        let about = root.find_subcommand("dump").unwrap().get_about().unwrap();
+        let count = questions().count();
+        assert!(about.to_string().contains(&format!("one of {count} reports")));
+    }
+
+    #[test]
     fn the_short_help_fits_on_a_screen() {
         let dumps = questions().map(|question| vec!["dump", question.name(), "-h"]);
         let others = OTHERS.iter().map(|(name, _)| vec![*name, "-h"]);
