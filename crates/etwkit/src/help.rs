@@ -371,7 +371,11 @@ mod tests {
         let root = cli::command();
         let about = root.find_subcommand("dump").unwrap().get_about().unwrap();
         let count = questions().count();
-        assert!(about.to_string().contains(&format!("one of {count} reports")));
+        assert!(
+            about
+                .to_string()
+                .contains(&format!("one of {count} reports"))
+        );
     }
 
     #[test]

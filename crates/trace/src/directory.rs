@@ -468,7 +468,13 @@ impl DirectoryBuilder {
 
     /// Adds the threads that only other events name.
     fn derive_threads(&mut self) {
-        for (tid, lives) in self.mentions.take_witnesses().lives() {
+        let witnesses = self.mentions.take_witnesses();
+        let has_processes = !self.mentioned.is_empty() || !self.processes.instances().is_empty();
+        // In a recording of providers alone no row asks for the process of a thread.
+        if !has_processes && !witnesses.has_stacks() {
+            return;
+        }
+        for (tid, lives) in witnesses.lives() {
             let before = self.threads.instances().len();
             self.threads.derive(tid, &lives);
             let derived = self.threads.instances().iter().skip(before);

@@ -58,7 +58,7 @@ fn values_that_are_missing_and_columns_of_other_types() {
         ("SELECT wait_reason_name(arrow_cast(-1, 'Int32'))", "-1\n-1"),
         (
             "SELECT utc_time(0, n), local_time(n, NULL, 0)",
-            "1601-01-01 00:00:00.000000|1601-01-01 00:00:00.000000\n-|-",
+            "0.000000|1601-01-01 00:00:00.000000\n-|-",
         ),
         ("SELECT union_duration(n, n)", "0"),
         ("SELECT union_duration(NULL, n)", "-"),

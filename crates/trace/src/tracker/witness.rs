@@ -24,7 +24,11 @@ pub(crate) struct Life {
 
 /// The processes of all thread IDs. Events may come in any order.
 #[derive(Debug, Default)]
-pub(crate) struct Witnesses(FxHashMap<u32, Vec<Life>>);
+pub(crate) struct Witnesses {
+    by_thread: FxHashMap<u32, Vec<Life>>,
+    /// True if a stack named a process.
+    has_stacks: bool,
+}
 
 impl Witnesses {
     /// Takes one event.
@@ -48,20 +52,21 @@ impl Witnesses {
             return;
         }
         if let Some(owner) = Owner::parse(event.payload()) {
+            self.has_stacks = true;
             self.add(owner.tid, owner.pid, owner.timestamp);
         }
     }
 
     #[inline]
     fn add(&mut self, tid: u32, pid: u32, time: i64) {
-        // All idle threads have this ID, and they belong to process 0.
-        if tid == 0 || tid == u32::MAX || pid == u32::MAX {
+        // All idle threads have the ID 0, and no other thread belongs to process 0.
+        if tid == 0 || pid == 0 || tid == u32::MAX || pid == u32::MAX {
             return;
         }
-        let is_full = self.0.len() >= MAX_THREADS;
-        let Some(lives) = self.0.get_mut(&tid) else {
+        let is_full = self.by_thread.len() >= MAX_THREADS;
+        let Some(lives) = self.by_thread.get_mut(&tid) else {
             if !is_full {
-                self.0.insert(tid, vec![Life::new(pid, time)]);
+                self.by_thread.insert(tid, vec![Life::new(pid, time)]);
             }
             return;
         };
@@ -73,11 +78,16 @@ impl Witnesses {
         }
     }
 
+    /// True if a stack named a process, and not only headers.
+    pub(crate) const fn has_stacks(&self) -> bool {
+        self.has_stacks
+    }
+
     /// The thread IDs in ascending order, each with its lives in order of time, none of which
     /// overlap.
     pub(crate) fn lives(self) -> Vec<(u32, Vec<Life>)> {
         let mut all: Vec<_> = self
-            .0
+            .by_thread
             .into_iter()
             .map(|(tid, lives)| (tid, apart(lives)))
             .collect();
@@ -176,16 +186,16 @@ mod tests {
     #[test]
     fn a_malicious_file_cannot_make_lives_without_end() {
         let mut witnesses = Witnesses::default();
-        for pid in 0..1000 {
+        for pid in 1..1000 {
             witnesses.add(4, pid, 0);
         }
         for tid in 1..MAX_THREADS as u32 + 10 {
             witnesses.add(tid, 1, 0);
         }
         witnesses.add(0, 0, 0);
-        assert_eq!(witnesses.0.get(&4).map(Vec::len), Some(MAX_LIVES));
+        assert_eq!(witnesses.by_thread.get(&4).map(Vec::len), Some(MAX_LIVES));
         assert_eq!(
-            (witnesses.0.len(), witnesses.0.get(&0)),
+            (witnesses.by_thread.len(), witnesses.by_thread.get(&0)),
             (MAX_THREADS, None)
         );
     }
