@@ -474,11 +474,15 @@ impl DirectoryBuilder {
         if !has_processes && !witnesses.has_stacks() {
             return;
         }
+        // Headers of providers name processes of which the trace may say nothing else.
+        let names_processes = witnesses.has_stacks();
         for (tid, lives) in witnesses.lives() {
             let before = self.threads.instances().len();
             self.threads.derive(tid, &lives);
-            let derived = self.threads.instances().iter().skip(before);
-            self.mentioned.extend(derived.map(|thread| thread.pid));
+            if names_processes {
+                let derived = self.threads.instances().iter().skip(before);
+                self.mentioned.extend(derived.map(|thread| thread.pid));
+            }
         }
     }
 
