@@ -214,7 +214,7 @@ impl Question for AlpcRequest {
         },
         Example {
             words: "--by sender --process explorer slow.etl",
-            answer: "whom Explorer called",
+            answer: "services called by Explorer",
         },
     ];
 
