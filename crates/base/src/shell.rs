@@ -44,20 +44,20 @@ pub fn quoted_pattern(pattern: &str) -> String {
 /// Quotes words as [`quoted_pattern`] does and joins them with blanks.
 #[must_use]
 pub fn joined_patterns<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
-    let quoted: Vec<String> = words
-        .into_iter()
-        .map(|word| quoted_pattern(word.as_ref()))
-        .collect();
-    quoted.join(" ")
+    joined_by(quoted_pattern, words)
 }
 
 /// Quotes words and joins them with blanks.
 #[must_use]
 pub fn joined<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
-    let quoted: Vec<String> = words
-        .into_iter()
-        .map(|word| quoted(word.as_ref()))
-        .collect();
+    joined_by(quoted, words)
+}
+
+fn joined_by<W: AsRef<str>>(
+    quote: fn(&str) -> String,
+    words: impl IntoIterator<Item = W>,
+) -> String {
+    let quoted: Vec<String> = words.into_iter().map(|word| quote(word.as_ref())).collect();
     quoted.join(" ")
 }
 

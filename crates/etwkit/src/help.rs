@@ -154,7 +154,7 @@ const OTHERS: &[(&str, &[&str])] = &[
 const WIDTH: usize = 100;
 
 /// Lists the commands below a command in groups.
-pub(crate) fn in_groups(mut command: Command, groups: Groups) -> Command {
+pub(crate) fn in_groups(command: Command, groups: Groups) -> Command {
     let mut list = String::new();
     for (title, names) in groups {
         let _ = writeln!(list, "{title}:");
@@ -168,10 +168,9 @@ pub(crate) fn in_groups(mut command: Command, groups: Groups) -> Command {
         }
         list.push('\n');
     }
-    command = command.help_template(format!(
+    command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
-    ));
-    command
+    ))
 }
 
 /// Returns the short help that a command line asks for; `None` if it asks for another one, or if

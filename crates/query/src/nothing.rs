@@ -102,12 +102,13 @@ fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
     let all: Vec<ProcessName> = ask(session, &sql)?;
     // A matching process means that another option left nothing: then this one explains nothing.
-    let wanted = ProcessFilter::parse(filter);
     let pid = |row: &ProcessName| row.pid.and_then(|pid| i32::try_from(pid).ok());
-    if all
-        .iter()
-        .any(|row| wanted.matches(row.name.as_deref(), pid(row)))
-    {
+    let is_process = |filter: &str| {
+        let wanted = ProcessFilter::parse(filter);
+        all.iter()
+            .any(|row| wanted.matches(row.name.as_deref(), pid(row)))
+    };
+    if is_process(filter) {
         return Ok(None);
     }
     let called = |row: &ProcessName| match (&row.name, row.pid) {
@@ -116,11 +117,6 @@ fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     };
     let names: Vec<String> = all.iter().filter_map(called).collect();
     let message = none_fits(("process", "processes"), filter, &names, all.len());
-    let is_process = |name: &str| {
-        let wanted = ProcessFilter::parse(name);
-        all.iter()
-            .any(|row| wanted.matches(row.name.as_deref(), pid(row)))
-    };
     Ok(Some(match name_and_arguments(filter) {
         Some((name, arguments)) if is_process(name) => {
             let name = shell::quoted_pattern(name);

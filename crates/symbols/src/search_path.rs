@@ -380,7 +380,7 @@ impl Parser<'_> {
             matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
         // On other systems this text would be a relative path that does not exist.
         if !is_windows && (has_drive || text.contains('\\')) {
-            return Err("a path of Windows, which this system has not".to_owned());
+            return Err("a Windows path, which this system cannot use".to_owned());
         }
         Ok(Path::new(text).to_owned())
     }
@@ -742,7 +742,7 @@ mod tests {
         } else {
             ""
         };
-        format!("{text}: skipped: a path of Windows, which this system has not{instead}")
+        format!("{text}: skipped: a Windows path, which this system cannot use{instead}")
     }
 
     #[test]

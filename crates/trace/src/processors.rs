@@ -54,8 +54,8 @@ impl Processors {
                 format!(", the configuration of the machine {config}")
             };
             format!(
-                "the trace header counts {header} processors{config}, and events name {seen}: there \
-                 are taken to be {}",
+                "the trace header counts {header} processors{config}, and events name {seen}: {} are \
+                 assumed",
                 self.count()
             )
         })
@@ -79,10 +79,9 @@ mod tests {
         assert_eq!(told(8, 8, 2), (8, None));
         assert_eq!(told(8, 0, 8), (8, None));
         let text = "the trace header counts 2 processors, the configuration of the machine 4, and \
-                    events name 4: there are taken to be 4";
+                    events name 4: 4 are assumed";
         assert_eq!(told(2, 4, 4), (4, Some(text.to_owned())));
-        let text =
-            "the trace header counts 2 processors, and events name 4: there are taken to be 4";
+        let text = "the trace header counts 2 processors, and events name 4: 4 are assumed";
         assert_eq!(told(2, 0, 4), (4, Some(text.to_owned())));
         assert!(told(4, 8, 4).1.is_some());
     }

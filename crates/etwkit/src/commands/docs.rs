@@ -157,7 +157,7 @@ fn with_html(name: &str) -> String {
     format!("{}.html", name.trim_end_matches(".md"))
 }
 
-/// Writes all pages and pictures, and an index for the search.
+/// Writes all pages and pictures, their style, and an index for the search.
 fn write_site(folder: &Path) -> std::io::Result<()> {
     for (name, bytes) in PICTURES {
         write(&folder.join(name), bytes)?;
@@ -173,6 +173,7 @@ fn write_site(folder: &Path) -> std::io::Result<()> {
             "text": text,
         }));
     }
+    write(&folder.join("style.css"), STYLE.as_bytes())?;
     let index = serde_json::Value::from(index);
     let script = format!("const PAGES = {index};\n{SEARCH}");
     write(&folder.join("search.js"), script.as_bytes())
@@ -222,7 +223,7 @@ fn page(name: &str, text: &str, entries: &[Entry<'_>]) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title} · etwkit</title>\n<style>{STYLE}</style>\n\
+         <title>{title} · etwkit</title>\n<link rel=\"stylesheet\" href=\"{up}style.css\">\n\
          <nav data-up=\"{up}\"><input type=\"search\" placeholder=\"Search\" aria-label=\"Search\">\n\
          <div id=\"found\"></div>\n<div id=\"contents\">{contents}</div></nav>\n\
          <main>\n{body}</main>\n<script src=\"{up}search.js\"></script>\n</html>\n"

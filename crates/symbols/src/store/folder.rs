@@ -194,7 +194,7 @@ fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf,
     };
     if !cfg!(windows) && (path.contains('\\') || path.get(1..2) == Some(":")) {
         return Err(Error::Unsupported(
-            "it points to a path of Windows, which this system has not",
+            "it points to a Windows path, which this system cannot use",
         ));
     }
     let path = store.join(path);

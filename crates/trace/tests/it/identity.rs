@@ -207,7 +207,7 @@ fn all_processors_count_that_any_part_of_the_trace_knows() {
     let file = trace.finish();
     let (_, imported) = rows(vec![file.clone()]);
     assert_eq!(imported.trace.processors, 4);
-    let told = "the trace header counts 2 processors, and events name 4: there are taken to be 4";
+    let told = "the trace header counts 2 processors, and events name 4: 4 are assumed";
     assert_eq!(message(&imported, "processors_disagree"), Some(told));
     let info = info(vec![file]);
     assert_eq!(info.machine.unwrap().processors, 4);

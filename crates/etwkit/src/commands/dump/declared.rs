@@ -2,9 +2,10 @@
 //! CSV.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use anyhow::bail;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
 use etwkit_query::Session;
@@ -27,6 +28,16 @@ use crate::printer::Printer;
 
 /// The option of one list over all extracts.
 const MERGE: &str = "merge";
+
+/// Names of the arguments that all questions have.
+// The program knows all questions whenever it starts, so this is computed once and not for each.
+static COMMON: LazyLock<Vec<Id>> = LazyLock::new(|| {
+    let common = Common::augment_args(Command::new(""));
+    common
+        .get_arguments()
+        .map(|arg| arg.get_id().clone())
+        .collect()
+});
 
 /// Number of extracts that are searched for similar names. Each of them is opened for that.
 const LOOKED_INTO: usize = 16;
@@ -87,12 +98,7 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
     // All dumps have the options that choose tests. A question to names of recordings declares them
     // itself, and clap panics over an option that a command has twice.
-    let common = Common::augment_args(Command::new(""));
-    let is_new = |option: &&Opt| {
-        common
-            .get_arguments()
-            .all(|arg| arg.get_id() != option.name)
-    };
+    let is_new = |option: &&Opt| COMMON.iter().all(|arg| arg != option.name);
     let all: Vec<Arg> = options
         .iter()
         .filter(is_new)
