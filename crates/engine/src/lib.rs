@@ -69,4 +69,4 @@ pub use rules::{DiskFiles, read_rules};
 pub use same_trace::SameTrace;
 pub use settings::Settings;
 pub use stored::{Cleared, Stored, StoredKind, StoredQuery};
-pub use tags::tag_sets;
+pub use tags::{tag_sets, tag_warnings};

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use etwkit_extract::Described;
 use etwkit_query::question::{Answer, AnyQuestion, AnyRequest, Descriptions, Tagging};
 
-use crate::{Asked, Asking, DiskFiles, Engine, Error, Naming, Result, ask_names, tag_sets};
+use crate::{
+    Asked, Asking, DiskFiles, Engine, Error, Naming, Result, ask_names, tag_sets, tag_warnings,
+};
 
 /// Returns all declared questions.
 pub fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
@@ -65,7 +67,9 @@ impl Engine {
             Tagging::None => Ok(()),
             Tagging::Derived(files) => self.tag_extracts(asking, &paths(files), extracts, notes),
             Tagging::Function(files) => {
-                asking.tags = tag_sets(&paths(files))?.into();
+                let sets = tag_sets(&paths(files))?;
+                notes.extend(tag_warnings(&sets));
+                asking.tags = sets.into();
                 Ok(())
             }
         }

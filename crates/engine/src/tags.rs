@@ -27,6 +27,11 @@ pub fn tag_sets(files: &[PathBuf]) -> Result<Vec<TagSet>> {
     Ok(sets)
 }
 
+/// Returns what could not be followed in the files of sets.
+pub fn tag_warnings(sets: &[TagSet]) -> impl Iterator<Item = String> {
+    sets.iter().flat_map(|set| set.warnings().lines())
+}
+
 impl Engine {
     /// Makes sure that extracts have sums by the tags of these files, if any are named.
     ///
@@ -44,6 +49,7 @@ impl Engine {
         }
         // Before the first extract is changed: an error in a file leaves all of them as they were.
         let sets = tag_sets(files)?;
+        notes.extend(tag_warnings(&sets));
         for path in extracts {
             let path = self.extract_of(asking, path, notes)?;
             let extract = Extract::open(&path)?;

@@ -108,8 +108,11 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
     }
     let (start, mut progress) = (Instant::now(), extraction.progress(&traces));
     for command in extraction.commands(&traces)? {
+        let args = extract_args(&command)?;
+        let sets = args.tags.sets(printer)?;
         let exit = run_reporting(
-            &extract_args(&command)?,
+            &args,
+            &sets,
             &mut |Done {
                       trace,
                       target,

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use etwkit_engine::tag_sets;
+use etwkit_engine::{tag_sets, tag_warnings};
 use etwkit_query::question::Tagging;
 use etwkit_trace::tags::TagSet;
+
+use crate::printer::Printer;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
@@ -26,8 +28,11 @@ impl TagArgs {
         Tagging::names(&self.files)
     }
 
-    /// Returns the built-in set, and one for each file, which has its name.
-    pub(crate) fn sets(&self) -> anyhow::Result<Vec<TagSet>> {
-        Ok(tag_sets(&self.files)?)
+    /// Returns the built-in set, and one for each file, which has its name. What could not be
+    /// followed in the files becomes notes.
+    pub(crate) fn sets(&self, printer: &mut Printer<'_>) -> anyhow::Result<Vec<TagSet>> {
+        let sets = tag_sets(&self.files)?;
+        tag_warnings(&sets).for_each(|warning| printer.note(&warning));
+        Ok(sets)
     }
 }

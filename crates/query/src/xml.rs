@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use etwkit_trace::xml::{Node, Nodes, Text};
+pub use etwkit_trace::xml::{Warning, Warnings, clipped};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
@@ -9,6 +11,13 @@ use quick_xml::{Reader, XmlVersion};
 const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 20_000;
+
+/// Elements that are read of a file in which not all have to be followed. Generated ones have some
+/// ten thousand.
+const MAX_READ: usize = 200_000;
+
+/// Bytes of a name or value that is read.
+const MAX_VALUE: usize = 64 << 10;
 
 /// A problem in a file, and its position. Names and values of the file appear in it unchanged and
 /// have to be escaped for a terminal.
@@ -38,11 +47,22 @@ impl FileError {
         found: &str,
         hint: &'static str,
     ) -> Self {
+        Self::at_place((file, line, 1), expected, found, hint)
+    }
+
+    /// Creates an error at a line and a character of a file.
+    #[must_use]
+    pub fn at_place(
+        (file, line, column): (&str, usize, usize),
+        expected: &str,
+        found: &str,
+        hint: &'static str,
+    ) -> Self {
         let (expected, found) = (expected.to_owned(), found.to_owned());
         Self {
             file: file.to_owned(),
             line,
-            column: 1,
+            column,
             expected,
             found,
             hint,
@@ -104,6 +124,95 @@ impl<'s> Source<'s> {
         };
         let document = source.parse()?;
         Ok((source, document))
+    }
+
+    /// Reads as much of a file as can be read: faults of the syntax, and what is beyond the limits,
+    /// are warnings.
+    ///
+    /// # Errors
+    /// It is not text, or too large.
+    pub fn read_all(
+        file: &'s str,
+        bytes: &'s [u8],
+        hint: &'static str,
+    ) -> Result<(Self, Element, Warnings)> {
+        let text = (bytes.len() <= MAX_BYTES).then(|| Text::decode(bytes));
+        let Some(Text { text, doubts }) = text.flatten() else {
+            let text = Cow::Borrowed("");
+            let source = Source { file, text, hint };
+            let expected = "text in UTF-8 or UTF-16, at most 16 MiB";
+            return Err(source.error(0, expected, format!("{} bytes", bytes.len())));
+        };
+        let source = Self { file, text, hint };
+        let mut warnings = Warnings::default();
+        for doubt in doubts {
+            source.warn(&mut warnings, 0, doubt);
+        }
+        let document = source.parse_all(&mut warnings);
+        Ok((source, document, warnings))
+    }
+
+    /// Adds a warning about a byte of the file.
+    pub fn warn(&self, warnings: &mut Warnings, at: usize, text: impl Into<String>) {
+        warnings.add(self.file, &self.text, at, || text.into());
+    }
+
+    /// Parses the tree of the file as far as it goes.
+    fn parse_all(&self, warnings: &mut Warnings) -> Element {
+        let mut nodes = Nodes::new(self.file, &self.text);
+        let mut open = vec![Element::default()];
+        // Elements in each other that are left out.
+        let (mut skipped, mut elements) = (0_usize, 0_usize);
+        while let Some(node) = nodes.next(warnings) {
+            match node {
+                Node::Close if skipped > 0 => skipped -= 1,
+                Node::Close => close(&mut open),
+                Node::Open(_) if skipped > 0 => skipped += 1,
+                Node::Open(start) => {
+                    elements += 1;
+                    if elements > MAX_READ || open.len() > MAX_DEPTH {
+                        let limits = format!("{MAX_READ} elements, and {MAX_DEPTH} in each other");
+                        self.warn(
+                            warnings,
+                            start.at,
+                            format!("left out: at most {limits}, are read"),
+                        );
+                        skipped = 1;
+                        continue;
+                    }
+                    let mut attributes = Vec::with_capacity(start.all.len());
+                    for (name, value) in start.all {
+                        if name.len() + value.len() > MAX_VALUE {
+                            let found = name.len() + value.len();
+                            let text = format!(
+                                "an attribute of {found} bytes is left out: at most {MAX_VALUE} are read"
+                            );
+                            self.warn(warnings, start.at, text);
+                            continue;
+                        }
+                        attributes.push((name.to_owned(), value.into_owned()));
+                    }
+                    open.push(Element {
+                        name: start.name.to_owned(),
+                        attributes,
+                        at: start.at,
+                        ..Element::default()
+                    });
+                }
+                Node::Text(text) if skipped == 0 => {
+                    let room = open
+                        .last()
+                        .map_or(0, |last| MAX_VALUE.saturating_sub(last.content.len()));
+                    add(
+                        &mut open,
+                        text.get(..room.min(text.len())).unwrap_or_default(),
+                    );
+                }
+                Node::Text(_) => {}
+            }
+        }
+        // Each element that was opened was closed.
+        open.swap_remove(0)
     }
 
     /// Creates an error at a byte of the file.
@@ -302,6 +411,19 @@ impl Element {
     /// Returns its children of that name.
     pub fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Element> {
         self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// Spells the names of it and of what is in it as `names` do: files have them in any case.
+    pub fn spell(&mut self, names: &[&str]) {
+        if let Some(known) = names
+            .iter()
+            .find(|known| known.eq_ignore_ascii_case(&self.name))
+        {
+            (*known).clone_into(&mut self.name);
+        }
+        self.children
+            .iter_mut()
+            .for_each(|child| child.spell(names));
     }
 }
 

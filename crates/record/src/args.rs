@@ -33,6 +33,9 @@ pub enum RecordCommand {
     Status,
     /// List the profiles, with what their recordings answer
     Profiles(ProfilesArgs),
+    /// Show what the profiles of a file (.wprp) record, what that answers, and what is wrong with it
+    #[command(arg_required_else_help = true)]
+    Check(CheckArgs),
     /// List the counters of the processor
     Counters,
     /// Put a mark with a text into the recording
@@ -251,6 +254,17 @@ pub struct ProfilesArgs {
     /// Write the file that has them all, etwkit.wprp, into this folder
     #[arg(long, value_name = "FOLDER")]
     pub write: Option<PathBuf>,
+}
+
+/// Files of recording profiles.
+#[derive(Debug, Clone, Args)]
+pub struct CheckArgs {
+    /// Files of recording profiles (.wprp), whoever wrote them
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Only the profiles of this name
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
 }
 
 /// A line of another program.

@@ -15,7 +15,7 @@ use crate::listen;
 use crate::profiles::{self, ELSEWHERE, FILE_NAME, PROFILES, Profile, WPRP};
 use crate::recording::Machine;
 use crate::step::Step;
-use crate::{pictures, rotate, script, steps};
+use crate::{pictures, rotate, script, steps, wprp};
 
 /// Runs the command on a machine and prints its result.
 ///
@@ -26,6 +26,7 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
     let is_here = machine.is_windows && !args.script;
     match &args.command {
         RecordCommand::Profiles(args) => return list(args, lines),
+        RecordCommand::Check(args) => return wprp::show(args, lines),
         RecordCommand::Start(args) if is_here && args.rotate.is_some() => {
             return rotate::rotate(args, machine, lines);
         }

@@ -24,10 +24,11 @@ mod script;
 mod step;
 mod steps;
 mod watch;
+pub mod wprp;
 
 pub use args::{
-    BootArgs, LineArgs, ListenArgs, MarkArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs,
-    StopArgs,
+    BootArgs, CheckArgs, LineArgs, ListenArgs, MarkArgs, ProfilesArgs, RecordArgs, RecordCommand,
+    StartArgs, StopArgs,
 };
 pub use command::run;
 pub use each_run::EachRun;

@@ -13,6 +13,7 @@
 //! - [`tags`]: stack tags, names for the activity in stacks
 //! - [`sink`]: the receiver of rows
 //! - [`counts`], [`summary`]: the contents of a trace
+//! - [`xml`]: files of rules that people have
 //! - [`report`]: the same as typed values, for printing and serializing
 //!
 //! This crate does not depend on files or SQL.
@@ -52,3 +53,4 @@ pub mod table;
 pub mod tags;
 pub mod topics;
 pub mod tracker;
+pub mod xml;

@@ -17,7 +17,7 @@ use etwkit_terminal::errors::advised;
 use serde_json::json;
 
 use crate::args::{LineArgs, ProfileArgs};
-use crate::catalog::Graph;
+use crate::catalog::{self, Graph};
 use crate::front::{Emitted, Front};
 use crate::line::{Does, ExporterLine, OPTIONS};
 use crate::names::Names;
@@ -184,6 +184,7 @@ impl Job {
         if self.json {
             front.emit(Emitted::JsonStart("export"))?;
         }
+        self.note_regions(front)?;
         let (mut done, mut given) = (Done::default(), BTreeMap::new());
         for trace in &traces {
             // One session for all parts and tables of a trace: opening it may have extracted the
@@ -221,6 +222,15 @@ impl Job {
                 "docs/wpaexporter.md lists the graphs and columns that can",
             )),
         }
+    }
+
+    /// Tells what could not be followed in the file of regions.
+    fn note_regions(&self, front: &mut dyn Front) -> Result<()> {
+        let manifest = self.regions.as_ref().and_then(|file| file.content.as_ref());
+        let lines = manifest.map_or_else(Vec::new, |manifest| manifest.warnings().lines());
+        lines
+            .iter()
+            .try_for_each(|line| front.emit(Emitted::Note(line)))
     }
 
     /// Writes one table and reports the outcome.
@@ -273,6 +283,13 @@ impl Job {
                 .filter(|shown| shown.is_visible)
                 .map(|shown| shown.name.as_str())
                 .collect();
+            if let Some(known) = catalog::other(guid) {
+                return Err(format!(
+                    "graph {} is not modelled: extracts have no rows for it, also if the trace has \
+                     its events; {} records it",
+                    known.name, known.recorded_by
+                ));
+            }
             return Err(format!(
                 "graph {guid} is not known here; its columns: {}",
                 names.join(", ")

@@ -1,6 +1,10 @@
 //! Definitions in a file of regions.
 
+use std::hash::{Hash, Hasher};
+
 use etwkit_base::index::{Idx, IndexVec};
+use etwkit_query::xml::Warnings;
+use regex::{Regex, RegexBuilder};
 
 /// The regions of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,6 +13,10 @@ pub struct Manifest {
     pub(super) regions: IndexVec<Region>,
     /// Events with which regions start and end.
     pub(super) events: IndexVec<EventPattern>,
+    /// Regions in the order of their GUIDs.
+    pub(super) by_guid: Vec<Idx<Region>>,
+    /// What could not be followed in the file.
+    pub(super) warnings: Warnings,
 }
 
 /// A region.
@@ -59,7 +67,7 @@ pub(super) enum Side {
 }
 
 /// An event.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct EventPattern {
     /// GUID in lower case, without braces.
     pub(super) provider: String,
@@ -68,8 +76,79 @@ pub(super) struct EventPattern {
     pub(super) opcode: Option<i32>,
     /// Name, for events without an id.
     pub(super) name: Option<String>,
-    /// Field, value, and true if the field must equal the value; otherwise it must not contain it.
-    pub(super) payload: Vec<(String, String, bool)>,
+    /// What its fields must be.
+    pub(super) payload: Vec<Condition>,
+}
+
+/// A condition on a field.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Condition {
+    pub(super) field: String,
+    pub(super) test: Test,
+    /// True if a value must not pass the test; a field that is missing passes none.
+    pub(super) is_not: bool,
+}
+
+/// A test of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Test {
+    /// It is this text or number.
+    Equals(String),
+    /// It contains this text.
+    Contains(String),
+    /// Some part of it fits a regular expression.
+    Fits(Expression),
+}
+
+/// A regular expression. Its time grows with the text alone, whatever the expression is.
+#[derive(Debug, Clone)]
+pub(super) struct Expression(Regex);
+
+/// Bytes that an expression may need when it is compiled.
+const MAX_EXPRESSION: usize = 1 << 20;
+
+impl Expression {
+    /// Compiles an expression; the error says why it cannot be.
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        let expression = RegexBuilder::new(text)
+            .size_limit(MAX_EXPRESSION)
+            .dfa_size_limit(MAX_EXPRESSION)
+            .build();
+        expression.map(Self).map_err(|error| match error {
+            regex::Error::CompiledTooBig(most) => format!("it needs more than {most} bytes"),
+            // The last line has the reason; those before it show the place.
+            other => {
+                let text = other.to_string();
+                text.lines()
+                    .last()
+                    .unwrap_or("")
+                    .trim_start_matches("error: ")
+                    .to_owned()
+            }
+        })
+    }
+
+    pub(super) fn fits(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Expression {}
+
+impl Hash for Expression {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text().hash(state);
+    }
 }
 
 /// The values that two ends share.
@@ -130,7 +209,15 @@ pub(super) enum Naming {
 impl Manifest {
     /// The region with a GUID.
     pub(super) fn place(&self, guid: &str) -> Option<Idx<Region>> {
-        self.regions.find(|region| region.guid == guid)
+        let guid_of = |place: &Idx<Region>| self.regions[*place].guid.as_str();
+        let found = self.by_guid.binary_search_by_key(&guid, guid_of).ok()?;
+        self.by_guid.get(found).copied()
+    }
+
+    /// What could not be followed in the file.
+    #[must_use]
+    pub const fn warnings(&self) -> &Warnings {
+        &self.warnings
     }
 
     /// Providers of its events.

@@ -9,11 +9,15 @@ use etwkit_query::dump::sql::quoted;
 use etwkit_query::dump::{Error, ask};
 use serde_json::{Map, Value};
 
-use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same};
+use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same, Test};
 use crate::Result;
 
 /// Maximum number of events that are held.
 const MAX_EVENTS: usize = 10_000_000;
+
+/// Maximum number of events that are conditions of their own: a query is a tree, and each condition
+/// makes it deeper.
+const MAX_CONDITIONS: usize = 100;
 
 /// Class and type of the marks of the kernel logger, which have a separate table.
 const MARKS: (&str, i64) = ("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 34);
@@ -89,14 +93,12 @@ impl Events {
             fits: IndexVec::filled(Vec::new(), &manifest.events),
             wanted: wanted(manifest),
         };
-        // Patterns are looked up by provider: a file may have hundreds of them, and a trace millions of
-        // events.
-        let mut by_provider: HashMap<&str, Vec<Idx<EventPattern>>> = HashMap::new();
+        // Patterns are looked up by provider and id: a file may have thousands of them, and a trace
+        // millions of events.
+        let mut patterns: HashMap<(&str, Option<i64>), Vec<Idx<EventPattern>>> = HashMap::new();
         for (place, pattern) in manifest.events.enumerate() {
-            by_provider
-                .entry(&pattern.provider)
-                .or_default()
-                .push(place);
+            let key = (pattern.provider.as_str(), pattern.id.map(i64::from));
+            patterns.entry(key).or_default().push(place);
         }
         let mut rows: Vec<EventRow> = ask(session, &sql(manifest))?;
         if rows.len() > MAX_EVENTS {
@@ -113,10 +115,13 @@ impl Events {
         rows.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut texts = Texts::default();
         for row in rows {
-            let Some(places) = by_provider.get(row.provider_guid.as_str()) else {
-                continue;
-            };
-            events.take(row, places, manifest, &mut texts);
+            let of_id = |id| patterns.get(&(row.provider_guid.as_str(), id));
+            let places = [of_id(Some(row.event_id)), of_id(None)];
+            let places: Vec<Idx<EventPattern>> =
+                places.into_iter().flatten().flatten().copied().collect();
+            if !places.is_empty() {
+                events.take(row, &places, manifest, &mut texts);
+            }
         }
         Ok(events)
     }
@@ -226,6 +231,8 @@ pub(super) fn sql(manifest: &Manifest) -> String {
     conditions.dedup();
     let conditions = if conditions.is_empty() {
         "FALSE".to_owned()
+    } else if conditions.len() > MAX_CONDITIONS {
+        any_of(manifest)
     } else {
         conditions.join("\n   OR ")
     };
@@ -257,6 +264,26 @@ LEFT JOIN process p ON p.process_key = e.process_key
 LEFT JOIN thread t ON t.thread_key = e.thread_key
 WHERE {conditions}"
     )
+}
+
+/// Returns one condition that all events of a file pass, and others of the same providers too:
+/// those are sorted out when the rows are read.
+fn any_of(manifest: &Manifest) -> String {
+    let list = |mut values: Vec<String>| {
+        values.sort();
+        values.dedup();
+        values.join(", ")
+    };
+    let events = &manifest.events;
+    let providers = list(events.iter().map(|event| quoted(&event.provider)).collect());
+    let ids: Option<Vec<String>> = events
+        .iter()
+        .map(|event| event.id.map(|id| id.to_string()))
+        .collect();
+    let of_id = ids.map_or_else(String::new, |ids| {
+        format!(" AND e.event_id IN ({})", list(ids))
+    });
+    format!("e.provider_guid IN ({providers}){of_id}")
 }
 
 /// Returns SQL that converts a column to the inside of a JSON string. JSON does not allow raw
@@ -316,19 +343,19 @@ fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> 
             .name
             .as_ref()
             .is_none_or(|name| row.name.as_ref() == Some(name))
-        && pattern
-            .payload
-            .iter()
-            .all(|(field, wanted, equal)| match value(fields, field) {
-                Some(found) if *equal => is_equal(found, wanted),
-                // A field that the event does not have contains nothing.
-                found => {
-                    !equal
-                        && found
-                            .and_then(text)
-                            .is_none_or(|text| !text.contains(wanted.as_str()))
-                }
-            })
+        && pattern.payload.iter().all(|condition| {
+            let found = value(fields, &condition.field);
+            // A field that is missing passes no test.
+            found.is_some_and(|found| passes(found, &condition.test)) != condition.is_not
+        })
+}
+
+fn passes(found: &Value, test: &Test) -> bool {
+    match test {
+        Test::Equals(wanted) => is_equal(found, wanted),
+        Test::Contains(part) => text(found).is_some_and(|text| text.contains(part.as_str())),
+        Test::Fits(expression) => text(found).is_some_and(|text| expression.fits(&text)),
+    }
 }
 
 /// Returns the value of a field; `a.b` is the member `b` of the struct `a`.

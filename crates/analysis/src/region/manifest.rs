@@ -1,12 +1,16 @@
 //! Reads a file of regions.
+//!
+//! What cannot be followed is a warning. A region whose start, end or conditions cannot be followed
+//! is left out, since it would have other instances than the file says; the others are used.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use etwkit_base::index::{Idx, IndexVec};
-use etwkit_query::xml::{Element, Source};
+use etwkit_query::xml::{Element, Source, Warning, Warnings, clipped};
 
 use super::definition::{
-    Endpoint, EventPattern, Filter, Manifest, Naming, Region, Same, Side, Trigger, When,
+    Condition, Endpoint, EventPattern, Expression, Filter, Manifest, Naming, Region, Same, Side,
+    Test, Trigger, When,
 };
 
 use super::ManifestError;
@@ -15,49 +19,157 @@ use super::ManifestError;
 const HINT: &str = "a file of regions is XML: <InstrumentationManifest><Instrumentation><Regions><RegionRoot …> around <Region Guid=\"…\" Name=\"…\"> with \
      <Start> and <Stop>, as docs/regions.md shows";
 
+/// Elements of a file, as they are spelled.
+const ELEMENTS: &[&str] = &[
+    "InstrumentationManifest",
+    "Instrumentation",
+    "Regions",
+    "RegionRoot",
+    "Region",
+    "Start",
+    "Stop",
+    "Match",
+    "Filter",
+    "Naming",
+    "Metadata",
+    "Event",
+    "Duration",
+    "PayloadIdentifier",
+    "Parent",
+    "SelfNest",
+    "Payload",
+    "PayloadBased",
+    "RegionBased",
+];
+
+/// Different regular expressions of a file: each can need a megabyte.
+const MAX_EXPRESSIONS: usize = 500;
+
 type Result<T> = std::result::Result<T, ManifestError>;
 
 impl Manifest {
-    /// Reads a file.
+    /// Reads a file. What cannot be followed is left out, and [`Manifest::warnings`] tells it.
     ///
     /// # Errors
-    /// The file is not XML, or has elements that regions do not have or that are not supported.
+    /// The file is no text, or has no region that can be used.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
-        let (source, document) = Source::read(file, bytes, HINT)?;
+        let (source, mut document, warnings) = Source::read_all(file, bytes, HINT)?;
+        document.spell(ELEMENTS);
         let mut reader = Reader {
             source,
-            manifest: Self {
-                regions: IndexVec::new(),
-                events: IndexVec::new(),
-            },
+            warnings,
+            regions: IndexVec::new(),
+            events: Interned::default(),
+            expressions: HashMap::new(),
         };
-        let regions = reader.regions(&document)?;
-        for root in &regions.children {
-            reader.region(root, None)?;
+        reader.roots(&document);
+        reader.finish(&document)
+    }
+}
+
+/// Events, each once.
+#[derive(Default)]
+struct Interned {
+    all: IndexVec<EventPattern>,
+    places: HashMap<EventPattern, Idx<EventPattern>>,
+}
+
+impl Interned {
+    fn place(&mut self, pattern: EventPattern) -> Idx<EventPattern> {
+        if let Some(place) = self.places.get(&pattern) {
+            return *place;
         }
-        reader.check()?;
-        Ok(reader.manifest)
+        let place = self.all.push(pattern.clone());
+        self.places.insert(pattern, place);
+        place
     }
 }
 
 struct Reader<'s> {
     source: Source<'s>,
-    manifest: Manifest,
+    warnings: Warnings,
+    regions: IndexVec<Region>,
+    events: Interned,
+    expressions: HashMap<String, Expression>,
 }
 
 impl Reader<'_> {
-    /// Returns the element around all regions.
-    fn regions<'e>(&self, document: &'e Element) -> Result<&'e Element> {
-        let mut element = document;
-        for name in ["InstrumentationManifest", "Instrumentation", "Regions"] {
-            element = self.source.inner(element, name)?;
+    fn warn(&mut self, at: usize, text: impl Into<String>) {
+        self.source.warn(&mut self.warnings, at, text);
+    }
+
+    /// Turns an error into a warning that says what becomes of it.
+    fn excuse(&mut self, error: ManifestError, outcome: &str) {
+        let text = format!(
+            "expected {}, found {}: {outcome}",
+            error.expected, error.found
+        );
+        self.warnings.push(Warning {
+            file: error.file,
+            line: error.line,
+            column: error.column,
+            text,
+        });
+    }
+
+    /// Warns of attributes and elements that an element cannot have.
+    fn check(&mut self, element: &Element, attributes: &[&str], children: &[&str]) {
+        for (name, _) in &element.attributes {
+            if !attributes
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(name))
+            {
+                let text = format!(
+                    "{} of <{}> is unknown and has no effect",
+                    clipped(name),
+                    element.name
+                );
+                self.warn(element.at, text);
+            }
         }
-        self.source.check(element, &[], &["RegionRoot"])?;
-        Ok(element)
+        for child in &element.children {
+            if !children.contains(&child.name.as_str()) {
+                let text = format!(
+                    "<{}> in <{}> is unknown and has no effect",
+                    clipped(&child.name),
+                    element.name
+                );
+                self.warn(child.at, text);
+            }
+        }
+    }
+
+    /// Reads the regions that are in no other one.
+    fn roots(&mut self, element: &Element) {
+        for child in &element.children {
+            match child.name.as_str() {
+                "RegionRoot" | "Region" => self.region(child, None),
+                "InstrumentationManifest" | "Instrumentation" | "Regions" => self.roots(child),
+                other => {
+                    let text = format!(
+                        "<{}> is unknown: it is left out, with all in it",
+                        clipped(other)
+                    );
+                    // Manifests of events have regions beside other parts.
+                    let is_part = [
+                        "events",
+                        "counters",
+                        "resources",
+                        "localization",
+                        "metadata",
+                    ]
+                    .iter()
+                    .any(|known| known.eq_ignore_ascii_case(other));
+                    if !is_part {
+                        self.warn(child.at, text);
+                    }
+                }
+            }
+        }
     }
 
     /// A region and what lies in it.
-    fn region(&mut self, element: &Element, parent: Option<Idx<Region>>) -> Result<()> {
+    fn region(&mut self, element: &Element, parent: Option<Idx<Region>>) {
         let children: &[&str] = if element.name == "RegionRoot" {
             &["Region", "Metadata"]
         } else {
@@ -65,48 +177,97 @@ impl Reader<'_> {
                 "Region", "Start", "Stop", "Match", "Filter", "Naming", "Metadata",
             ]
         };
-        self.source
-            .check(element, &["Guid", "Name", "FriendlyName"], children)?;
-        let (of_events, of_parent, self_nest) = self.matching(element)?;
-        let region = Region {
-            guid: plain_guid(self.source.required(element, "Guid")?),
-            name: self.source.required(element, "Name")?.to_owned(),
-            friendly_name: element.attribute("FriendlyName").map(str::to_owned),
-            parent,
-            ends: self.ends(element)?,
-            of_events,
-            of_parent,
-            self_nest,
-            filters: element
-                .all("Filter")
-                .map(|filter| self.filter(filter))
-                .collect::<Result<_>>()?,
-            naming: self.naming(element)?,
-            metadata: metadata(element),
-            at: element.at,
-        };
-        let place = self.manifest.regions.push(region);
-        element
-            .all("Region")
-            .try_for_each(|child| self.region(child, Some(place)))
-    }
-
-    /// Returns the one child of that name, if there is one.
-    fn only<'e>(&self, element: &'e Element, name: &'e str) -> Result<Option<&'e Element>> {
-        let mut all = element.all(name);
-        let first = all.next();
-        match all.next() {
-            Some(second) => {
-                Err(self
-                    .source
-                    .error(second.at, &format!("one <{name}>"), "a second one"))
+        self.check(element, &["Guid", "Name", "FriendlyName"], children);
+        let parent = match self.definition(element, parent) {
+            Ok(region) => Some(self.regions.push(region)),
+            Err(error) => {
+                let name = element.attribute("Name").unwrap_or("without a Name");
+                self.excuse(
+                    error,
+                    &format!("the region {:?} is left out", clipped(name)),
+                );
+                parent
             }
-            None => Ok(first),
+        };
+        for child in element.all("Region") {
+            self.region(child, parent);
         }
     }
 
+    fn definition(&mut self, element: &Element, parent: Option<Idx<Region>>) -> Result<Region> {
+        let (of_events, of_parent, self_nest) = self.matching(element)?;
+        let guid = element.attribute("Guid").map(plain_guid);
+        let named = element
+            .attribute("Name")
+            .or_else(|| element.attribute("FriendlyName"));
+        let (guid, name) = match (guid, named) {
+            (Some(guid), Some(name)) => (guid, name.to_owned()),
+            (None, Some(name)) => {
+                self.warn(
+                    element.at,
+                    format!(
+                        "<{}> has no Guid: no other region can name it",
+                        element.name
+                    ),
+                );
+                (format!("{name} at {}", element.at), name.to_owned())
+            }
+            (Some(guid), None) => {
+                self.warn(
+                    element.at,
+                    format!("<{}> has no Name: its Guid stands for it", element.name),
+                );
+                (guid.clone(), guid)
+            }
+            (None, None) => {
+                return Err(self.source.error(
+                    element.at,
+                    "an attribute Guid",
+                    format!("<{}> without one", element.name),
+                ));
+            }
+        };
+        let ends = self.ends(element)?;
+        let mut filters = Vec::new();
+        for filter in element.all("Filter") {
+            filters.push(self.filter(filter)?);
+        }
+        let naming = self.naming(element).unwrap_or_else(|error| {
+            self.excuse(error, "its instances have no names");
+            None
+        });
+        Ok(Region {
+            guid,
+            name,
+            friendly_name: element.attribute("FriendlyName").map(str::to_owned),
+            parent,
+            ends,
+            of_events,
+            of_parent,
+            self_nest,
+            filters,
+            naming,
+            metadata: metadata(element),
+            at: element.at,
+        })
+    }
+
+    /// Returns the one child of that name, if there is one.
+    fn only<'e>(&mut self, element: &'e Element, name: &'e str) -> Option<&'e Element> {
+        let mut all = element.all(name);
+        let first = all.next();
+        if let Some(second) = all.next() {
+            let text = format!(
+                "a second <{name}> in <{}>: the first one is used",
+                element.name
+            );
+            self.warn(second.at, text);
+        }
+        first
+    }
+
     fn ends(&mut self, element: &Element) -> Result<Option<(Endpoint, Endpoint)>> {
-        let ends = (self.only(element, "Start")?, self.only(element, "Stop")?);
+        let ends = (self.only(element, "Start"), self.only(element, "Stop"));
         let (start, stop) = match ends {
             (Some(start), Some(stop)) => (start, stop),
             (None, None) => return Ok(None),
@@ -136,15 +297,16 @@ impl Reader<'_> {
 
     /// Reads a start or end; `usual` is the default side of another region.
     fn endpoint(&mut self, element: &Element, usual: Side) -> Result<Endpoint> {
-        self.source.check(
+        let known = ["Event", "Region", "Duration"];
+        self.check(
             element,
             &[],
             &["Event", "Region", "Duration", "PayloadIdentifier"],
-        )?;
+        );
         let mut kinds = element
             .children
             .iter()
-            .filter(|child| child.name != "PayloadIdentifier");
+            .filter(|child| known.contains(&child.name.as_str()));
         let expected = "one <Event>, <Region> or <Duration>";
         let Some(child) = kinds.next() else {
             return Err(self.source.error(
@@ -186,26 +348,35 @@ impl Reader<'_> {
                 "one of a <Region>",
             )),
             _ => {
-                self.source.check(child, &["RegionGuid", "Endpoint"], &[])?;
+                self.check(child, &["RegionGuid", "Guid", "Endpoint"], &[]);
                 let side = self.side(child, "Endpoint")?.unwrap_or(usual);
-                Ok(Endpoint::Region(
-                    plain_guid(self.source.required(child, "RegionGuid")?),
-                    side,
-                ))
+                Ok(Endpoint::Region(self.named(child)?, side))
             }
         }
     }
 
+    /// Returns the GUID of a region that an element names.
+    fn named(&self, element: &Element) -> Result<String> {
+        let guid = match element.attribute("RegionGuid") {
+            None => element.attribute("Guid"),
+            guid => guid,
+        };
+        match guid {
+            Some(guid) => Ok(plain_guid(guid)),
+            None => self.source.required(element, "RegionGuid").map(plain_guid),
+        }
+    }
+
     fn side(&self, element: &Element, attribute: &str) -> Result<Option<Side>> {
-        match element.attribute(attribute) {
-            None => Ok(None),
-            Some("Start") => Ok(Some(Side::Start)),
-            Some("Stop") => Ok(Some(Side::Stop)),
+        let text = element.attribute(attribute).map(str::trim);
+        match text.map(str::to_lowercase).as_deref() {
+            None | Some("") => Ok(None),
+            Some("start") => Ok(Some(Side::Start)),
+            Some("stop" | "end") => Ok(Some(Side::Stop)),
             Some(other) => {
                 let expected = format!("Start or Stop as {attribute}");
-                Err(self
-                    .source
-                    .error(element.at, &expected, format!("{other:?}")))
+                let found = format!("{:?}", clipped(other));
+                Err(self.source.error(element.at, &expected, found))
             }
         }
     }
@@ -214,7 +385,7 @@ impl Reader<'_> {
     fn event(
         &mut self,
         element: &Element,
-        mut payload: Vec<(String, String, bool)>,
+        mut payload: Vec<Condition>,
         more: &[&str],
     ) -> Result<Idx<EventPattern>> {
         let attributes = [
@@ -222,8 +393,7 @@ impl Reader<'_> {
             more,
         ]
         .concat();
-        self.source
-            .check(element, &attributes, &["PayloadIdentifier"])?;
+        self.check(element, &attributes, &["PayloadIdentifier"]);
         payload.extend(self.payload(element)?);
         let provider = match element.attribute("ProviderId") {
             Some(provider) => provider,
@@ -234,7 +404,7 @@ impl Reader<'_> {
             return Err(self.source.error(
                 element.at,
                 "a GUID as Provider",
-                format!("{provider:?}"),
+                format!("{:?}", clipped(&provider)),
             ));
         }
         let id = self.number(element, "Id")?;
@@ -257,58 +427,119 @@ impl Reader<'_> {
                 "none of them",
             ));
         }
-        let known = self.manifest.events.find(|event| *event == pattern);
-        Ok(known.unwrap_or_else(|| self.manifest.events.push(pattern)))
+        Ok(self.events.place(pattern))
     }
 
     fn number(&self, element: &Element, name: &str) -> Result<Option<i32>> {
-        let Some(text) = element.attribute(name) else {
+        let Some(text) = element
+            .attribute(name)
+            .filter(|text| !text.trim().is_empty())
+        else {
             return Ok(None);
         };
         let number = super::events::integer(text)
             .and_then(|n| i32::try_from(n).ok())
             .filter(|n| *n >= 0);
         let expected = format!("a number as {name}");
-        number.map(Some).ok_or_else(|| {
-            self.source
-                .error(element.at, &expected, format!("{text:?}"))
-        })
+        let found = || format!("{:?}", clipped(text));
+        number
+            .map(Some)
+            .ok_or_else(|| self.source.error(element.at, &expected, found()))
     }
 
-    fn payload(&self, element: &Element) -> Result<Vec<(String, String, bool)>> {
-        element
-            .all("PayloadIdentifier")
-            .map(|child| {
-                self.source.check(
-                    child,
-                    &["FieldName", "FieldValue", "FieldValueRelationship"],
-                    &[],
-                )?;
-                let equal = match child.attribute("FieldValueRelationship") {
-                    None | Some("IsEqual") => true,
-                    Some("DoesNotContain") => false,
-                    Some(other) => {
-                        let expected = "IsEqual or DoesNotContain as FieldValueRelationship";
-                        return Err(self.source.error(child.at, expected, format!("{other:?}")));
+    fn payload(&mut self, element: &Element) -> Result<Vec<Condition>> {
+        let mut all = Vec::new();
+        for child in element.all("PayloadIdentifier") {
+            self.check(
+                child,
+                &[
+                    "FieldName",
+                    "FieldValue",
+                    "FieldValueRegEx",
+                    "FieldValueRelationship",
+                ],
+                &[],
+            );
+            let field = self.source.required(child, "FieldName")?.to_owned();
+            let relation = child.attribute("FieldValueRelationship").map(str::trim);
+            let (is_part, is_not) = match relation.map(str::to_lowercase).as_deref() {
+                None | Some("" | "isequal") => (false, false),
+                Some("isnotequal") => (false, true),
+                Some("contains") => (true, false),
+                Some("doesnotcontain") => (true, true),
+                Some(other) => {
+                    let expected = "IsEqual, IsNotEqual, Contains or DoesNotContain as \
+                                    FieldValueRelationship";
+                    let found = format!("{:?}", clipped(other));
+                    return Err(self.source.error(child.at, expected, found));
+                }
+            };
+            let test = match child.attribute("FieldValueRegEx") {
+                Some(text) => Test::Fits(self.expression(child.at, text)?),
+                None => {
+                    let value = self.source.required(child, "FieldValue")?.to_owned();
+                    if value.contains("${") {
+                        let text = format!(
+                            "FieldValue {:?} has a placeholder, which nothing fills: the field is \
+                             compared with the text as it is",
+                            clipped(&value)
+                        );
+                        self.warn(child.at, text);
                     }
-                };
-                let [field, value] =
-                    ["FieldName", "FieldValue"].map(|name| self.source.required(child, name));
-                Ok((field?.to_owned(), value?.to_owned(), equal))
-            })
-            .collect()
+                    if is_part {
+                        Test::Contains(value)
+                    } else {
+                        Test::Equals(value)
+                    }
+                }
+            };
+            if child.attribute("FieldValueRegEx").is_some() {
+                // Both are conditions; an expression alone is what files have.
+                if let Some(value) = child
+                    .attribute("FieldValue")
+                    .filter(|text| !text.is_empty())
+                {
+                    all.push(Condition {
+                        field: field.clone(),
+                        test: Test::Equals(value.to_owned()),
+                        is_not,
+                    });
+                }
+            }
+            all.push(Condition {
+                field,
+                test,
+                is_not,
+            });
+        }
+        Ok(all)
     }
 
-    fn matching(&self, element: &Element) -> Result<(Same, Same, Option<Same>)> {
-        let Some(matching) = self.only(element, "Match")? else {
+    fn expression(&mut self, at: usize, text: &str) -> Result<Expression> {
+        if let Some(known) = self.expressions.get(text) {
+            return Ok(known.clone());
+        }
+        let expected = "a regular expression as FieldValueRegEx";
+        if self.expressions.len() >= MAX_EXPRESSIONS {
+            let found = format!("more than {MAX_EXPRESSIONS} different ones");
+            return Err(self.source.error(at, expected, found));
+        }
+        let expression = Expression::new(text).map_err(|why| {
+            let found = format!("{:?} ({why})", clipped(text));
+            self.source.error(at, expected, found)
+        })?;
+        self.expressions.insert(text.to_owned(), expression.clone());
+        Ok(expression)
+    }
+
+    fn matching(&mut self, element: &Element) -> Result<(Same, Same, Option<Same>)> {
+        let Some(matching) = self.only(element, "Match") else {
             return Ok(Default::default());
         };
-        self.source
-            .check(matching, &[], &["Event", "Parent", "SelfNest"])?;
-        let same = |name| {
-            self.only(matching, name)?
-                .map(|child| self.same(child))
-                .transpose()
+        self.check(matching, &[], &["Event", "Parent", "SelfNest"]);
+        let mut same = |name| {
+            let child = self.only(matching, name);
+            child.map(|child| self.same(child)).transpose()
         };
         Ok((
             same("Event")?.unwrap_or_default(),
@@ -317,44 +548,39 @@ impl Reader<'_> {
         ))
     }
 
-    fn same(&self, element: &Element) -> Result<Same> {
-        self.source
-            .check(element, &["TID", "PID", "AID", "ActivityID"], &["Payload"])?;
-        let flag = |name: &str| match element.attribute(name) {
-            None => Ok(false),
+    fn same(&mut self, element: &Element) -> Result<Same> {
+        self.check(element, &["TID", "PID", "AID", "ActivityID"], &["Payload"]);
+        let flag = |name: &str| match element.attribute(name).map(str::trim) {
+            None | Some("") => Ok(false),
             Some(text) if text.eq_ignore_ascii_case("true") || text == "1" => Ok(true),
             Some(text) if text.eq_ignore_ascii_case("false") || text == "0" => Ok(false),
             Some(other) => Err(self.source.error(
                 element.at,
                 &format!("true or false as {name}"),
-                format!("{other:?}"),
+                format!("{:?}", clipped(other)),
             )),
         };
-        let fields = element.all("Payload").map(|child| {
-            self.source
-                .check(child, &["FieldName", "TargetFieldName"], &[])?;
+        let (thread, process) = (flag("TID")?, flag("PID")?);
+        // Not the short-circuit operator, so that a wrong value of the second attribute is also
+        // found.
+        let activity = flag("AID")? | flag("ActivityID")?;
+        let mut fields = Vec::new();
+        for child in element.all("Payload") {
+            self.check(child, &["FieldName", "TargetFieldName"], &[]);
             let field = self.source.required(child, "FieldName")?;
-            Ok((
-                field.to_owned(),
-                child
-                    .attribute("TargetFieldName")
-                    .unwrap_or(field)
-                    .to_owned(),
-            ))
-        });
+            let target = child.attribute("TargetFieldName").unwrap_or(field);
+            fields.push((field.to_owned(), target.to_owned()));
+        }
         Ok(Same {
-            thread: flag("TID")?,
-            process: flag("PID")?,
-            // Not the short-circuit operator, so that a wrong value of the second attribute is also
-            // found.
-            activity: flag("AID")? | flag("ActivityID")?,
-            fields: fields.collect::<Result<_>>()?,
+            thread,
+            process,
+            activity,
+            fields,
         })
     }
 
     fn filter(&mut self, element: &Element) -> Result<Filter> {
-        self.source
-            .check(element, &["Type"], &["Event", "Region"])?;
+        self.check(element, &["Type"], &["Event", "Region"]);
         let [child] = element.children.as_slice() else {
             let found = format!("{} of them", element.children.len());
             return Err(self.source.error(
@@ -363,27 +589,36 @@ impl Reader<'_> {
                 found,
             ));
         };
-        let (keeps, when) = match child
+        let kind = child
             .attribute("Type")
-            .or_else(|| element.attribute("Type"))
-        {
-            Some("In") => (true, When::Anywhere),
-            Some("InPost") => (true, When::Before),
-            Some("InPrev") => (true, When::After),
-            Some("Out") => (false, When::Anywhere),
-            Some("OutPost") => (false, When::Before),
-            Some("OutPrev") => (false, When::After),
+            .or_else(|| element.attribute("Type"));
+        let (keeps, when) = match kind.map(|kind| kind.trim().to_lowercase()).as_deref() {
+            Some("in") => (true, When::Anywhere),
+            Some("inpost") => (true, When::Before),
+            Some("inprev") => (true, When::After),
+            Some("out") => (false, When::Anywhere),
+            Some("outpost") => (false, When::Before),
+            Some("outprev") => (false, When::After),
             other => {
                 let expected = "In, InPost, InPrev, Out, OutPost or OutPrev as Type";
-                let found = other.map_or("no Type".to_owned(), |other| format!("{other:?}"));
+                let found = other.map_or("no Type".to_owned(), |o| format!("{:?}", clipped(o)));
                 return Err(self.source.error(child.at, expected, found));
             }
         };
-        let trigger = if child.name == "Event" {
-            Trigger::Event(self.event(child, Vec::new(), &["Type"])?)
-        } else {
-            self.source.check(child, &["RegionGuid", "Type"], &[])?;
-            Trigger::Region(plain_guid(self.source.required(child, "RegionGuid")?))
+        let trigger = match child.name.as_str() {
+            "Event" => Trigger::Event(self.event(child, Vec::new(), &["Type"])?),
+            "Region" => {
+                self.check(child, &["RegionGuid", "Guid", "Type"], &[]);
+                Trigger::Region(self.named(child)?)
+            }
+            other => {
+                let found = format!("<{}>", clipped(other));
+                return Err(self.source.error(
+                    child.at,
+                    "an <Event> or <Region> in <Filter>",
+                    found,
+                ));
+            }
         };
         Ok(Filter {
             keeps,
@@ -392,28 +627,31 @@ impl Reader<'_> {
         })
     }
 
-    fn naming(&self, element: &Element) -> Result<Option<Naming>> {
-        let Some(naming) = self.only(element, "Naming")? else {
+    fn naming(&mut self, element: &Element) -> Result<Option<Naming>> {
+        let Some(naming) = self.only(element, "Naming") else {
             return Ok(None);
         };
-        self.source
-            .check(naming, &[], &["PayloadBased", "RegionBased"])?;
-        let [child] = naming.children.as_slice() else {
-            let found = format!("{} of them", naming.children.len());
-            return Err(self
-                .source
-                .error(naming.at, "one <PayloadBased> or <RegionBased>", found));
+        self.check(naming, &[], &["PayloadBased", "RegionBased"]);
+        let known = ["PayloadBased", "RegionBased"];
+        let mut kinds = naming.children.iter();
+        let Some(child) = kinds.find(|child| known.contains(&child.name.as_str())) else {
+            let expected = "one <PayloadBased> or <RegionBased>";
+            return Err(self.source.error(naming.at, expected, "none of them"));
         };
         if child.name == "PayloadBased" {
-            self.source
-                .check(child, &["NameField", "Type", "InstanceEndpoint"], &[])?;
-            let is_pid = match child.attribute("Type") {
-                None | Some("GUID") => false,
-                Some("PID") => true,
+            self.check(child, &["NameField", "Type", "InstanceEndpoint"], &[]);
+            let kind = child.attribute("Type").map(str::trim);
+            let is_pid = match kind.map(str::to_lowercase).as_deref() {
+                None | Some("" | "guid") => false,
+                Some("pid") => true,
                 Some(other) => {
-                    let expected =
-                        "GUID or PID as Type (traces do not have names of devices and classes)";
-                    return Err(self.source.error(child.at, expected, format!("{other:?}")));
+                    let text = format!(
+                        "Type {:?} of a name: traces do not have it, so the value \
+                         itself is the name",
+                        clipped(other)
+                    );
+                    self.warn(child.at, text);
+                    false
                 }
             };
             let name = self.source.required(child, "NameField")?.to_owned();
@@ -423,85 +661,200 @@ impl Reader<'_> {
                 is_pid,
             }));
         }
-        self.source.check(
-            child,
-            &[
-                "RegionGuid",
-                "Relation",
-                "IfRelationTrue",
-                "IfRelationFalse",
-            ],
-            &[],
-        )?;
-        let relation = self.source.required(child, "Relation")?;
-        if relation != "IsPresent" {
+        let attributes = [
+            "RegionGuid",
+            "Guid",
+            "Relation",
+            "IfRelationTrue",
+            "IfRelationFalse",
+        ];
+        self.check(child, &attributes, &[]);
+        let relation = child.attribute("Relation").unwrap_or("IsPresent").trim();
+        if !relation.eq_ignore_ascii_case("IsPresent") {
             return Err(self.source.error(
                 child.at,
                 "IsPresent as Relation",
-                format!("{relation:?}"),
+                format!("{:?}", clipped(relation)),
             ));
         }
         Ok(Some(Naming::Region {
-            guid: plain_guid(self.source.required(child, "RegionGuid")?),
+            guid: self.named(child)?,
             present: self.source.required(child, "IfRelationTrue")?.to_owned(),
             absent: self.source.required(child, "IfRelationFalse")?.to_owned(),
         }))
     }
 
-    /// Checks that each GUID is of one region, that each named region exists, and that no region
-    /// depends on itself.
-    fn check(&self) -> Result<()> {
-        let mut guids = HashSet::new();
-        for region in &self.manifest.regions {
-            if !guids.insert(region.guid.as_str()) {
-                let found = format!("a second {}", region.guid);
-                return Err(self.source.error(
-                    region.at,
-                    "a Guid of its own for each region",
-                    found,
-                ));
+    /// Leaves out what refers to nothing or to itself, and returns the rest.
+    fn finish(mut self, document: &Element) -> Result<Manifest> {
+        let mut is_left_out: IndexVec<Region, bool> = IndexVec::filled(false, &self.regions);
+        self.leave_out_doubles(&mut is_left_out);
+        self.leave_out_dangling(&mut is_left_out);
+        let mut manifest = self.rest(&is_left_out);
+        if let Err(circle) = super::order::of(&manifest) {
+            let mut is_left_out: IndexVec<Region, bool> =
+                IndexVec::filled(false, &manifest.regions);
+            for place in circle {
+                is_left_out[place] = true;
+                let region = &manifest.regions[place];
+                let text = format!(
+                    "the region {:?} is left out: it depends on itself, in a circle of regions",
+                    clipped(&region.name)
+                );
+                self.source.warn(&mut self.warnings, region.at, text);
             }
+            self.regions = manifest.regions;
+            self.leave_out_dangling(&mut is_left_out);
+            manifest = self.rest(&is_left_out);
         }
-        for region in &self.manifest.regions {
-            let ends = region.ends.iter().flat_map(|(start, stop)| [start, stop]);
-            let of_ends = ends.filter_map(|end| match end {
-                Endpoint::Region(guid, _) => Some(guid),
-                _ => None,
-            });
-            let of_filters = region
-                .filters
-                .iter()
-                .filter_map(|filter| match &filter.trigger {
-                    Trigger::Region(guid) => Some(guid),
-                    Trigger::Event(_) => None,
-                });
-            let of_name = region.naming.iter().filter_map(|naming| match naming {
-                Naming::Region { guid, .. } => Some(guid),
-                Naming::Field { .. } => None,
-            });
-            if let Some(guid) = of_ends
-                .chain(of_filters)
-                .chain(of_name)
-                .find(|guid| !guids.contains(guid.as_str()))
-            {
-                let expected = "a RegionGuid that this file defines";
-                return Err(self.source.error(
-                    region.at,
-                    expected,
-                    format!("{guid} in {:?}", region.name),
-                ));
+        if manifest.regions.iter().any(|region| region.ends.is_some()) {
+            manifest.warnings = self.warnings;
+            return Ok(manifest);
+        }
+        let expected = "a <Region> with <Start> and <Stop>";
+        Err(match self.warnings.first() {
+            Some(first) => ManifestError::at_place(
+                (first.file.as_str(), first.line, first.column),
+                expected,
+                &format!("none: {}", first.text),
+                HINT,
+            ),
+            None => {
+                let first = document.children.first();
+                let found = first.map_or("the end".to_owned(), |e| format!("only <{}>", e.name));
+                self.source
+                    .error(first.map_or(0, |e| e.at), expected, found)
             }
-        }
-        super::order::of(&self.manifest)
-            .map(|_| ())
-            .map_err(|region| {
-                self.source.error(
-                    region.at,
-                    "no circle of regions",
-                    format!("one with {:?}", region.name),
-                )
-            })
+        })
     }
+
+    /// Leaves out the second region of each GUID.
+    fn leave_out_doubles(&mut self, is_left_out: &mut IndexVec<Region, bool>) {
+        let mut guids = HashSet::new();
+        for (place, region) in self.regions.enumerate() {
+            if !guids.insert(region.guid.as_str()) {
+                is_left_out[place] = true;
+                let text = format!(
+                    "the region {:?} is left out: an earlier one has the same Guid",
+                    clipped(&region.name)
+                );
+                self.source.warn(&mut self.warnings, region.at, text);
+            }
+        }
+    }
+
+    /// Leaves out regions that need one that is not there, and those that need these.
+    fn leave_out_dangling(&mut self, is_left_out: &mut IndexVec<Region, bool>) {
+        let mut there: HashSet<String> = HashSet::new();
+        let mut needed_by: HashMap<String, Vec<Idx<Region>>> = HashMap::new();
+        for (place, region) in self.regions.enumerate() {
+            if !is_left_out[place] {
+                there.insert(region.guid.clone());
+            }
+            for guid in needed(region) {
+                needed_by.entry(guid.to_owned()).or_default().push(place);
+            }
+        }
+        let missing = |guid: &&String| !there.contains(*guid);
+        let mut gone: Vec<String> = needed_by.keys().filter(missing).cloned().collect();
+        gone.sort();
+        while let Some(guid) = gone.pop() {
+            for place in needed_by.remove(&guid).unwrap_or_default() {
+                if std::mem::replace(&mut is_left_out[place], true) {
+                    continue;
+                }
+                let region = &self.regions[place];
+                let text = format!(
+                    "the region {:?} is left out: it needs the region {}, which the file does not \
+                     have",
+                    clipped(&region.name),
+                    clipped(&guid)
+                );
+                self.source.warn(&mut self.warnings, region.at, text);
+                gone.push(region.guid.clone());
+            }
+        }
+    }
+
+    /// The regions that are not left out, and their events.
+    fn rest(&mut self, is_left_out: &IndexVec<Region, bool>) -> Manifest {
+        let mut events = Interned::default();
+        let mut regions: IndexVec<Region> = IndexVec::with_capacity(self.regions.len());
+        let mut places: IndexVec<Region, Option<Idx<Region>>> =
+            IndexVec::filled(None, &self.regions);
+        for (place, region) in self.regions.enumerate() {
+            // Parents come before what is in them; what is in one that is left out is in the one
+            // around it.
+            let parent = region.parent.and_then(|parent| places[parent]);
+            if is_left_out[place] {
+                places[place] = parent;
+                continue;
+            }
+            let mut region = region.clone();
+            region.parent = parent;
+            let mut of = |event: &mut Idx<EventPattern>| {
+                *event = events.place(self.events.all[*event].clone());
+            };
+            if let Some((start, stop)) = &mut region.ends {
+                for end in [start, stop] {
+                    match end {
+                        Endpoint::Event(event) | Endpoint::Duration { event, .. } => of(event),
+                        Endpoint::Region(..) => {}
+                    }
+                }
+            }
+            for filter in &mut region.filters {
+                if let Trigger::Event(event) = &mut filter.trigger {
+                    of(event);
+                }
+            }
+            places[place] = Some(regions.push(region));
+        }
+        let mut by_guid: Vec<Idx<Region>> = regions.positions().collect();
+        by_guid.sort_by(|a, b| regions[*a].guid.cmp(&regions[*b].guid));
+        let mut unnamed = Vec::new();
+        for (place, region) in regions.enumerate() {
+            if let Some(Naming::Region { guid, .. }) = &region.naming
+                && by_guid
+                    .binary_search_by(|at| regions[*at].guid.cmp(guid))
+                    .is_err()
+            {
+                unnamed.push(place);
+            }
+        }
+        for place in unnamed {
+            let region = &mut regions[place];
+            region.naming = None;
+            let text = format!(
+                "the instances of {:?} have no names: they need a region that the file does not have",
+                clipped(&region.name)
+            );
+            self.source.warn(&mut self.warnings, region.at, text);
+        }
+        self.events = Interned {
+            all: events.all.clone(),
+            places: HashMap::new(),
+        };
+        Manifest {
+            regions,
+            events: events.all,
+            by_guid,
+            warnings: Warnings::new(),
+        }
+    }
+}
+
+/// GUIDs of the regions that a region needs.
+fn needed(region: &Region) -> impl Iterator<Item = &str> {
+    let ends = region.ends.iter().flat_map(|(start, stop)| [start, stop]);
+    let of_ends = ends.filter_map(|end| match end {
+        Endpoint::Region(guid, _) => Some(guid.as_str()),
+        _ => None,
+    });
+    let filters = region.filters.iter();
+    of_ends.chain(filters.filter_map(|filter| match &filter.trigger {
+        Trigger::Region(guid) => Some(guid.as_str()),
+        Trigger::Event(_) => None,
+    }))
 }
 
 /// Returns the metadata of the definition, by name.

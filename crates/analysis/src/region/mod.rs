@@ -27,10 +27,11 @@ use etwkit_query::filter::TextFilter;
 use etwkit_query::question::{Descriptions, NamedFile, group, option};
 use etwkit_query::range::{Range, Unit};
 pub use etwkit_query::xml::FileError as ManifestError;
+use etwkit_query::xml::Warnings;
 
 use crate::Result;
 pub use definition::Manifest;
-use definition::Region;
+use definition::{Region, Test};
 use events::{Event, Events};
 use find::{FoundInstances, Instance, find};
 use naming::Names;
@@ -99,6 +100,8 @@ struct Solved {
 static NONE: Manifest = Manifest {
     regions: IndexVec::new(),
     events: IndexVec::new(),
+    by_guid: Vec::new(),
+    warnings: Warnings::new(),
 };
 
 impl RegionRequest {
@@ -204,7 +207,7 @@ impl RegionRequest {
                 ),
             });
         }
-        // A circle was refused when the file was read.
+        // Circles were left out when the file was read.
         let order = order::of(self.manifest()).unwrap_or_default();
         let found = find(self.manifest(), &order, &events);
         Ok(Solved {
@@ -439,8 +442,16 @@ fn depths(parents: &Parents) -> IndexVec<Instance, i64> {
 /// Describes an event of a file of regions for people.
 fn described(event: &definition::EventPattern) -> String {
     let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
-    let fields = event.payload.iter().map(|(field, value, equal)| {
-        format!("{field} {} {value:?}", if *equal { "=" } else { "without" })
+    let fields = event.payload.iter().map(|condition| {
+        let (word, value) = match (&condition.test, condition.is_not) {
+            (Test::Equals(value), false) => ("=", value.as_str()),
+            (Test::Equals(value), true) => ("other than", value.as_str()),
+            (Test::Contains(value), false) => ("with", value.as_str()),
+            (Test::Contains(value), true) => ("without", value.as_str()),
+            (Test::Fits(expression), false) => ("like", expression.text()),
+            (Test::Fits(expression), true) => ("unlike", expression.text()),
+        };
+        format!("{} {word} {value:?}", condition.field)
     });
     let parts = [
         Some(event.provider.clone()),

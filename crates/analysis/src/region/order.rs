@@ -13,8 +13,8 @@ type Missing = IndexVec<Region, usize>;
 /// All regions, each after those that it depends on (a topological sort).
 ///
 /// # Errors
-/// Regions depend on each other in a circle: one that is in it, or depends on it.
-pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, &Region> {
+/// Regions depend on each other in circles: those that are in one, or between two.
+pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, Vec<Idx<Region>>> {
     let regions = &manifest.regions;
     let mut needed_by = NeededBy::filled(Vec::new(), regions);
     let mut missing = Missing::filled(0, regions);
@@ -57,10 +57,40 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, &Region> {
         }
     }
     // A region that still lacks another one is in a circle, or depends on one.
-    match regions.iter().zip(&missing).find(|(_, left)| **left > 0) {
-        Some((region, _)) => Err(region),
-        None => Ok(ready),
+    let left: Vec<Idx<Region>> = regions
+        .positions()
+        .filter(|place| missing[*place] > 0)
+        .collect();
+    if left.is_empty() {
+        return Ok(ready);
     }
+    Err(circles(&left, &needed_by, missing))
+}
+
+/// Those of the regions left over that are in a circle or between two: the others are needed by
+/// none of them, and only depend on a circle.
+fn circles(left: &[Idx<Region>], needed_by: &NeededBy, mut missing: Missing) -> Vec<Idx<Region>> {
+    let mut needs = NeededBy::filled(Vec::new(), needed_by);
+    let mut users = Missing::filled(0, needed_by);
+    for needed in left {
+        for by in needed_by[*needed].iter().filter(|by| missing[**by] > 0) {
+            users[*needed] += 1;
+            needs[*by].push(*needed);
+        }
+    }
+    let is_outside = |place: &Idx<Region>| users[*place] == 0;
+    let mut outside: Vec<Idx<Region>> = left.iter().copied().filter(is_outside).collect();
+    while let Some(place) = outside.pop() {
+        missing[place] = 0;
+        for needed in &needs[place] {
+            users[*needed] -= 1;
+            if users[*needed] == 0 {
+                outside.push(*needed);
+            }
+        }
+    }
+    let is_left = |place: &Idx<Region>| missing[*place] > 0;
+    left.iter().copied().filter(is_left).collect()
 }
 
 /// Notes that the region `by` needs the region `needed`.

@@ -193,7 +193,9 @@ impl RegionRequest {
         // Without these lines, regions whose events were not recorded would look as if they never
         // happened.
         let line = |event: String| Line::new(format!("not in the extract: {event}"));
-        Ok(answer.with_foot(missing.into_iter().map(line)))
+        let doubts = self.manifest().warnings().lines();
+        let doubts = doubts.into_iter().map(Line::new);
+        Ok(answer.with_foot(doubts.chain(missing.into_iter().map(line))))
     }
 }
 

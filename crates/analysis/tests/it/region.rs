@@ -324,7 +324,17 @@ fn regions_start_and_end_with_others() {
     let error = Manifest::parse("r.xml", circle.as_bytes())
         .unwrap_err()
         .to_string();
-    assert!(error.contains("no circle of regions"), "{error}");
+    assert!(error.contains("in a circle of regions"), "{error}");
+    // The others, and what only lies around a circle, are used.
+    let rest = circle.replace(
+        "</RegionRoot>",
+        &format!(
+            "{}</RegionRoot>",
+            region("C", "Three", &event(1), &event(2), "")
+        ),
+    );
+    assert_eq!(spans(&rest, &plain(&[(1, 1), (3, 2)])), [(1, 3)]);
+    assert_eq!(warnings(&rest).len(), 2);
 }
 
 #[test]
@@ -713,133 +723,328 @@ fn what_an_extract_lacks_is_said() {
     );
 }
 
+/// What could not be followed in a file.
+fn warnings(xml: &str) -> Vec<String> {
+    let manifest = Manifest::parse("r.xml", xml.as_bytes());
+    let manifest = manifest.unwrap_or_else(|error| panic!("{error}\n{xml}"));
+    manifest.warnings().lines()
+}
+
 #[test]
-fn what_is_not_known_is_refused_with_its_place() {
-    let of = |more: &str| {
-        Manifest::parse("r.xml", simple(more).as_bytes())
-            .unwrap_err()
-            .to_string()
-    };
-    for (more, expected) in [
+fn what_cannot_be_followed_is_a_warning_and_the_rest_is_used() {
+    let events = plain(&[(1, 1), (3, 2)]);
+    // A second region has what cannot be followed; true if it is used all the same.
+    for (more, is_used, expected) in [
         (
             "<Match><Event CPU='true'/></Match>",
-            "as attribute of <Event>: TID, PID, AID, ActivityID, found CPU",
+            true,
+            "CPU of <Event> is unknown and has no effect",
         ),
         (
             "<Match><Sibling/></Match>",
-            "in <Match>: Event, Parent, SelfNest, found <Sibling>",
-        ),
-        (
-            "<Match><Event TID='maybe'/></Match>",
-            "true or false as TID, found \"maybe\"",
+            true,
+            "<Sibling> in <Match> is unknown and has no effect",
         ),
         (
             "<Unknown/>",
-            "in <Region>: Region, Start, Stop, Match, Filter, Naming, Metadata, found <Unknown>",
+            true,
+            "<Unknown> in <Region> is unknown and has no effect",
         ),
-        ("<Start/>", "one <Start>, found a second one"),
+        (
+            "<Start/>",
+            true,
+            "a second <Start> in <Region>: the first one is used",
+        ),
         (
             "<Naming><PayloadBased NameField='a' Type='CLSID'/></Naming>",
-            "GUID or PID as Type",
+            true,
+            "Type \"clsid\" of a name: traces do not have it",
         ),
         (
             "<Naming><RegionBased RegionGuid='A' Relation='IsNot' IfRelationTrue='' IfRelationFalse=''/></Naming>",
-            "IsPresent as Relation",
+            true,
+            "expected IsPresent as Relation, found \"IsNot\": its instances have no names",
         ),
         (
-            "<Filter><Region RegionGuid='A' Type='Around'/></Filter>",
-            "In, InPost, InPrev, Out, OutPost or OutPrev as Type",
-        ),
-        (
-            "<Filter><Region RegionGuid='Z' Type='In'/></Filter>",
-            "a RegionGuid that this file defines, found z in \"Load\"",
+            "<Naming><RegionBased RegionGuid='Z' IfRelationTrue='' IfRelationFalse=''/></Naming>",
+            true,
+            "the instances of \"Other\" have no names",
         ),
         (
             "<Region Guid='A' Name='Twice'/>",
-            "a Guid of its own for each region",
+            true,
+            "the region \"Twice\" is left out: an earlier one",
         ),
         (
-            "<Region Name='None'/>",
-            "an attribute Guid, found <Region> without one",
+            "<Region/>",
+            true,
+            "expected an attribute Guid, found <Region> without one: the region",
         ),
         (
-            "<Region Guid='B' Name='Half'><Start/></Region>",
-            "both <Start> and <Stop>, or none of them",
+            "<Region Guid='C' Name='Half'><Start/></Region>",
+            true,
+            "expected both <Start> and <Stop>",
+        ),
+        (
+            "<Match><Event TID='maybe'/></Match>",
+            false,
+            "expected true or false as TID, found \"maybe\": the region \"Other\" is left out",
+        ),
+        (
+            "<Filter><Region RegionGuid='A' Type='Around'/></Filter>",
+            false,
+            "expected In, InPost, InPrev, Out, OutPost or OutPrev as Type",
+        ),
+        (
+            "<Filter><Region RegionGuid='Z' Type='In'/></Filter>",
+            false,
+            "the region \"Other\" is left out: it needs the region z, which the file does not have",
         ),
     ] {
-        let error = of(more);
+        let other = region("B", "Other", &event(1), &event(2), more);
+        let first = region("A", "Load", &event(1), &event(2), "");
+        let xml = file(&format!("{first}{other}"));
+        let told = warnings(&xml);
         assert!(
-            error.starts_with("r.xml:3:") && error.contains(expected),
-            "{more}: {error}"
+            told.len() == 1 && told[0].contains(expected),
+            "{more}: {told:?}"
         );
+        assert!(told[0].starts_with("r.xml:3:"), "{told:?}");
+        let count = if is_used { 2 } else { 1 };
+        assert_eq!(spans(&xml, &events).len(), count, "{more}");
     }
+    // The answer tells it.
+    let asked = request(&simple("<Unknown/>"));
+    assert_eq!(
+        asked
+            .manifest
+            .content
+            .as_ref()
+            .unwrap()
+            .warnings()
+            .lines()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_file_without_a_region_that_can_be_used_is_an_error() {
+    let one = |start: &str, stop: &str| file(&region("A", "X", start, stop, ""));
     for (xml, expected) in [
         (
-            file(&region(
-                "A",
-                "X",
-                "<Event Provider='5' Id='1'/>",
-                &event(1),
-                "",
-            )),
+            one("<Event Provider='5' Id='1'/>", &event(1)),
             "a GUID as Provider",
         ),
         (
-            file(&region(
-                "A",
-                "X",
-                &event(1),
-                &format!("<Event Provider='{APP}'/>"),
-                "",
-            )),
+            one(&event(1), &format!("<Event Provider='{APP}'/>")),
             "an Id, a Name or an OpCode",
         ),
         (
-            file(&region(
-                "A",
-                "X",
-                &event(1),
-                &format!("{}{}", event(1), event(2)),
-                "",
-            )),
+            one(&event(1), &format!("{}{}", event(1), event(2))),
             "one <Event>, <Region> or <Duration>",
         ),
         (
-            file(&region(
-                "A",
-                "X",
+            one(
                 &format!(
-                    "{}<PayloadIdentifier FieldName='a' FieldValue='b' FieldValueRelationship='Regex'/>",
+                    "{}<PayloadIdentifier FieldName='a' FieldValue='b' FieldValueRelationship='Odd'/>",
                     event(1)
                 ),
                 &event(2),
-                "",
-            )),
-            "IsEqual or DoesNotContain",
+            ),
+            "IsEqual, IsNotEqual, Contains or DoesNotContain",
+        ),
+        (
+            one(
+                &format!(
+                    "{}<PayloadIdentifier FieldName='a' FieldValueRegEx='(?=a)'/>",
+                    event(1)
+                ),
+                &event(2),
+            ),
+            "a regular expression as FieldValueRegEx, found \"(?=a)\" (look-around",
         ),
         (
             "<InstrumentationManifest/>".to_owned(),
-            "<Instrumentation>, found the end",
+            "with <Start> and <Stop>, found only <Instr",
         ),
-        ("<a".to_owned(), "well-formed XML"),
-        ("<!DOCTYPE a><a/>".to_owned(), "no document type"),
-        ("<a><b></b>".to_owned(), "</a>, found the end"),
+        ("".to_owned(), "found the end"),
+        ("<a".to_owned(), "the rest of the file is left out"),
         ("<a>".repeat(100), "64 in each other"),
+        ("<a>".repeat(100_000), "64 in each other"),
     ] {
         let error = Manifest::parse("r.xml", xml.as_bytes())
             .unwrap_err()
             .to_string();
-        assert!(error.contains(expected), "{xml}: {error}");
+        assert!(
+            error.contains(expected),
+            "{}: {error}",
+            xml.get(..200).unwrap_or(&xml)
+        );
     }
+    let binary = Manifest::parse("r.xml", &[0xC3, 0x28, 0]).unwrap_err();
+    assert!(binary.to_string().contains("UTF-8 or UTF-16"), "{binary}");
+}
+
+#[test]
+fn files_of_all_shapes_are_read() {
+    let events = plain(&[(1, 1), (3, 2)]);
+    let plain = simple("");
+    let lower = plain
+        .replace("Region", "region")
+        .replace("Instrumentation", "INSTRUMENTATION")
+        .replace("Start>", "start>")
+        .replace("Provider", "provider");
+    let bare = plain.replace(" Guid='{ROOT}'", "");
+    for (xml, count) in [
+        (lower, 0),
+        (plain.replace("<Regions>", "<!-- c --><?p i?><Regions>"), 0),
+        (
+            plain
+                .replace("<Region ", "<x:Region ")
+                .replace("</Region>", "</x:Region>"),
+            0,
+        ),
+        (bare, 1),
+        (
+            plain
+                .replace("<RegionRoot", "<Odd><RegionRoot")
+                .replace("</RegionRoot>", "</RegionRoot></Odd>")
+                .replace("Odd>", "Regions>"),
+            0,
+        ),
+        (
+            plain.replace(
+                "<?xml version='1.0'?>",
+                "<?xml version='1.0' encoding='utf-16'?>",
+            ),
+            0,
+        ),
+        (
+            plain.replace("<?xml version='1.0'?>", "<!DOCTYPE a [<!ENTITY b 'c'>]>"),
+            1,
+        ),
+        (plain.replace("</RegionRoot>", ""), 1),
+        (plain.split("</RegionRoot>").next().unwrap().to_owned(), 1),
+    ] {
+        assert_eq!(spans(&xml, &events), [(1, 3)], "{xml}");
+        assert_eq!(warnings(&xml).len(), count, "{xml} {:?}", warnings(&xml));
+    }
+    let utf_16: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [utf_16.clone(), [&[0xFF, 0xFE], utf_16.as_slice()].concat()] {
+        assert!(
+            Manifest::parse("r.xml", &bytes)
+                .unwrap()
+                .warnings()
+                .is_empty()
+        );
+    }
+}
+
+#[test]
+fn values_can_be_patterns_and_relations() {
+    let events = [
+        at(1, 1, 10, json!({"Name": "load-17", "Code": 404})),
+        at(3, 2, 10, json!({})),
+        at(5, 1, 10, json!({"Name": "save-2"})),
+        at(7, 2, 10, json!({})),
+    ];
+    let of = |condition: &str| {
+        let start = format!(
+            "{}<PayloadIdentifier FieldName='Name' {condition}/>",
+            event(1)
+        );
+        spans(&file(&region("A", "X", &start, &event(2), "")), &events)
+    };
+    assert_eq!(of("FieldValueRegEx='^load-[0-9]+$'"), [(1, 3)]);
+    assert_eq!(of("FieldValueRegEx='-[0-9]'"), [(1, 3), (5, 7)]);
+    assert_eq!(
+        of("FieldValueRegex='^load' fieldvaluerelationship='DoesNotContain'"),
+        [(5, 7)]
+    );
+    assert_eq!(
+        of("FieldValue='load' FieldValueRelationship='contains'"),
+        [(1, 3)]
+    );
+    assert_eq!(
+        of("FieldValue='load-17' FieldValueRelationship='IsNotEqual'"),
+        [(5, 7)]
+    );
+    let number = format!(
+        "{}<PayloadIdentifier FieldName='Code' FieldValueRegEx='^4..$'/>",
+        event(1)
+    );
+    assert_eq!(
+        spans(&file(&region("A", "X", &number, &event(2), "")), &events),
+        [(1, 3)]
+    );
+    // An expression that would take others forever takes no time.
+    let events = [
+        at(1, 1, 10, json!({"Name": "a".repeat(50_000)})),
+        at(3, 2, 10, json!({})),
+    ];
+    let start = format!(
+        "{}<PayloadIdentifier FieldName='Name' FieldValueRegEx='^(a+)+$'/>",
+        event(1)
+    );
+    assert_eq!(
+        spans(&file(&region("A", "X", &start, &event(2), "")), &events),
+        [(1, 3)]
+    );
+    let large = format!(
+        "{}<PayloadIdentifier FieldName='Name' FieldValueRegEx='(a{{1000}}){{1000}}'/>",
+        event(1)
+    );
+    let error = Manifest::parse(
+        "r.xml",
+        file(&region("A", "X", &large, &event(2), "")).as_bytes(),
+    );
     assert!(
-        Manifest::parse("r.xml", &[0xC3, 0x28])
+        error
             .unwrap_err()
             .to_string()
-            .contains("UTF-8 or UTF-16")
+            .contains("it needs more than")
     );
-    let wide: Vec<u8> = [0xFF, 0xFE]
-        .into_iter()
-        .chain(simple("").encode_utf16().flat_map(u16::to_le_bytes))
+}
+
+#[test]
+fn a_file_may_have_thousands_of_regions() {
+    let many: String = (1..5000)
+        .map(|n| {
+            region(
+                &format!("R{n}"),
+                &format!("N{n}"),
+                &event(n),
+                &event(n + 1),
+                "",
+            )
+        })
         .collect();
-    assert!(Manifest::parse("r.xml", &wide).is_ok());
+    assert_eq!(
+        spans(&file(&many), &plain(&[(1, 4000), (3, 4001)])),
+        [(1, 3)]
+    );
+    // Names instead of ids: the providers alone are a condition.
+    let named = |n: u32| format!("<Event Provider='{APP}' Name='Event{n}'/>");
+    let many: String = (0..500)
+        .map(|n| {
+            region(
+                &format!("R{n}"),
+                &format!("N{n}"),
+                &named(n),
+                &named(n + 1),
+                "",
+            )
+        })
+        .collect();
+    assert_eq!(spans(&file(&many), &plain(&[(1, 400), (3, 401)])), [(1, 3)]);
+    let beyond: String = "<Region/>".repeat(250_000);
+    let told = warnings(&file(&format!(
+        "{}{beyond}",
+        region("A", "X", &event(1), &event(2), "")
+    )));
+    assert!(
+        told.last()
+            .is_some_and(|last| last.ends_with("more warnings like these"))
+    );
 }

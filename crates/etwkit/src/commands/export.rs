@@ -229,7 +229,7 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     let sets = args
         .tag_files
         .are_given()
-        .then(|| args.tag_files.sets())
+        .then(|| args.tag_files.sets(printer))
         .transpose()?;
     if let Some(sets) = sets {
         let asking = Asking {

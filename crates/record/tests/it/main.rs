@@ -16,3 +16,4 @@ mod rotate;
 mod schema;
 mod scripts;
 mod stand_in;
+mod wprp;

@@ -1,9 +1,11 @@
 //! Errors of stack tag files.
 
+use crate::xml::place;
+
 /// A fault in a stack tag file, with its position. Names and values of the file are unchanged and
 /// have to be escaped for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}:{column} (byte {offset}): expected {expected}, found {found}")]
+#[error("{file}:{line}:{column}: expected {expected}, found {found}")]
 pub struct TagFileError {
     /// The file, as the caller named it.
     pub file: String,
@@ -11,8 +13,6 @@ pub struct TagFileError {
     pub line: usize,
     /// Character in the line, from 1.
     pub column: usize,
-    /// Byte of the text, from 0.
-    pub offset: usize,
     /// The expected content.
     pub expected: String,
     /// The content found there.
@@ -27,13 +27,11 @@ impl TagFileError {
     }
 
     pub(super) fn at(file: &str, text: &str, offset: usize, expected: &str, found: String) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line = before.rsplit('\n').next().unwrap_or_default();
+        let (line, column) = place(text, offset);
         Self {
             file: file.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: line.chars().count() + 1,
-            offset: before.len(),
+            line,
+            column,
             expected: expected.to_owned(),
             found,
         }

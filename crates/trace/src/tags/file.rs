@@ -9,323 +9,434 @@
 //!   </Tag>
 //! </Tag>
 //! ```
-
-use std::borrow::Cow;
+//!
+//! Whatever can be followed is used; everything else is a warning.
 
 use etwkit_base::index::IndexVec;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::{Reader, XmlVersion};
 
 use super::TagFileError;
-use super::pattern::{MethodPattern, Pattern};
-use super::rule::{Entry, Hint, Neighbour, Rule};
+use super::entries::Declared;
+use super::rule::{Hint, Neighbour, Rule};
+use crate::xml::{Attributes, Node, Nodes, Text, Warnings, clipped};
 
-/// Limits of a file. Known files have some hundred tags, three levels deep.
-const MAX_BYTES: usize = 8 << 20;
-const MAX_DEPTH: usize = 16;
-const MAX_ELEMENTS: usize = 20_000;
-const MAX_NAME: usize = 256;
-const MAX_PATTERN: usize = 1024;
+/// Limits of a file. Known files have some hundred tags, three levels deep; generated ones have a
+/// hundred thousand.
+const MAX_BYTES: usize = 32 << 20;
+const MAX_DEPTH: usize = 64;
+const MAX_ELEMENTS: usize = 1_000_000;
+const MAX_NAME: usize = 1024;
+const MAX_PATTERN: usize = 4096;
+/// Bytes of all paths: a path has the names of all tags around its own.
+const MAX_PATHS: usize = 64 << 20;
 
-/// Appends the rules of a file to those read so far.
+/// Appends the rules of a file to those read so far. Returns what could not be followed.
 pub(super) fn read(
     file: &str,
     bytes: &[u8],
     rules: &mut IndexVec<Rule>,
-    entries: &mut Vec<Entry>,
-) -> Result<(), TagFileError> {
-    let text = decoded(bytes).map_err(|(at, expected, found)| TagFileError {
-        file: file.to_owned(),
-        line: 1,
-        column: 1,
-        offset: at,
-        expected: expected.to_owned(),
-        found,
-    })?;
-    Parser {
+    entries: &mut Declared,
+) -> Result<Warnings, TagFileError> {
+    let none = |expected: &str, found: String| TagFileError::at(file, "", 0, expected, found);
+    if bytes.len() > MAX_BYTES {
+        return Err(none("at most 32 MiB", format!("{} bytes", bytes.len())));
+    }
+    let Some(Text { text, doubts }) = Text::decode(bytes) else {
+        let found = format!("{} bytes that are none", bytes.len());
+        return Err(none("text in UTF-8 or UTF-16", found));
+    };
+    let mut warnings = Warnings::default();
+    for doubt in doubts {
+        warnings.add(file, &text, 0, || doubt);
+    }
+    let before = entries.count();
+    let parser = Parser {
         file,
         text: &text,
-        at: 0,
         open: Vec::new(),
-        in_entry: false,
+        skipped: 0,
         elements: 0,
-        has_root: false,
+        path_bytes: 0,
+        first: None,
+        has_tag: false,
+        warnings,
         rules,
         entries,
-    }
-    .parse()
+    };
+    parser.parse(before)
 }
 
-/// The text of a file in UTF-8 or, with a byte order mark, UTF-16.
-fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, (usize, &'static str, String)> {
-    if bytes.len() > MAX_BYTES {
-        return Err((MAX_BYTES, "at most 8 MiB", format!("{} bytes", bytes.len())));
-    }
-    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-        let units = bytes.as_chunks().0.iter().map(|bytes| unit(*bytes));
-        Cow::Owned(
-            char::decode_utf16(units)
-                .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-                .collect(),
-        )
-    };
-    match bytes {
-        [0xFF, 0xFE, rest @ ..] => Ok(wide(rest, u16::from_le_bytes)),
-        [0xFE, 0xFF, rest @ ..] => Ok(wide(rest, u16::from_be_bytes)),
-        [0xEF, 0xBB, 0xBF, rest @ ..] | rest => {
-            std::str::from_utf8(rest).map(Cow::Borrowed).map_err(|e| {
-                let byte = rest.get(e.valid_up_to()).copied().unwrap_or_default();
-                (
-                    e.valid_up_to(),
-                    "text in UTF-8 or UTF-16",
-                    format!("byte {byte:#04x}"),
-                )
-            })
-        }
-    }
+/// An open element.
+#[derive(Debug)]
+enum Open {
+    Tag(Tag),
+    /// An entry point, or an element around the tags of the file.
+    Passed,
 }
 
 /// A tag that is open.
 #[derive(Debug)]
-struct Open {
+struct Tag {
     /// Names of it and the tags around it, joined by `\`.
     path: String,
     priority: i32,
     hint: Option<Hint>,
-    entries: Vec<(Pattern, MethodPattern)>,
+    entries: Vec<(String, String)>,
 }
 
 struct Parser<'p> {
     file: &'p str,
     text: &'p str,
-    /// Offset of the element that is being read.
-    at: usize,
     open: Vec<Open>,
-    /// True if an entry point is open that is not self-closing.
-    in_entry: bool,
+    /// Elements in each other that are left out.
+    skipped: usize,
     elements: usize,
-    has_root: bool,
+    path_bytes: usize,
+    /// The first element.
+    first: Option<(usize, String)>,
+    has_tag: bool,
+    warnings: Warnings,
     rules: &'p mut IndexVec<Rule>,
-    entries: &'p mut Vec<Entry>,
+    entries: &'p mut Declared,
 }
 
 impl Parser<'_> {
-    fn parse(mut self) -> Result<(), TagFileError> {
-        let mut reader = Reader::from_str(self.text);
-        loop {
-            self.at = reader.buffer_position() as usize;
-            let event = reader.read_event().map_err(|error| {
-                self.at = reader.error_position() as usize;
-                self.error("well-formed XML", error.to_string())
-            })?;
-            match event {
-                Event::Start(element) => self.start(&element, false)?,
-                Event::Empty(element) => self.start(&element, true)?,
-                Event::End(_) => self.end(),
-                // Entities that a document type declares could expand a small file to any size.
-                Event::DocType(_) => {
-                    return Err(self.error(
-                        "no document type: nothing is expanded",
-                        "<!DOCTYPE".to_owned(),
-                    ));
+    /// `before` is the number of entry points of other files.
+    fn parse(mut self, before: usize) -> Result<Warnings, TagFileError> {
+        let mut nodes = Nodes::new(self.file, self.text);
+        while let Some(node) = nodes.next(&mut self.warnings) {
+            match node {
+                Node::Open(_) | Node::Close if self.skipped > 0 => {
+                    let opens = matches!(node, Node::Open(_));
+                    self.skipped = if opens {
+                        self.skipped + 1
+                    } else {
+                        self.skipped - 1
+                    };
                 }
-                Event::Eof => break,
-                _ => {}
+                Node::Open(element) => self.start(element),
+                Node::Close => self.end(),
+                // Some files have notes between their elements.
+                Node::Text(_) => {}
             }
         }
-        // Errors from here on are at the end of the file.
-        self.at = self.text.len();
-        match self.open.last() {
-            Some(open) => {
-                Err(self.error(&format!("</Tag> for {:?}", open.path), "the end".to_owned()))
-            }
-            None if !self.has_root => Err(self.error("<Tag Name=\"\">", "the end".to_owned())),
-            None => Ok(()),
-        }
+        self.checked(before)
     }
 
-    fn start(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
+    /// The warnings, if the file has something that can be used.
+    fn checked(mut self, before: usize) -> Result<Warnings, TagFileError> {
+        if !self.has_tag {
+            let end = (self.text.len(), "the end".to_owned());
+            let (at, found) = self.first.unwrap_or(end);
+            return Err(TagFileError::at(
+                self.file,
+                self.text,
+                at,
+                "<Tag Name=\"\">",
+                found,
+            ));
+        }
+        if self.entries.count() > before {
+            return Ok(self.warnings);
+        }
+        if let Some(first) = self.warnings.first() {
+            return Err(TagFileError {
+                file: first.file.clone(),
+                line: first.line,
+                column: first.column,
+                expected: "at least one <Entrypoint> that can be used".to_owned(),
+                found: format!("none: {}", first.text),
+            });
+        }
+        // Tools come with such files, for rules to be added to.
+        self.warn(0, || {
+            "there is no <Entrypoint>: the file tags nothing".to_owned()
+        });
+        Ok(self.warnings)
+    }
+
+    fn start(&mut self, element: Attributes<'_>) {
         self.elements += 1;
+        if self.first.is_none() {
+            self.first = Some((element.at, format!("<{}>", clipped(element.name))));
+        }
         if self.elements > MAX_ELEMENTS {
-            return Err(self.error(
-                &format!("at most {MAX_ELEMENTS} elements"),
-                "one more".to_owned(),
-            ));
+            self.leave_out(element.at, || {
+                format!("left out: only the first {MAX_ELEMENTS} elements are read")
+            });
+        } else if element.is("Entrypoint") {
+            self.entry(element);
+        } else if element.is("Tag") {
+            self.tag(element, false);
+        } else if element.is("HintTag") {
+            self.tag(element, true);
+        } else if self.tag_around().is_none() {
+            // Some tool put its own element around the tags.
+            self.warn(element.at, || {
+                let name = clipped(element.name);
+                format!("<{name}> is unknown: the tags in it are read as if it were not there")
+            });
+            self.open.push(Open::Passed);
+        } else {
+            self.leave_out(element.at, || {
+                let name = clipped(element.name);
+                format!("<{name}> is unknown: it is left out, with all in it")
+            });
         }
-        if self.in_entry {
-            return Err(self.error(
-                "</Entrypoint>",
-                format!("<{}>", element.local_name().as_ref()),
-            ));
-        }
-        let in_hint = self.open.last().is_some_and(|open| open.hint.is_some());
-        match element.local_name().as_ref() {
-            "Entrypoint" if !self.open.is_empty() => return self.entry(element, is_empty),
-            "Tag" if !in_hint => self.tag(element, None)?,
-            "HintTag" if !in_hint && !self.open.is_empty() => {
-                self.tag(element, Some(self.hint(element)?))?;
-            }
-            other => {
-                let expected = match self.open.last() {
-                    None => "<Tag Name=\"\"> around everything",
-                    Some(open) if open.hint.is_some() => "<Entrypoint> in a <HintTag>",
-                    Some(_) => "<Tag>, <HintTag> or <Entrypoint>",
-                };
-                return Err(self.error(expected, format!("<{other}>")));
-            }
-        }
-        // No end event follows a self-closing element.
-        if is_empty {
-            self.end();
-        }
-        Ok(())
     }
 
-    fn tag(&mut self, element: &BytesStart<'_>, hint: Option<Hint>) -> Result<(), TagFileError> {
+    /// The innermost open tag.
+    fn tag_around(&self) -> Option<&Tag> {
+        self.open.iter().rev().find_map(|open| match open {
+            Open::Tag(tag) => Some(tag),
+            Open::Passed => None,
+        })
+    }
+
+    fn tag(&mut self, mut element: Attributes<'_>, has_hint: bool) {
+        let at = element.at;
         if self.open.len() >= MAX_DEPTH {
-            return Err(self.error(
-                &format!("at most {MAX_DEPTH} tags in each other"),
-                "one more".to_owned(),
-            ));
+            return self.leave_out(at, || {
+                format!("left out: only {MAX_DEPTH} elements in each other are read")
+            });
         }
-        if self.open.is_empty() && std::mem::replace(&mut self.has_root, true) {
-            return Err(self.error("one <Tag> around everything", "a second one".to_owned()));
+        let name = element.take("Name");
+        let is_inner = self.tag_around().is_some();
+        if name.is_none() && is_inner {
+            let kind = element.name;
+            self.warn(at, || {
+                format!("<{kind}> has no Name: its content belongs to the tag around it")
+            });
         }
-        let name = self.required(element, "Name", MAX_NAME)?;
-        let priority = match self.attribute(element, "Priority", MAX_NAME)? {
-            None => 0,
-            Some(text) => text
-                .trim()
-                .parse()
-                .map_err(|_| self.error("a whole number as Priority", format!("{text:?}")))?,
+        let name = name.unwrap_or_default();
+        if name.len() > MAX_NAME {
+            return self.leave_out(at, || {
+                let length = name.len();
+                format!("left out: its Name has {length} bytes, and {MAX_NAME} are the most")
+            });
+        }
+        let around = self.tag_around().map_or("", |tag| tag.path.as_str());
+        // A root without a name does not appear in paths.
+        let path = match (around, &*name) {
+            ("", name) => name.to_owned(),
+            (around, "") => around.to_owned(),
+            (around, name) => format!("{around}\\{name}"),
         };
-        let path = match self.open.last() {
-            None => name,
-            Some(_) if name.is_empty() => return Err(self.error("a Name", "Name=\"\"".to_owned())),
-            // A root without a name does not appear in paths.
-            Some(parent) if parent.path.is_empty() => name,
-            Some(parent) => format!("{}\\{name}", parent.path),
+        self.path_bytes += path.len();
+        if self.path_bytes > MAX_PATHS {
+            return self.leave_out(at, || {
+                let most = MAX_PATHS >> 20;
+                format!("left out: all paths together have more than {most} MiB")
+            });
+        }
+        let priority = self.priority(&mut element);
+        let hint = if has_hint {
+            self.hint(&mut element)
+        } else {
+            None
         };
-        self.open.push(Open {
+        if !has_hint {
+            for name in ["HintOperator", "OnlyShowModule"] {
+                if element.take(name).is_some() {
+                    self.warn(at, || {
+                        format!("{name} has no effect: it belongs to a <HintTag>")
+                    });
+                }
+            }
+        }
+        self.unknown(&element);
+        if std::mem::replace(&mut self.has_tag, true) && !is_inner {
+            self.warn(at, || {
+                "a second tag that is in no other: it is read as if both were in one".to_owned()
+            });
+        }
+        self.open.push(Open::Tag(Tag {
             path,
             priority,
             hint,
             entries: Vec::new(),
-        });
-        Ok(())
+        }));
     }
 
-    fn hint(&self, element: &BytesStart<'_>) -> Result<Hint, TagFileError> {
-        let operator = self.required(element, "HintOperator", MAX_NAME)?;
-        let neighbour = match operator.as_str() {
-            "Callee" => Neighbour::Callee,
-            "Caller" => Neighbour::Caller,
-            _ => {
-                return Err(self.error("Callee or Caller as HintOperator", format!("{operator:?}")));
+    fn priority(&mut self, element: &mut Attributes<'_>) -> i32 {
+        let Some(text) = element.take("Priority") else {
+            return 0;
+        };
+        match text.trim() {
+            "" => 0,
+            // A number beyond all others is stronger or weaker than them.
+            number => number.parse::<i64>().map_or_else(
+                |_| {
+                    self.warn(element.at, || {
+                        let text = clipped(number);
+                        format!("Priority {text:?} is not a whole number: it counts as 0")
+                    });
+                    0
+                },
+                |number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32,
+            ),
+        }
+    }
+
+    /// The hint of a `HintTag`. Without a known operator it is a tag like others.
+    fn hint(&mut self, element: &mut Attributes<'_>) -> Option<Hint> {
+        let at = element.at;
+        let operator = element.take("HintOperator");
+        let neighbour = match operator.as_deref().map(str::trim) {
+            Some(text) if text.eq_ignore_ascii_case("Callee") => Some(Neighbour::Callee),
+            Some(text) if text.eq_ignore_ascii_case("Caller") => Some(Neighbour::Caller),
+            other => {
+                self.warn(at, || {
+                    let found = other.map_or("none".to_owned(), |o| format!("{:?}", clipped(o)));
+                    format!(
+                        "HintOperator is Callee or Caller, and here {found}: the tag is used \
+                         without the frame beside it"
+                    )
+                });
+                None
             }
         };
-        let only_module = match self
-            .attribute(element, "OnlyShowModule", MAX_NAME)?
-            .as_deref()
-        {
-            None | Some("true" | "True" | "1") => true,
-            Some("false" | "False" | "0") => false,
+        let shown = element.take("OnlyShowModule");
+        let only_module = match shown.as_deref().map(str::trim) {
+            None | Some("" | "1") => true,
+            Some("0") => false,
+            Some(text) if text.eq_ignore_ascii_case("true") => true,
+            Some(text) if text.eq_ignore_ascii_case("false") => false,
             Some(other) => {
-                return Err(self.error("true or false as OnlyShowModule", format!("{other:?}")));
+                self.warn(at, || {
+                    let text = clipped(other);
+                    format!("OnlyShowModule {text:?} is not true or false: it counts as true")
+                });
+                true
             }
         };
-        Ok(Hint {
-            neighbour,
+        Some(Hint {
+            neighbour: neighbour?,
             only_module,
         })
     }
 
-    fn entry(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
-        // Modules are file names, which Windows compares without case; names of methods keep
-        // theirs.
-        let module = self.required(element, "Module", MAX_PATTERN)?;
-        let method = self.required(element, "Method", MAX_PATTERN)?;
-        self.in_entry = !is_empty;
-        match self.open.last_mut().filter(|open| !open.path.is_empty()) {
-            Some(open) => {
-                open.entries.push((
-                    Pattern::new(&module.to_lowercase()),
-                    MethodPattern::new(&method),
-                ));
-            }
-            None => {
-                return Err(self.error(
-                    "<Entrypoint> in a <Tag> with a Name",
-                    "one outside".to_owned(),
-                ));
-            }
+    fn entry(&mut self, mut element: Attributes<'_>) {
+        let at = element.at;
+        let [module, method] = ["Module", "Method"].map(|name| element.take(name));
+        self.unknown(&element);
+        if matches!(self.open.last(), Some(Open::Passed)) && self.tag_around().is_some() {
+            self.warn(at, || {
+                "an <Entrypoint> in another one: it is read as one that follows it".to_owned()
+            });
         }
-        Ok(())
+        let entry = self.patterns(at, module.as_deref(), method.as_deref());
+        let tag = self.open.iter_mut().rev().find_map(|open| match open {
+            Open::Tag(tag) => Some(tag),
+            Open::Passed => None,
+        });
+        match tag.filter(|tag| !tag.path.is_empty()) {
+            Some(tag) => tag.entries.extend(entry),
+            None => self.warn(at, || {
+                "left out: the <Entrypoint> is in no <Tag> with a Name".to_owned()
+            }),
+        }
+        self.open.push(Open::Passed);
     }
 
-    /// Ends a tag. Rules are numbered as tags end, so a child comes before its parents.
-    fn end(&mut self) {
-        // This is the end of an entry point and not of a tag.
-        if std::mem::take(&mut self.in_entry) {
-            return;
+    /// The patterns of an entry point. A missing one, or an empty one, restricts nothing.
+    fn patterns(
+        &mut self,
+        at: usize,
+        module: Option<&str>,
+        method: Option<&str>,
+    ) -> Option<(String, String)> {
+        let [module, method] = [module, method].map(|text| text.unwrap_or("").trim());
+        let longest = module.len().max(method.len());
+        if longest > MAX_PATTERN {
+            self.warn(at, || {
+                format!("left out: a pattern has {longest} bytes, and {MAX_PATTERN} are the most")
+            });
+            return None;
         }
+        if module.is_empty() && method.is_empty() {
+            self.warn(at, || {
+                "left out: the <Entrypoint> has neither Module nor Method".to_owned()
+            });
+            return None;
+        }
+        if let Some(text) = [module, method]
+            .into_iter()
+            .find(|text| is_expression(text))
+        {
+            self.warn(at, || {
+                let text = clipped(text);
+                format!("{text:?} is not read as a regular expression: only * has a meaning")
+            });
+        }
+        // Debuggers write a method as module!method.
+        let (module, method) = match method.split_once('!') {
+            Some((file, name)) if module.is_empty() && is_file(file) => (file, name),
+            _ => (module, method),
+        };
+        let file = module.rsplit(['\\', '/']).next().unwrap_or(module);
+        if file.len() < module.len() {
+            self.warn(at, || {
+                let (module, file) = (clipped(module), clipped(file));
+                format!("Module {module:?} has a folder: the file name {file:?} is looked for")
+            });
+        }
+        let any = |text: &str| {
+            if text.is_empty() {
+                "*".to_owned()
+            } else {
+                text.to_owned()
+            }
+        };
+        Some((any(file), any(method)))
+    }
+
+    /// Warns of attributes that have not been taken.
+    fn unknown(&mut self, element: &Attributes<'_>) {
+        for (name, _) in &element.all {
+            self.warn(element.at, || {
+                let name = clipped(name);
+                format!("{name} of <{}> is unknown and has no effect", element.name)
+            });
+        }
+    }
+
+    /// Ends an element. Rules are numbered as tags end, so a child comes before its parents.
+    fn end(&mut self) {
         // A tag without entry points matches nothing: it only names the tags inside.
-        let Some(open) = self.open.pop().filter(|open| !open.entries.is_empty()) else {
+        let Some(Open::Tag(tag)) = self.open.pop() else {
             return;
         };
-        let rule = self.rules.next();
-        self.entries
-            .extend(open.entries.into_iter().map(|(module, method)| Entry {
-                module,
-                method,
-                rule,
-            }));
-        self.rules.push(Rule {
-            path: open.path,
-            priority: open.priority,
-            hint: open.hint,
-        });
-    }
-
-    fn required(
-        &self,
-        element: &BytesStart<'_>,
-        name: &str,
-        most: usize,
-    ) -> Result<String, TagFileError> {
-        let without = || format!("<{}> without one", element.local_name().as_ref());
-        self.attribute(element, name, most)?
-            .ok_or_else(|| self.error(&format!("an attribute {name}"), without()))
-    }
-
-    /// The value of an attribute. Only the predefined XML entities are supported.
-    fn attribute(
-        &self,
-        element: &BytesStart<'_>,
-        name: &str,
-        most: usize,
-    ) -> Result<Option<String>, TagFileError> {
-        for attribute in element.attributes() {
-            let attribute = attribute
-                .map_err(|error| self.error("attributes like Name=\"…\"", error.to_string()))?;
-            if attribute.key.as_ref() != name {
-                continue;
-            }
-            let value = attribute
-                .normalized_value(XmlVersion::Implicit1_0)
-                .map_err(|error| self.error("a value with known entities", error.to_string()))?;
-            if value.len() > most {
-                return Err(self.error(
-                    &format!("{name} of at most {most} bytes"),
-                    format!("{} bytes", value.len()),
-                ));
-            }
-            return Ok(Some(value.into_owned()));
+        if tag.entries.is_empty() {
+            return;
         }
-        Ok(None)
+        let rule = self.rules.push(Rule {
+            path: tag.path,
+            priority: tag.priority,
+            hint: tag.hint,
+        });
+        for (module, method) in &tag.entries {
+            self.entries.add(module, method, rule);
+        }
     }
 
-    fn error(&self, expected: &str, found: String) -> TagFileError {
-        TagFileError::at(self.file, self.text, self.at, expected, found)
+    /// Leaves the element out that has just started, with all in it.
+    fn leave_out(&mut self, at: usize, warning: impl FnOnce() -> String) {
+        self.warn(at, warning);
+        self.skipped = 1;
     }
+
+    fn warn(&mut self, at: usize, warning: impl FnOnce() -> String) {
+        self.warnings.add(self.file, self.text, at, warning);
+    }
+}
+
+/// True if someone meant a regular expression: no name has these characters there.
+fn is_expression(text: &str) -> bool {
+    text.starts_with('^') || text.contains('|')
+}
+
+/// True if a text is a pattern of a file and not of an operator in C++.
+fn is_file(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "._-*+".contains(c);
+    !text.is_empty() && text.chars().all(is_part) && !text.ends_with("operator")
 }

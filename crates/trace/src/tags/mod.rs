@@ -7,9 +7,11 @@
 //! Derived tables are computed in this crate, so their tags are found here and not in the query
 //! code.
 
+mod entries;
 mod error;
 mod file;
 mod frames;
+mod index;
 mod pattern;
 mod rule;
 mod tree;
@@ -18,9 +20,10 @@ pub use error::TagFileError;
 pub use frames::Frames;
 pub use tree::Tagged;
 
-use etwkit_base::index::{Idx, IndexVec};
-use pattern::MethodText;
-use rule::{Entry, Rule};
+use crate::xml::Warnings;
+use entries::{Declared, Entries};
+use etwkit_base::index::IndexVec;
+use rule::Rule;
 
 /// Tag of a stack that no rule matches.
 pub const OTHER: &str = "Other";
@@ -35,8 +38,8 @@ const DEFAULT_FILE: &str = include_str!("default.stacktags");
 pub struct TagSet {
     name: String,
     rules: IndexVec<Rule>,
-    /// The one that wins comes first.
-    entries: Vec<Entry>,
+    entries: Entries,
+    warnings: Warnings,
     names_others: bool,
     fingerprint: u64,
 }
@@ -54,24 +57,24 @@ impl TagSet {
 
     /// A set of the rules of files, given by name and content. Their order matters only between
     /// rules of equal priority that match the same frame. Stacks without a tag stay without one.
+    /// What cannot be followed is left out, and [`TagSet::warnings`] tells it.
     ///
     /// # Errors
-    /// If a file is not a stack tag file, or is too large: [`TagFileError`] contains the position.
+    /// If a file is not a stack tag file, is too large, or has nothing that can be used:
+    /// [`TagFileError`] contains the position.
     pub fn read(name: &str, files: &[(&str, &[u8])]) -> Result<Self, TagFileError> {
         let mut set = Self::empty(name);
+        let mut declared = Declared::default();
         for (file, bytes) in files {
-            file::read(file, bytes, &mut set.rules, &mut set.entries)?;
+            let warnings = file::read(file, bytes, &mut set.rules, &mut declared)?;
+            set.warnings.append(warnings);
             // FNV-1a; the fingerprint distinguishes versions of files. A byte after each file marks
             // its end, so that rules which move from one file to the next change the number.
             let hash =
                 |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
         }
-        let Self { rules, entries, .. } = &mut set;
-        let priority = |rule: Idx<Rule>| rules[rule].priority;
-        // The entry that wins comes first, so that a search stops at its first match. A child has a smaller
-        // number than its parents and wins among equal priorities.
-        entries.sort_by_key(|entry| (std::cmp::Reverse(priority(entry.rule)), entry.rule));
+        set.entries = Entries::new(declared, &set.rules);
         Ok(set)
     }
 
@@ -79,7 +82,8 @@ impl TagSet {
         Self {
             name: name.to_owned(),
             rules: IndexVec::new(),
-            entries: Vec::new(),
+            entries: Entries::default(),
+            warnings: Warnings::default(),
             names_others: false,
             fingerprint: 0xcbf2_9ce4_8422_2325,
         }
@@ -89,6 +93,12 @@ impl TagSet {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What could not be followed in its files.
+    #[must_use]
+    pub const fn warnings(&self) -> &Warnings {
+        &self.warnings
     }
 
     /// True if stacks without a tag are [`OTHER`].
@@ -121,24 +131,4 @@ impl TagSet {
         let innermost = i32::try_from(frames.len()).unwrap_or_default() - 1;
         tagged.name(tagged.tag(innermost)?).map(str::to_owned)
     }
-
-    /// The entry points whose module pattern matches a module, in their order.
-    fn entries_of(&self, module: Option<&str>) -> Vec<&Entry> {
-        let module = module.unwrap_or_default().to_lowercase();
-        self.entries
-            .iter()
-            .filter(|entry| entry.module.matches(&module))
-            .collect()
-    }
-}
-
-/// The rule that wins for a frame, among entry points of its module; only `*` matches a method that is not
-/// known.
-fn rule_of(entries: &[&Entry], method: Option<&str>) -> Option<Idx<Rule>> {
-    let text = method.map(MethodText::new);
-    let matches = |entry: &&&Entry| match &text {
-        Some(text) => entry.method.matches(text),
-        None => entry.method.is_any(),
-    };
-    entries.iter().find(matches).map(|entry| entry.rule)
 }

@@ -42,15 +42,6 @@ impl Pattern {
         }
     }
 
-    /// True if it matches every text.
-    pub(super) fn is_any(&self) -> bool {
-        let rest_is_any = self
-            .rest
-            .as_ref()
-            .is_some_and(|rest| rest.middle.is_empty() && rest.suffix.is_empty());
-        self.prefix.is_empty() && rest_is_any
-    }
-
     /// True if it matches a text as a whole.
     pub(super) fn matches(&self, text: &str) -> bool {
         let Some(Rest { middle, suffix }) = &self.rest else {
@@ -71,58 +62,9 @@ impl Pattern {
     }
 }
 
-/// A pattern of methods. `Type::Method` and `Type.Method` are two spellings of one name: tools
-/// write .NET methods either way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct MethodPattern {
-    written: Pattern,
-    /// The pattern with dots, if it is written with colons.
-    pointed: Option<Pattern>,
-}
-
-impl MethodPattern {
-    pub(super) fn new(text: &str) -> Self {
-        let pointed = match pointed(text) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(text) => Some(Pattern::new(&text)),
-        };
-        Self {
-            written: Pattern::new(text),
-            pointed,
-        }
-    }
-
-    pub(super) fn is_any(&self) -> bool {
-        self.written.is_any()
-    }
-
-    pub(super) fn matches(&self, method: &MethodText<'_>) -> bool {
-        self.written.matches(method.written)
-            || self
-                .pointed
-                .as_ref()
-                .unwrap_or(&self.written)
-                .matches(&method.pointed)
-    }
-}
-
-/// Name of a method in both spellings.
-#[derive(Debug)]
-pub(super) struct MethodText<'t> {
-    written: &'t str,
-    pointed: Cow<'t, str>,
-}
-
-impl<'t> MethodText<'t> {
-    pub(super) fn new(written: &'t str) -> Self {
-        Self {
-            written,
-            pointed: pointed(written),
-        }
-    }
-}
-
-fn pointed(text: &str) -> Cow<'_, str> {
+/// A name of a method with dots. `Type::Method` and `Type.Method` are two spellings of one name:
+/// tools write .NET methods either way.
+pub(super) fn pointed(text: &str) -> Cow<'_, str> {
     if text.contains("::") {
         Cow::Owned(text.replace("::", "."))
     } else {
@@ -160,26 +102,6 @@ mod tests {
                 expected,
                 "{pattern} {text}"
             );
-        }
-        assert_eq!(
-            ["*", "**", "*a", ""].map(|text| Pattern::new(text).is_any()),
-            [true, true, false, false]
-        );
-    }
-
-    #[test]
-    fn both_spellings_of_a_method_are_the_same() {
-        for (pattern, text, expected) in [
-            ("System.IO.File::Open*", "System.IO.File.OpenRead", true),
-            ("System.IO.File.Open*", "System.IO.File::OpenRead", true),
-            ("System.IO.File::Open*", "System.IO.File::OpenRead", true),
-            ("Type:*", "Type::Method", true),
-            ("*::Method", "ns::Type::Method", true),
-            ("*::Method", "ns.Type.Method", true),
-            ("*::Method", "ns.Type.OtherMethod", false),
-        ] {
-            let matches = MethodPattern::new(pattern).matches(&MethodText::new(text));
-            assert_eq!(matches, expected, "{pattern} {text}");
         }
     }
 

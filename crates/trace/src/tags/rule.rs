@@ -2,7 +2,7 @@
 
 use etwkit_base::index::Idx;
 
-use super::pattern::{MethodPattern, Pattern};
+use super::index::PatternId;
 
 /// A tag with entry points of its own. Of rules with equal priority the earlier one wins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub(super) enum Neighbour {
 }
 
 /// An `Entrypoint`: frames that a rule matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Pattern of the module name, in lower case.
-    pub(super) module: Pattern,
-    pub(super) method: MethodPattern,
+    pub(super) module: PatternId,
+    pub(super) method: PatternId,
     pub(super) rule: Idx<Rule>,
 }

@@ -7,9 +7,10 @@
 use etwkit_base::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
+use super::entries::OfModule;
 use super::frames::Frames;
-use super::rule::{Entry, Neighbour, Rule};
-use super::{OTHER, TagSet, rule_of};
+use super::rule::{Neighbour, Rule};
+use super::{OTHER, TagSet};
 
 /// The tag of each node of a tree of stacks, by one set of rules.
 #[derive(Debug, Default)]
@@ -177,20 +178,15 @@ impl Tagged {
 
 /// The rule that wins for each frame, if any matches.
 fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<Option<Idx<Rule>>> {
-    /// Entry points of a module, and the rule of its frames without a name.
-    type OfModule<'s> = (Vec<&'s Entry>, Option<Idx<Rule>>);
-    let mut entries: FxHashMap<Option<&str>, OfModule<'_>> = FxHashMap::default();
+    let mut modules: FxHashMap<Option<&str>, OfModule> = FxHashMap::default();
     let rule = |frame| {
-        let module = frames.module(frame);
-        // Many frames share few modules, so the entry points are filtered once for each module.
-        let (entries, without_name) = entries.entry(module).or_insert_with(|| {
-            let entries = set.entries_of(module);
-            let without_name = rule_of(&entries, None);
-            (entries, without_name)
-        });
+        let name = frames.module(frame);
+        let module = modules
+            .entry(name)
+            .or_insert_with(|| set.entries.of_module(name));
         match frames.method(frame) {
-            Some(method) if !entries.is_empty() => rule_of(entries, Some(method)),
-            _ => *without_name,
+            Some(method) => set.entries.rule(module, method),
+            None => module.without_name,
         }
     };
     (0..frames.count() as u32).map(rule).collect()

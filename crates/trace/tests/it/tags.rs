@@ -216,25 +216,93 @@ fn several_files_are_one_set() {
 
 #[test]
 fn files_are_read_in_the_encodings_of_windows() {
-    let text = format!(
-        "<?xml version=\"1.0\"?>\r\n<!-- c -->\r\n<Tag Name=\"\">{}</Tag>",
-        one("Größe &amp; &lt;", 0, "m", "*")
-    );
-    let units = text.encode_utf16();
-    let wide: Vec<u8> = units.clone().flat_map(u16::to_le_bytes).collect();
-    let big: Vec<u8> = units.flat_map(u16::to_be_bytes).collect();
+    let text = |declared: &str| {
+        format!(
+            "<?xml version=\"1.0\"{declared}?>\r\n<!-- c -->\r\n<Tag Name=\"\">{}</Tag>",
+            one("Größe &amp; &lt;", 0, "m", "*")
+        )
+    };
     let mark = |mark: &[u8], bytes: &[u8]| [mark, bytes].concat();
-    for bytes in [
-        text.as_bytes().to_vec(),
-        mark(&[0xEF, 0xBB, 0xBF], text.as_bytes()),
-        mark(&[0xFF, 0xFE], &wide),
-        mark(&[0xFE, 0xFF], &big),
+    type Encoding = (&'static str, fn(&str) -> Vec<u8>);
+    let encodings: [Encoding; 3] = [
+        ("UTF-8", |text| text.as_bytes().to_vec()),
+        ("UTF-16 LE", |text| {
+            text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+        }),
+        ("UTF-16 BE", |text| {
+            text.encode_utf16().flat_map(u16::to_be_bytes).collect()
+        }),
+    ];
+    let marks: [&[u8]; 3] = [&[0xEF, 0xBB, 0xBF], &[0xFF, 0xFE], &[0xFE, 0xFF]];
+    // What a file declares is often not what it is: the bytes decide.
+    for declared in [
+        "",
+        "utf-8",
+        "utf-16",
+        "windows-1252",
+        "Shift_JIS",
+        "nonsense",
     ] {
-        check(
-            &TagSet::read("w", &[("w", &bytes)]).unwrap(),
-            &[("m!x", "Größe & <")],
-        );
+        let declaration = if declared.is_empty() {
+            String::new()
+        } else {
+            format!(" encoding=\"{declared}\"")
+        };
+        let text = text(&declaration);
+        for ((name, encoded), order) in encodings.iter().zip(marks) {
+            for bytes in [encoded(&text), mark(order, &encoded(&text))] {
+                let set = whole(&bytes);
+                assert!(set.warnings().is_empty(), "{name} {declared}");
+                check(&set, &[("m!x", "Größe & <")]);
+            }
+        }
     }
+}
+
+#[test]
+fn text_of_older_editors_and_damaged_text_are_read() {
+    let old = |declared: &str| {
+        let text = format!(
+            "<?xml version='1.0'{declared}?><Tag Name='Gr\u{f6}\u{df}e'><Entrypoint Module='m'/></Tag>"
+        );
+        text.chars().map(|c| c as u8).collect::<Vec<u8>>()
+    };
+    let set = whole(&old(""));
+    check(&set, &[("m!x", "Größe")]);
+    let expected = "1:1: byte 34 (0xf6) is not UTF-8: the text is read as Windows-1252";
+    assert_eq!(warnings(&set), [expected]);
+    let set = whole(&old(" encoding='Windows-1252'"));
+    check(&set, &[("m!x", "Größe")]);
+    assert!(set.warnings().is_empty());
+
+    let mut damaged = "<Tag Name='Größe ü'><Entrypoint Module='m'/></Tag>"
+        .as_bytes()
+        .to_vec();
+    let last = damaged.iter().rposition(|byte| *byte == 0xBC).unwrap();
+    damaged.remove(last);
+    let set = whole(&damaged);
+    check(&set, &[("m!x", "Größe \u{FFFD}")]);
+    assert_eq!(warnings(&set).len(), 1);
+
+    let mut wide: Vec<u8> = "<Tag Name='a!'><Entrypoint Module='m'/></Tag>"
+        .encode_utf16()
+        .map(|unit| {
+            if unit == u16::from(b'!') {
+                0xD800
+            } else {
+                unit
+            }
+        })
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    wide.push(b'x');
+    let set = whole(&wide);
+    check(&set, &[("m!x", "a\u{FFFD}")]);
+    assert_eq!(warnings(&set).len(), 2);
+    assert_eq!(
+        error(&[0xFF, 0xFE, 0, 0, 60, 0, 0, 0]).expected,
+        "text in UTF-8 or UTF-16"
+    );
 }
 
 fn error(text: &[u8]) -> TagFileError {
@@ -243,104 +311,361 @@ fn error(text: &[u8]) -> TagFileError {
         .unwrap_or_else(|| panic!("{}", text.escape_ascii()))
 }
 
+/// A set of a whole file.
+fn whole(text: &[u8]) -> TagSet {
+    TagSet::read("own", &[("own.stacktags", text)]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The warnings, without the name of the file.
+fn warnings(set: &TagSet) -> Vec<String> {
+    let lines = set.warnings().lines();
+    lines
+        .iter()
+        .map(|line| line.replacen("own.stacktags:", "", 1))
+        .collect()
+}
+
 #[test]
-fn errors_name_place_and_expectation() {
-    let root = "<Tag Name=\"\">\n";
-    for (inner, expected) in [
+fn what_cannot_be_followed_is_a_warning_and_the_rest_is_used() {
+    // A file, what `m!x` is tagged with, and the beginning of the warning.
+    let used = "<Entrypoint Module=\"m\" Method=\"x\"/>";
+    for (inner, tagged, warning) in [
         (
-            "  <Tagg/>",
-            "2:3 (byte 16): expected <Tag>, <HintTag> or <Entrypoint>, found <Tagg>",
+            "<Tagg><Tag Name=\"b\"><Entrypoint Module=\"m\"/></Tag></Tagg>",
+            "a",
+            "2:15: <Tagg> is unknown: it is left out, with all in it",
         ),
         (
-            "  <Tag/>",
-            "2:3 (byte 16): expected an attribute Name, found <Tag> without one",
+            "<Tag><Entrypoint Module=\"m\" Method=\"x*\"/></Tag>",
+            "a",
+            "2:15: <Tag> has no Name: its content belongs to the tag around it",
         ),
         (
-            "<Tag Name=\"\"/>",
-            "2:1 (byte 14): expected a Name, found Name=\"\"",
+            "<Tag Name=\"b\" Priority=\"high\"><Entrypoint Module=\"m\" Method=\"*\"/></Tag>",
+            "a\\b",
+            "2:15: Priority \"high\" is not a whole number: it counts as 0",
         ),
         (
-            "<Tag Name=\"a\" Priority=\"high\"/>",
-            "2:1 (byte 14): expected a whole number as Priority, found \"high\"",
+            "<Tag Name=\"b\" Color=\"red\"><Entrypoint Module=\"m\"/></Tag>",
+            "a\\b",
+            "2:15: Color of <Tag> is unknown and has no effect",
         ),
         (
-            "<Entrypoint Module=\"\" Method=\"\"/>",
-            "2:1 (byte 14): expected <Entrypoint> in a <Tag> with a Name, found one outside",
+            "<Tag Name=\"b\" HintOperator=\"Callee\"><Entrypoint Module=\"m\"/></Tag>",
+            "a\\b",
+            "2:15: HintOperator has no effect: it belongs to a <HintTag>",
         ),
         (
-            "<Tag Name=\"ä\"><Entrypoint Module=\"m\"/></Tag>",
-            "2:15 (byte 29): expected an attribute Method, found <Entrypoint> without one",
+            "<HintTag Name=\"h\"><Entrypoint Module=\"m\"/></HintTag>",
+            "a\\h",
+            "2:15: HintOperator is Callee or Caller, and here none",
         ),
         (
-            "<HintTag Name=\"h\"/>",
-            "2:1 (byte 14): expected an attribute HintOperator, found <HintTag> without one",
+            "<HintTag Name=\"h\" HintOperator=\"Up\"><Entrypoint Module=\"m\"/></HintTag>",
+            "a\\h",
+            "2:15: HintOperator is Callee or Caller, and here \"Up\"",
         ),
         (
-            "<HintTag Name=\"h\" HintOperator=\"Up\"/>",
-            "2:1 (byte 14): expected Callee or Caller as HintOperator, found \"Up\"",
+            "<HintTag Name=\"h\" HintOperator=\"callee\" OnlyShowModule=\"maybe\"><Entrypoint Module=\"m\"/></HintTag>",
+            "a\\h",
+            "2:15: OnlyShowModule \"maybe\" is not true or false",
         ),
         (
-            "<HintTag Name=\"h\" HintOperator=\"Callee\" OnlyShowModule=\"maybe\"/>",
-            "2:1 (byte 14): expected true or false as OnlyShowModule, found \"maybe\"",
+            "<Entrypoint/>",
+            "a",
+            "2:15: left out: the <Entrypoint> has neither Module nor Method",
         ),
         (
-            "<HintTag Name=\"h\" HintOperator=\"Callee\"><Tag Name=\"t\"/></HintTag>",
-            "2:41 (byte 54): expected <Entrypoint> in a <HintTag>, found <Tag>",
+            "<Entrypoint Module=\"y\" Method=\"^x.*|y$\"/>",
+            "a",
+            "2:15: \"^x.*|y$\" is not read as a regular expression",
+        ),
+        (
+            "<Entrypoint Module=\"C:\\Windows\\m\" Method=\"x\"/>",
+            "a",
+            "2:15: Module \"C:\\\\Windows\\\\m\" has a folder: the file name \"m\"",
+        ),
+        (
+            "<Entrypoint Module=\"m\" Method=\"y\"><Entrypoint Module=\"m\" Method=\"z\"/></Entrypoint>",
+            "a",
+            "2:49: an <Entrypoint> in another one",
+        ),
+        (
+            "<Entrypoint Module=\"m\" Module=\"n\" Method=\"x\"/>",
+            "a",
+            "2:15: <Entrypoint> has Module twice: the first one is used",
+        ),
+        (
+            "<Tag Name=\"&b;\"><Entrypoint Module=\"m\"/></Tag>",
+            "a\\&b;",
+            "2:15: Name of <Tag> is used as it is written",
+        ),
+        (
+            "</Entrypoint>",
+            "a",
+            "2:15: </Entrypoint> is left out: no element of this name is open",
         ),
     ] {
-        let found = error(format!("{root}{inner}</Tag>").as_bytes());
+        let text = format!("<Tag Name=\"\">\n<Tag Name=\"a\">{inner}{used}</Tag></Tag>");
+        let set = whole(text.as_bytes());
+        check(&set, &[("m!x", tagged)]);
+        let found = warnings(&set);
+        assert!(
+            found.len() == 1 && found[0].starts_with(warning),
+            "{inner}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn files_of_all_shapes_are_read() {
+    let entry = "<Entrypoint Module=\"m\" Method=\"x\"/>";
+    for (text, tagged, count) in [
+        // Element and attribute names in any case, prefixes, spaces, comments, instructions.
+        (
+            "<TAG name=\"\"><tag NAME = 'a'><ENTRYPOINT module='M' method='x'/></tag></TAG>",
+            "a",
+            0,
+        ),
+        (
+            "<s:Tag xmlns:s=\"u\" Name=\"\"><s:Tag Name=\"a\"><s:Entrypoint Module=\"m\" Method=\"x\"/></s:Tag></s:Tag>",
+            "a",
+            0,
+        ),
+        (
+            "<?xml version=\"1.0\"?><?editor x?><!--- a -- b --><Tag Name=\"\"><!-- c --><Tag Name=\"a\">text<![CDATA[<Tag>]]><Entrypoint Module=\"m\" Method=\"x\"/></Tag></Tag>",
+            "a",
+            0,
+        ),
+        // No module, no method, both with stars, a debugger's name.
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\"><Entrypoint Module=\"m\"/></Tag></Tag>",
+            "a",
+            0,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\"><Entrypoint Module=\"m\" Method=\"\"/></Tag></Tag>",
+            "a",
+            0,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\"><Entrypoint Method=\"x\"/></Tag></Tag>",
+            "a",
+            0,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\"><Entrypoint Method=\"m!x\"/></Tag></Tag>",
+            "a",
+            0,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\"><Entrypoint Module=\"**\" Method=\"**\"/></Tag></Tag>",
+            "a",
+            0,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\"><Entrypoint Module=\" m \" Method=\" x \"/></Tag></Tag>",
+            "a",
+            0,
+        ),
+        // Names that are empty or begin all paths; tags in hint tags.
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\"><Tag Name=\"\">@</Tag></Tag></Tag>",
+            "a",
+            0,
+        ),
+        ("<Tag><Tag Name=\"a\">@</Tag></Tag>", "a", 0),
+        ("<Tag Name=\"r\">@</Tag>", "r", 0),
+        (
+            "<HintTag Name=\"h\" HintOperator=\"CALLER\" OnlyShowModule=\"FALSE\"><Tag Name=\"a\">@</Tag></HintTag>",
+            "h\\a",
+            0,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\" Priority=\"\">@</Tag></Tag>",
+            "a",
+            0,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\" Priority=\" -99999999999 \">@</Tag></Tag>",
+            "a",
+            0,
+        ),
+        // Not quite XML.
+        ("<Tag Name=\"a\">@</Tag><Tag Name=\"b\"/>", "a", 1),
+        (
+            "<StackTags><Tag Name=\"\"><Tag Name=\"a\">@</Tag></Tag></StackTags>",
+            "a",
+            1,
+        ),
+        (
+            "<!DOCTYPE Tag [<!ENTITY a \"aaaa\"><!ELEMENT Tag ANY>]><Tag Name=\"&amp;\">@</Tag>",
+            "&",
+            1,
+        ),
+        (
+            "<Tag Name=\"\"><Tag Name=\"a\">@<Entrypoint Module=\"",
+            "a",
+            1,
+        ),
+        ("<Tag Name=\"\"><Tag Name=\"a\">@</Tag><!-- ", "a", 1),
+        ("<Tag Name=a>@</Tag>", "a", 0),
+        ("@<Tag Name=\"a\">@</Tag>", "a", 1),
+        ("<Tag Name=\"R&D\">@</Tag>", "R&D", 1),
+    ] {
+        let text = text.replace('@', entry);
+        let set = whole(text.as_bytes());
+        check(&set, &[("m!x", tagged)]);
+        assert_eq!(warnings(&set).len(), count, "{text}: {:?}", warnings(&set));
+    }
+}
+
+#[test]
+fn a_file_with_nothing_to_use_is_an_error() {
+    for (text, expected) in [
+        ("", "1:1: expected <Tag Name=\"\">, found the end"),
+        (
+            "\n <svg><g/></svg>",
+            "2:2: expected <Tag Name=\"\">, found <svg>",
+        ),
+        ("{\"a\": 1}", "1:9: expected <Tag Name=\"\">, found the end"),
+        (
+            "<Tag Name=\"\">\n<Entrypoint Module=\"m\"/></Tag>",
+            "2:1: expected at least one <Entrypoint> that can be used, found none: left out: the \
+             <Entrypoint> is in no <Tag> with a Name",
+        ),
+    ] {
+        let found = error(text.as_bytes());
         assert_eq!(found.to_string(), format!("own.stacktags:{expected}"));
         assert!(!found.hint().is_empty());
     }
-    let starts = |text: &[u8], expected: &str| {
-        let found = error(text).to_string();
-        assert!(found.contains(&format!("expected {expected}")), "{found}");
-    };
-    starts(b"", "<Tag Name=\"\">");
-    starts(b"<Tag Name=\"\"><Tag Name=\"a\">", "</Tag> for \"a\"");
-    starts(
-        b"<Tag Name=\"\"></Tag><Tag Name=\"\"/>",
-        "one <Tag> around everything",
+    assert_eq!(
+        error(b"PK\x03\x04\0\0\xFF").expected,
+        "text in UTF-8 or UTF-16"
     );
-    starts(
-        b"<Tag Name=\"t\"><Entrypoint Module=\"\" Method=\"\"><Tag Name=\"a\"/></Entrypoint></Tag>",
-        "</Entrypoint>",
+    // A tool brings such a file, for rules to be added to.
+    let empty = whole(b"<?xml version=\"1.0\"?><Tag Name=\"\">\n</Tag>");
+    assert_eq!(
+        warnings(&empty),
+        ["1:1: there is no <Entrypoint>: the file tags nothing"]
     );
-    starts(b"<StackTags/>", "<Tag Name=\"\"> around everything");
-    starts(b"<Tag Name=\"\"></Tagg>", "well-formed XML");
-    starts(b"<Tag Name=\"&other;\"/>", "a value with known entities");
-    starts(
-        b"<!DOCTYPE t [<!ENTITY a \"aaaa\">]><Tag Name=\"&a;\"/>",
-        "no document type",
-    );
-    starts(b"<Tag Name=\"\xFF\"/>", "text in UTF-8 or UTF-16");
 }
 
 #[test]
 fn a_hostile_file_is_bounded() {
-    let deep = "<Tag Name=\"a\">".repeat(1000);
+    let entry = "<Entrypoint Module=\"m\" Method=\"x\"/>";
+    let deep = format!("{}{entry}", "<Tag Name=\"a\">".repeat(100_000));
+    let set = whole(format!("{entry}<Tag Name=\"b\">{entry}</Tag>{deep}").as_bytes());
+    check(&set, &[("m!x", "b")]);
+    let told = warnings(&set);
+    let most = "left out: only 64 elements in each other are read";
+    assert!(told.iter().any(|line| line.ends_with(most)), "{told:?}");
+
+    let long = |length| {
+        format!(
+            "<Tag Name=\"b\">{entry}<Tag Name=\"{}\">{entry}</Tag></Tag>",
+            "n".repeat(length)
+        )
+    };
     assert_eq!(
-        error(deep.as_bytes()).expected,
-        "at most 16 tags in each other"
+        warnings(&whole(long(10 << 20).as_bytes())),
+        ["1:50: left out: its Name has 10485760 bytes, and 1024 are the most"]
     );
-    let many = format!(
-        "<Tag Name=\"\">{}</Tag>",
-        "<Tag Name=\"a\"/>".repeat(30_000)
+    let pattern = format!(
+        "<Tag Name=\"b\">{entry}<Entrypoint Method=\"{}\"/></Tag>",
+        "n".repeat(10 << 20)
     );
-    assert_eq!(error(many.as_bytes()).expected, "at most 20000 elements");
-    assert_eq!(error(&vec![b' '; (8 << 20) + 1]).expected, "at most 8 MiB");
-    let long = |length| format!("<Tag Name=\"{}\"/>", "n".repeat(length));
     assert_eq!(
-        error(long(257).as_bytes()).expected,
-        "Name of at most 256 bytes"
+        warnings(&whole(pattern.as_bytes())),
+        ["1:50: left out: a pattern has 10485760 bytes, and 4096 are the most"]
     );
+    assert_eq!(
+        error(&vec![b' '; (32 << 20) + 1]).expected,
+        "at most 32 MiB"
+    );
+    // Entities that would expand to gigabytes are not expanded.
+    let bomb = "<!DOCTYPE t [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;\">]><Tag Name=\"&b;\"><Entrypoint Module=\"m\"/></Tag>";
+    check(&whole(bomb.as_bytes()), &[("m!x", "&b;")]);
+    // An element with many attributes, and ends that fit nothing.
+    let wide: String = (0..10_000).map(|n| format!(" a{n}=\"\"")).collect();
+    let ends = "</x>".repeat(100_000);
+    let text = format!("<Tag Name=\"b\"><Entrypoint Module=\"m\"{wide}/>{ends}</Tag>");
+    let set = whole(text.as_bytes());
+    check(&set, &[("m!x", "b")]);
+    let last = warnings(&set).pop();
+    assert!(last.is_some_and(|last| last.ends_with(" more warnings like these")));
     let stars = format!(
         "<Tag Name=\"t\"><Entrypoint Module=\"*\" Method=\"{}b\"/></Tag>",
         "*a".repeat(500)
     );
-    let set = TagSet::read("stars", &[("stars", stars.as_bytes())]).unwrap();
     let method = "a".repeat(1 << 20);
-    assert_eq!(set.tag(&[(Some("m"), Some(method.as_str()))]), None);
+    assert_eq!(
+        whole(stars.as_bytes()).tag(&[(Some("m"), Some(method.as_str()))]),
+        None
+    );
+}
+
+#[test]
+fn paths_in_each_other_do_not_fill_the_memory() {
+    let name = "n".repeat(1000);
+    let open = format!("<Tag Name=\"{name}\">").repeat(60);
+    let inner = "<Tag Name=\"i\"><Entrypoint Module=\"m\"/></Tag>".repeat(5000);
+    let set = whole(format!("{open}{inner}{}", "</Tag>".repeat(60)).as_bytes());
+    let told = warnings(&set);
+    assert!(
+        told[0].ends_with("left out: all paths together have more than 64 MiB"),
+        "{told:?}"
+    );
+    assert!(set.tags().map(str::len).sum::<usize>() <= 64 << 20);
+}
+
+#[test]
+fn a_large_file_is_read_and_matched_by_an_index() {
+    // 60,000 entry points, of which each pattern shape has a part.
+    let shapes = [
+        "Type{}::Method",
+        "Prefix{}_*",
+        "*Suffix{}",
+        "*Middle_{}_*",
+        "First{}*Last",
+        "Dotted{}.Name",
+    ];
+    let entries: String = (0..60_000)
+        .map(|n| {
+            let method = shapes[n % 6].replace("{}", &n.to_string());
+            format!(
+                "<Tag Name=\"t{n}\"><Entrypoint Module=\"m{}.dll\" Method=\"{method}\"/></Tag>",
+                n % 100
+            )
+        })
+        .collect();
+    let set = whole(format!("<Tag Name=\"\">{entries}</Tag>").as_bytes());
+    assert!(set.warnings().is_empty());
+    check(
+        &set,
+        &[
+            ("m0.dll!Type600::Method", "t600"),
+            ("m0.dll!Type600.Method", "t600"),
+            ("M1.DLL!Prefix1201_xyz", "t1201"),
+            ("m2.dll!abcSuffix602", "t602"),
+            ("m3.dll!abMiddle_603_cd", "t603"),
+            ("m4.dll!First604abcLast", "t604"),
+            ("m5.dll!Dotted605.Name", "t605"),
+            ("m6.dll!Dotted605.Name", ""),
+            ("m0.dll!Type601::Method", ""),
+        ],
+    );
+    // A frame looks at few of the rules: a hundred thousand of them take no time.
+    let names: Vec<String> = (0..20_000)
+        .map(|n| format!("Other{n}Middle_{}_x", n * 6 + 3))
+        .collect();
+    let stack: Vec<_> = names
+        .iter()
+        .map(|name| (Some("m3.dll"), Some(name.as_str())))
+        .collect();
+    let start = std::time::Instant::now();
+    assert_eq!(set.tag(&stack).as_deref(), Some("t3"));
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
 #[test]
@@ -378,14 +703,11 @@ fn damaged_files_are_errors_or_rules() {
             }
             Err(error) => {
                 refused += 1;
-                assert!(
-                    error.offset <= bytes.len() && error.line > 0 && error.column > 0,
-                    "{error}"
-                );
+                assert!(error.line > 0 && error.column > 0, "{error}");
             }
         }
     }
-    assert!(read > 100 && refused > 1000, "{read} {refused}");
+    assert!(read > 1000 && refused > 20, "{read} {refused}");
 }
 
 #[test]

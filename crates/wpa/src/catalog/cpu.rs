@@ -513,7 +513,7 @@ pub(super) static ATTRIBUTED: Graph = Graph {
 /// A row for each DPC or interrupt, not for each of its fragments.
 pub(super) static DPC_ISR: Graph = Graph {
     name: "DPC/ISR",
-    guid: None,
+    guid: Some("79926001-a767-4658-9d56-cdbfc8140de9"),
     element: None,
     table: "dpc_isr",
     only: None,
@@ -530,40 +530,90 @@ pub(super) static DPC_ISR: Graph = Graph {
     ],
     time: Time::Span("r.start_ns", "r.end_ns"),
     columns: &[
-        named(
+        col(
             "Type",
+            "d5a86240-d136-4a72-8a9f-4e180e559f1b",
             "CASE WHEN r.kind = 'isr' THEN 'Interrupt' ELSE 'DPC' END",
             Kind::Text,
         ),
-        named(
+        col(
             "DPC Type",
+            "3be8ba6f-c4fa-488d-9e14-8351d4145503",
             "CASE r.kind WHEN 'dpc' THEN 'Regular' WHEN 'timer_dpc' THEN 'Timer' WHEN 'threaded_dpc' THEN 'Threaded' END",
             Kind::Text,
         ),
-        named("Module", "coalesce(code.name, 'Unknown')", Kind::Text),
-        named("Function", function!("method", "frame"), Kind::Text),
-        named("Address", "frame.address", Kind::Hex),
-        named("CPU", "r.cpu", Kind::Number),
-        named("Vector", "r.vector", Kind::Number),
+        col(
+            "Module",
+            "493f4085-4841-4383-a5ff-488235bfecf8",
+            "coalesce(code.name, 'Unknown')",
+            Kind::Text,
+        ),
+        col(
+            "Function",
+            "4d81e6ec-6954-49e7-bde1-4e94aa82bb63",
+            function!("method", "frame"),
+            Kind::Text,
+        ),
+        col(
+            "Address",
+            "ce22f63e-a200-452f-8468-354ad7284c41",
+            "frame.address",
+            Kind::Hex,
+        ),
+        col(
+            "CPU",
+            "51f00195-dd7f-435e-a366-4c780884d01d",
+            "r.cpu",
+            Kind::Number,
+        ),
+        col(
+            "Vector",
+            "2e2ad6c8-0688-4a75-87dc-10dc3cd6d2db",
+            "r.vector",
+            Kind::Number,
+        ),
         named("Stack", "r.stack_id", Kind::Stack),
-        named("DPC/ISR Enter Time", "r.start_ns", Kind::Moment),
-        named("DPC/ISR Exit Time", "r.end_ns", Kind::Moment),
-        named(
+        col(
+            "DPC/ISR Enter Time",
+            "3b58342e-8dd6-4d7e-8b37-7b55e3736154",
+            "r.start_ns",
+            Kind::Moment,
+        ),
+        col(
+            "DPC/ISR Exit Time",
+            "23bdef64-045a-4c9a-959c-2bd23e1e379d",
+            "r.end_ns",
+            Kind::Moment,
+        ),
+        col(
             "Inclusive Duration",
+            "8bcdd2f1-4691-474a-ba44-733d8337ec48",
             "r.duration_ns",
             Kind::Duration(Unit::Microseconds),
         ),
-        named(
+        col(
             "Exclusive Duration",
+            "36badece-bb81-434c-990a-0013d733f50e",
             "r.duration_ns - r.nested_ns",
             Kind::Duration(Unit::Microseconds),
         ),
-        named("% Inclusive Duration", "r.duration_ns", Kind::Percent),
-        named(
+        col(
+            "% Inclusive Duration",
+            "d08a034e-40ef-407a-b0ff-027d25ddfe57",
+            "r.duration_ns",
+            Kind::Percent,
+        ),
+        col(
             "% Exclusive Duration",
+            "b2d83b26-4f29-4029-b06c-87ca6467cf5e",
             "r.duration_ns - r.nested_ns",
             Kind::Percent,
         ),
-        named("Count (DPCs/ISRs)", "1", Kind::Number),
+        col(
+            "Count (DPCs/ISRs)",
+            "815d0429-22c1-4b9b-ab98-500689e5b2db",
+            "1",
+            Kind::Number,
+        ),
     ],
 };

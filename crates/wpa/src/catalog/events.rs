@@ -46,6 +46,25 @@ pub(super) static GENERIC: Graph = Graph {
             "r.name",
             Kind::Text,
         ),
+        // Names of events are those of the task and, behind a stroke, of the opcode.
+        col(
+            "Task Name",
+            "511777f7-30ef-4e86-bd0b-0facaf23a0d3",
+            "CASE WHEN starts_with(r.name, 'EventID(') THEN NULL ELSE split_part(r.name, '/', 1) END",
+            Kind::Text,
+        ),
+        col(
+            "Opcode Name",
+            "5b51716b-b88f-443a-a396-c6316296d5f8",
+            "CASE r.opcode WHEN 0 THEN 'win:Info' WHEN 1 THEN 'win:Start' WHEN 2 THEN 'win:Stop' ELSE nullif(split_part(r.name, '/', 2), '') END",
+            Kind::Text,
+        ),
+        col(
+            "Process Id",
+            "b51bcda1-7ea3-4409-b4af-51a704893bd9",
+            "p.pid",
+            Kind::Number,
+        ),
         col(
             "Id",
             "c72e1c5a-f6db-4c84-8c0b-85989e514075",
@@ -155,7 +174,7 @@ pub(super) static GENERIC: Graph = Graph {
 /// A row for each mark.
 pub(super) static MARKS: Graph = Graph {
     name: "Marks",
-    guid: None,
+    guid: Some("ec60ccb2-4409-444e-98fa-792c5b3c36da"),
     element: None,
     table: "mark",
     only: None,
@@ -165,12 +184,45 @@ pub(super) static MARKS: Graph = Graph {
     ],
     time: Time::Moment("r.ts_ns"),
     columns: &[
+        col(
+            "Mark",
+            "d65b6c83-2625-591b-1484-8980c43b5c15",
+            "r.text",
+            Kind::Text,
+        ),
+        col(
+            "Process",
+            "45f9f4c9-14d2-5a26-978e-827fe881d522",
+            process!("p"),
+            Kind::Process(process_name!("p")),
+        ),
+        col(
+            "ThreadId",
+            "9674de60-3cda-5315-7836-aeb9918390ab",
+            "t.tid",
+            Kind::Number,
+        ),
         named("Label", "r.text", Kind::Text),
-        named("Process", process!("p"), Kind::Process(process_name!("p"))),
         named("Thread ID", "t.tid", Kind::Number),
         named("CPU", "r.cpu", Kind::Number),
-        named("Count", "1", Kind::Number),
-        named("Time", "r.ts_ns", Kind::Moment),
+        col(
+            "Process Name",
+            "99748ec1-b3e6-5ffa-3cc7-e462ccdf2246",
+            process_name!("p"),
+            Kind::Text,
+        ),
+        col(
+            "Count",
+            "c437109b-016b-5bd7-ced3-54eefde15a9a",
+            "1",
+            Kind::Number,
+        ),
+        col(
+            "Time",
+            "46ade377-978f-5dca-8827-9c083f015d90",
+            "r.ts_ns",
+            Kind::Moment,
+        ),
     ],
 };
 

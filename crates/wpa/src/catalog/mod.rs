@@ -10,11 +10,13 @@ mod events;
 mod file;
 mod handle;
 mod memory;
+mod others;
 mod programs;
 mod storage;
 mod window;
 
 use crate::format::Unit;
+pub use others::{OTHERS, Other, other};
 
 /// A graph of Windows Performance Analyzer.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use etwkit_wpa::catalog::{GRAPHS, Kind};
+use etwkit_wpa::catalog::{GRAPHS, Kind, OTHERS};
 use etwkit_wpa::{Does, OPTIONS, SHIPPED};
 
 const HEAD: &str = include_str!("page_head.md");
@@ -61,6 +61,18 @@ fn the_page_says_what_the_declarations_say() {
             };
             writeln!(page, "| {name} | {} | {sql} |", column.guid.unwrap_or("")).unwrap();
         }
+    }
+    page.push_str(
+        "\n## Graphs that are not modelled\n\nA profile that shows one of them gets a line that says so. \
+         Extracts have no rows for them, also if the trace has their events.\n\n| graph | GUID | what records it |\n|---|---|---|\n",
+    );
+    for other in OTHERS {
+        writeln!(
+            page,
+            "| {} | {} | {} |",
+            other.name, other.guid, other.recorded_by
+        )
+        .unwrap();
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/wpaexporter.md");
     if std::env::var_os("ETWKIT_BLESS").is_some() {

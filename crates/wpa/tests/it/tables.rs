@@ -314,3 +314,87 @@ fn a_profile_of_which_nothing_is_known_is_an_error() {
     let error = place.wpaexporter("-profile nothing-there").unwrap_err();
     assert_eq!(error.to_string(), "there is no profile nothing-there");
 }
+
+/// GUIDs of graphs that profiles of others show.
+const KNOWN: &[&str] = &[
+    "00c2282d-6788-482d-8528-36c079eabbd5",
+    "04f69f98-176e-4d1c-b44e-97f734996ab8",
+    "11235813-2134-5589-1442-333776109871",
+    "12c5387c-58ca-45d4-a5c6-450475c30e06",
+    "18fe1bac-a7d7-471d-a3d7-2abce0eb50cd",
+    "1a64d983-f796-45f8-aa64-ac50b95d0e45",
+    "1ce7fd53-2344-4ea8-acd6-1a0722a51427",
+    "1fe3bbaa-6738-41b9-941e-7a6825821b35",
+    "21214383-88f8-4603-9eac-2a6422756b11",
+    "260d346a-7457-4ccc-9931-c0c39ed685cd",
+    "2adccbce-775d-4d71-bc88-df317d004293",
+    "31b88db9-1be9-42fa-9452-3cd560899212",
+    "373aaf47-d079-45f0-b1d7-7e78139bc927",
+    "3c18eb9c-2211-4988-bf94-bb029e4ce96e",
+    "3dd69094-4675-4607-9fb4-0042b9e1a610",
+    "4237fcb5-808e-4868-ae15-96772fb57e41",
+    "463048cb-2f2b-480d-8e94-a54f3fd88080",
+    "4fc0828a-4555-480c-b485-6561cd0d0482",
+    "69a8bf19-110a-40d8-bfb2-12fa8a5dff45",
+    "79926001-a767-4658-9d56-cdbfc8140de9",
+    "7b47975b-040d-4901-9a3f-e410228e30df",
+    "7c60aeff-a47f-4ba8-942c-d2b154087ab9",
+    "920e6241-3dea-46c4-8e4f-04ce08f62c0a",
+    "9745a443-5ba5-4305-aebe-493f04c7fc96",
+    "9cfb2296-2c89-45af-a5bd-23b4885dcbab",
+    "a20f1ccd-d67f-4cdf-a186-0fd3f6535f18",
+    "b186f02d-8d06-4bbb-9ad1-abf7985fb61a",
+    "b855361e-7be0-4bc8-a754-3e8507715ca5",
+    "b859d131-dfb5-4605-be19-810b298b6975",
+    "bc4f0890-4a76-4fe7-b014-6ae70677f8f5",
+    "c1718a41-aad0-477a-ba79-79180815eeb1",
+    "c58f5fea-0319-4046-932d-e695ebe20b47",
+    "ca513049-5ae4-4470-8e13-330db7bd49cc",
+    "cbbd1db6-d7e2-4410-8784-f3df48ad56a5",
+    "d0b4b788-cf4e-40f0-973f-7abc33e53f08",
+    "da13748b-71c7-4ba1-a61d-6ae4e527e261",
+    "e2a7d340-0dbd-4f24-8b26-e5388eeaf562",
+    "e6a4a964-3a87-46ef-9762-f9d9b9208051",
+    "e97b189d-b977-4e41-9448-8c214c166f84",
+    "ebc77ae6-e73c-4a7c-83fc-fde0fde2de1c",
+    "ec60ccb2-4409-444e-98fa-792c5b3c36da",
+];
+
+#[test]
+fn a_profile_with_every_graph_says_for_each_what_became_of_it() {
+    let graph = |guid: &&str| {
+        format!(
+            "<Graph Guid=\"{guid}\"><Preset Name=\"of {guid}\" KeyColumnCount=\"1\" GraphColumnCount=\"0\"><Columns>\
+             <Column Guid=\"x\" Name=\"Process\" IsVisible=\"true\"/><Column Guid=\"x\" Name=\"Count\" IsVisible=\"true\" AggregationMode=\"Sum\"/>\
+             </Columns></Preset></Graph>"
+        )
+    };
+    let graphs: String = KNOWN.iter().map(graph).collect();
+    let text = format!(
+        "<WpaProfileContainer Version=\"2\"><Content><Views><View Title=\"All\" IsVisible=\"true\"><Graphs>{graphs}</Graphs></View></Views></Content></WpaProfileContainer>"
+    );
+    let mut place = Place::new("office");
+    let file = place.folder.path().join("all.wpaProfile");
+    std::fs::write(&file, text).unwrap();
+    let args = ProfileArgs {
+        profiles: vec![file.to_str().unwrap().to_owned()],
+        ..ProfileArgs::default()
+    };
+    assert_eq!(place.export(&args, None).unwrap(), Exit::Answered);
+    for guid in KNOWN {
+        let of = format!("of {guid}");
+        let of_file = of.replace(' ', "_");
+        let is_of = |line: &&String| line.contains(&of) || line.contains(&of_file);
+        let line = place.lines.iter().find(is_of);
+        let line = line.unwrap_or_else(|| panic!("nothing is said of {guid}"));
+        let answers = [
+            "rows",
+            " row",
+            "nothing of it was recorded",
+            "is not modelled",
+            "no file says",
+        ];
+        assert!(answers.iter().any(|answer| line.contains(answer)), "{line}");
+        assert!(!line.contains("is not known here"), "{line}");
+    }
+}

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         .iter()
         .for_each(|note| printer.note(note));
     let mut failures = Failures::default();
-    let exit = each(args, &mut |job, outcome, bars| {
+    let sets = args.tags.sets(printer)?;
+    let exit = each(args, &sets, &mut |job, outcome, bars| {
         failures.traces += 1;
         match outcome {
             Ok(outcome) => bars.suspend(|| print(job, &outcome, args.json, printer))?,
@@ -89,7 +90,7 @@ type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Res
 
 /// Creates all extracts, and reports the outcome of each as soon as it and the previous ones are
 /// finished.
-fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
+fn each(args: &ExtractArgs, sets: &[TagSet], on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     if args.out.is_none()
         && args
             .traces
@@ -105,7 +106,6 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     // Held until the end: the standard input is a temporary file, which is removed with this value.
     let files = Files::of(&args.traces, Wanted::Sources)?;
     let jobs = plan::jobs(args, &files.paths)?;
-    let sets = args.tags.sets()?;
     let described = described(&args.descriptions.read()?)?;
     let labels = label::all(&args.labels);
     let detail = match args.detail {
@@ -134,7 +134,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     // Traces are reported in the order in which they were named, however long each takes.
     workers.map(
         &jobs,
-        |job| one(job, args, options, &sets, &bars),
+        |job| one(job, args, options, sets, &bars),
         |job, outcome| {
             match outcome {
                 Ok(Outcome::Interrupted) => exit = Exit::Interrupted,
@@ -160,9 +160,10 @@ pub(crate) struct Done<'a> {
 /// progress display.
 pub(crate) fn run_reporting(
     args: &ExtractArgs,
+    sets: &[TagSet],
     on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
-    each(args, &mut |job, outcome, bars| {
+    each(args, sets, &mut |job, outcome, bars| {
         let kept = outcome
             .map(|outcome| matches!(outcome, Outcome::Kept))
             .map_err(|error| format!("{error:#}"));

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let sets = args
         .tags
         .are_given()
-        .then(|| args.tags.sets())
+        .then(|| args.tags.sets(printer))
         .transpose()?;
     let session = open_extracts(&extracts, printer)?;
     if let Some(sets) = sets {

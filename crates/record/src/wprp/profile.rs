@@ -1,0 +1,515 @@
+//! What a profile records, with all that it inherits.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use etwkit_trace::xml::{Warnings, clipped};
+
+use super::schema;
+use super::tree::{Element, File};
+use crate::profiles;
+
+/// Definitions that one is derived from, one after the other.
+const MAX_BASES: usize = 16;
+
+/// What a profile records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Name of the profile.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// `Light` or `Verbose`.
+    pub detail: String,
+    /// `File` or `Memory`.
+    pub mode: String,
+    /// Its description.
+    pub description: String,
+    /// Built-in profiles of wpr that it adds to: their events are not in the file.
+    pub built_in: BTreeSet<String>,
+    /// Keywords of the kernel.
+    pub kernel: BTreeSet<String>,
+    /// Events of the kernel with stacks.
+    pub stacks: BTreeSet<String>,
+    /// Providers by name or GUID.
+    pub providers: BTreeMap<String, Provider>,
+    /// Counters of the processor.
+    pub counters: BTreeSet<String>,
+    /// True if it has the last branches.
+    pub branches: bool,
+    /// True if it has heaps of processes.
+    pub heaps: bool,
+}
+
+/// How a provider is recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Provider {
+    /// Its keywords; 0 is all of them.
+    pub keywords: u64,
+    /// Its level; none is all.
+    pub level: Option<u8>,
+    /// True if its events have stacks.
+    pub stacks: bool,
+}
+
+/// Definitions by kind and id.
+struct Definitions<'e> {
+    all: HashMap<(String, String), &'e Element>,
+}
+
+/// Kinds of definitions.
+const KINDS: &[&str] = &[
+    "SystemCollector",
+    "EventCollector",
+    "HeapEventCollector",
+    "SystemProvider",
+    "EventProvider",
+    "HeapEventProvider",
+    "HardwareCounter",
+    "Profile",
+];
+
+/// The collectors of a profile, and the elements of it and its bases that configure each.
+type Collectors<'e> = BTreeMap<(String, String), Vec<&'e Element>>;
+
+/// Reads all profiles of a file.
+pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) -> Vec<Recorded> {
+    let mut lists = Vec::new();
+    find(document, &mut lists);
+    let mut definitions = Definitions {
+        all: HashMap::new(),
+    };
+    for element in lists.iter().flat_map(|list| &list.children) {
+        let Some(kind) = KINDS.iter().find(|kind| element.is(kind)) else {
+            continue;
+        };
+        let Some(id) = element.get("Id") else {
+            file.warn(
+                warnings,
+                element.at,
+                format!("<{kind}> has no Id: nothing can name it"),
+            );
+            continue;
+        };
+        let key = (kind.to_lowercase(), id.to_lowercase());
+        if definitions.all.insert(key, element).is_some() {
+            let text = format!(
+                "a second <{kind}> with the Id {:?}: the last one is used",
+                clipped(id)
+            );
+            file.warn(warnings, element.at, text);
+        }
+    }
+    let mut profiles = Vec::new();
+    let mut seen = BTreeSet::new();
+    for element in lists.iter().flat_map(|list| list.all("Profile")) {
+        let mut reader = Reader {
+            file,
+            warnings,
+            definitions: &definitions,
+        };
+        let found = reader.profile(element);
+        let key = [&found.name, &found.detail, &found.mode].map(|text| text.to_lowercase());
+        if !seen.insert(key) {
+            let text = format!(
+                "a second profile {}.{}.{}: wpr takes one of them",
+                clipped(&found.name),
+                found.detail,
+                found.mode
+            );
+            file.warn(warnings, element.at, text);
+        }
+        profiles.push(found);
+    }
+    profiles
+}
+
+/// Finds the lists of definitions, whatever lies around them.
+fn find<'e>(element: &'e Element, lists: &mut Vec<&'e Element>) {
+    for child in &element.children {
+        if child.is("Profiles") {
+            lists.push(child);
+        } else {
+            find(child, lists);
+        }
+    }
+}
+
+struct Reader<'r, 'f, 'e> {
+    file: &'r File<'f>,
+    warnings: &'r mut Warnings,
+    definitions: &'r Definitions<'e>,
+}
+
+impl<'e> Reader<'_, '_, 'e> {
+    fn warn(&mut self, at: usize, text: impl Into<String>) {
+        self.file.warn(self.warnings, at, text);
+    }
+
+    fn definition(&self, kind: &str, id: &str) -> Option<&'e Element> {
+        let key = (kind.to_lowercase(), id.to_lowercase());
+        self.definitions.all.get(&key).copied()
+    }
+
+    /// A definition and what it is derived from, the outermost base first.
+    fn chain(&mut self, kind: &str, element: &'e Element) -> (Vec<&'e Element>, Option<String>) {
+        let mut chain = vec![element];
+        let mut outside = None;
+        let mut last = element;
+        while let Some(base) = last.get("Base") {
+            let Some(next) = self.definition(kind, base) else {
+                outside = Some(base.to_owned());
+                break;
+            };
+            if chain.len() >= MAX_BASES || chain.iter().any(|known| std::ptr::eq(*known, next)) {
+                let base = clipped(base);
+                self.warn(
+                    last.at,
+                    format!("Base {base:?} leads in a circle, or too far: left out"),
+                );
+                break;
+            }
+            chain.push(next);
+            last = next;
+        }
+        chain.reverse();
+        (chain, outside)
+    }
+
+    fn profile(&mut self, element: &'e Element) -> Recorded {
+        let (chain, outside) = self.chain("Profile", element);
+        // What a profile does not say its base says.
+        let get = |name: &str| {
+            let value = chain.iter().rev().find_map(|profile| profile.get(name));
+            value.unwrap_or_default().to_owned()
+        };
+        let mut found = Recorded {
+            name: get("Name"),
+            id: element.get("Id").unwrap_or_default().to_owned(),
+            detail: get("DetailLevel"),
+            mode: get("LoggingMode"),
+            description: get("Description"),
+            ..Recorded::default()
+        };
+        let expected = format!("{}.{}.{}", found.name, found.detail, found.mode);
+        if !found.id.eq_ignore_ascii_case(&expected) {
+            let text = format!(
+                "the Id {:?} is not Name.DetailLevel.LoggingMode, {:?}: wpr may refuse the profile",
+                clipped(&found.id),
+                clipped(&expected)
+            );
+            self.warn(element.at, text);
+        }
+        if let Some(base) = outside {
+            if profiles::built_in(&base).is_some() {
+                found.built_in.insert(base);
+            } else {
+                let text = format!(
+                    "Base {:?} is not in the file, nor one of wpr",
+                    clipped(&base)
+                );
+                self.warn(element.at, text);
+            }
+        }
+        let mut collectors = Collectors::new();
+        for profile in chain {
+            for list in profile.all("Collectors") {
+                self.collectors(list, &mut collectors);
+            }
+        }
+        for ((kind, _), parts) in collectors {
+            self.collector(&kind, &parts, &mut found);
+        }
+        self.check_stacks(element, &found);
+        if found.is_empty() {
+            self.warn(
+                element.at,
+                format!("the profile {:?} records nothing", clipped(&found.name)),
+            );
+        }
+        found
+    }
+
+    fn collectors(&mut self, list: &'e Element, collectors: &mut Collectors<'e>) {
+        let operation = self.operation(list);
+        if operation == Operation::Set {
+            collectors.clear();
+        }
+        for part in &list.children {
+            let name = part.name.to_lowercase();
+            let kind = name.strip_suffix("id").unwrap_or(&name);
+            let Some(kind) = KINDS.iter().find(|known| known.eq_ignore_ascii_case(kind)) else {
+                continue;
+            };
+            let id = part
+                .get("Value")
+                .or_else(|| part.get("Id"))
+                .unwrap_or_default();
+            let key = ((*kind).to_owned(), id.to_lowercase());
+            if operation == Operation::Remove {
+                collectors.remove(&key);
+                continue;
+            }
+            if name.ends_with("id") && self.definition(kind, id).is_none() {
+                let text = format!(
+                    "there is no <{kind}> with the Id {:?} in the file: it has to be one of wpr",
+                    clipped(id)
+                );
+                self.warn(part.at, text);
+            }
+            collectors.entry(key).or_default().push(part);
+        }
+    }
+
+    fn collector(&mut self, kind: &str, parts: &[&'e Element], found: &mut Recorded) {
+        match kind {
+            "SystemCollector" => {
+                for part in parts {
+                    self.system(part, found);
+                }
+            }
+            "EventCollector" => {
+                let mut providers: Vec<(&'e Element, String)> = Vec::new();
+                for list in parts.iter().flat_map(|part| part.all("EventProviders")) {
+                    self.event_providers(list, &mut providers);
+                }
+                for (provider, _) in providers {
+                    self.event_provider(provider, found);
+                }
+            }
+            _ => found.heaps = true,
+        }
+    }
+
+    fn system(&mut self, part: &'e Element, found: &mut Recorded) {
+        for child in &part.children {
+            let name = child.name.to_lowercase();
+            let kind = name.strip_suffix("id").unwrap_or(&name);
+            let kinds = ["SystemProvider", "HardwareCounter"];
+            let Some(kind) = kinds.into_iter().find(|known| known.eq_ignore_ascii_case(kind)) else {
+                continue;
+            };
+            // A definition can stand in the place of a reference to one.
+            let id = child.get("Value").filter(|_| name.ends_with("id"));
+            let named = id.map(|id| self.definition(kind, id));
+            let element = match named {
+                Some(Some(element)) => element,
+                Some(None) => {
+                    let id = clipped(id.unwrap_or_default());
+                    let text = format!("there is no <{kind}> with the Id {id:?} in the file");
+                    self.warn(child.at, text);
+                    continue;
+                }
+                None => child,
+            };
+            let (chain, outside) = self.chain(kind, element);
+            self.outside(kind, element, outside);
+            // A reference can add keywords to what it names.
+            let more = Some(child).filter(|child| !std::ptr::eq(*child, element));
+            for part in chain.into_iter().chain(more) {
+                if kind == "SystemProvider" {
+                    self.kernel(part, found);
+                } else {
+                    let counters = part.values("Counters", "Counter");
+                    let sampled = part.values("SampledCounters", "SampledCounter");
+                    let names = counters.chain(sampled).map(|(name, _)| name.to_owned());
+                    found.counters.extend(names);
+                    found.branches |= part.all("LastBranch").next().is_some();
+                }
+            }
+        }
+    }
+
+    fn kernel(&mut self, part: &'e Element, found: &mut Recorded) {
+        for list in part.all("Keywords") {
+            let operation = self.operation(list);
+            if operation == Operation::Set {
+                found.kernel.clear();
+            }
+            for element in list.children.iter().filter(|e| e.get("Value").is_some()) {
+                let name = element.get("Value").unwrap_or_default();
+                let known = schema::keyword(name);
+                if known.is_none() && element.is("Keyword") {
+                    let text = format!("{:?} is not a keyword that wpr knows", clipped(name));
+                    self.warn(element.at, text);
+                    continue;
+                }
+                let name = known.unwrap_or(name).to_owned();
+                if operation == Operation::Remove {
+                    found.kernel.remove(&name);
+                } else {
+                    found.kernel.insert(name);
+                }
+            }
+        }
+        for list in part.all("Stacks") {
+            let operation = self.operation(list);
+            if operation == Operation::Set {
+                found.stacks.clear();
+            }
+            for name in list.children.iter().filter_map(|e| e.get("Value")) {
+                if operation == Operation::Remove {
+                    found.stacks.remove(name);
+                } else {
+                    found.stacks.insert(name.to_owned());
+                }
+            }
+        }
+    }
+
+    fn event_providers(&mut self, list: &'e Element, providers: &mut Vec<(&'e Element, String)>) {
+        let operation = self.operation(list);
+        if operation == Operation::Set {
+            providers.clear();
+        }
+        for child in &list.children {
+            let id = child
+                .get("Value")
+                .or_else(|| child.get("Id"))
+                .unwrap_or_default();
+            let key = id.to_lowercase();
+            if operation == Operation::Remove {
+                providers.retain(|(_, known)| *known != key);
+            } else if child.is("EventProvider") {
+                providers.push((child, key));
+            } else if child.is("EventProviderId") {
+                match self.definition("EventProvider", id) {
+                    Some(element) => providers.push((element, key)),
+                    None => {
+                        let id = clipped(id);
+                        let text = format!("there is no <EventProvider> with the Id {id:?}");
+                        self.warn(child.at, text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn event_provider(&mut self, element: &'e Element, found: &mut Recorded) {
+        let (chain, outside) = self.chain("EventProvider", element);
+        self.outside("EventProvider", element, outside);
+        let get = |name: &str| chain.iter().rev().find_map(|part| part.get(name));
+        let Some(name) = get("Name") else {
+            return self.warn(
+                element.at,
+                "<EventProvider> has no Name: it records nothing",
+            );
+        };
+        let level = get("Level")
+            .and_then(number)
+            .and_then(|level| u8::try_from(level).ok());
+        let stacks = get("Stack").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        let mut keywords = 0;
+        for part in &chain {
+            for list in part.all("Keywords") {
+                let operation = self.operation(list);
+                if operation == Operation::Set {
+                    keywords = 0;
+                }
+                for keyword in list.all("Keyword") {
+                    let text = keyword.get("Value").unwrap_or_default();
+                    match number(text) {
+                        Some(mask) if operation == Operation::Remove => keywords &= !mask,
+                        Some(mask) => keywords |= mask,
+                        None => {
+                            let text = format!("{:?} is not a mask like 0x10", clipped(text));
+                            self.warn(keyword.at, text);
+                        }
+                    }
+                }
+            }
+        }
+        let provider = found.providers.entry(plain(name)).or_insert(Provider {
+            keywords,
+            level,
+            stacks,
+        });
+        // Two collectors may have the same provider; no keyword is all of them.
+        let is_all = keywords == 0 || provider.keywords == 0;
+        provider.keywords = if is_all {
+            0
+        } else {
+            provider.keywords | keywords
+        };
+        provider.stacks |= stacks;
+    }
+
+    fn outside(&mut self, kind: &str, element: &Element, outside: Option<String>) {
+        if let Some(base) = outside {
+            let text = format!(
+                "Base {:?} of <{kind}> is not in the file: its content is not known here",
+                clipped(&base)
+            );
+            self.warn(element.at, text);
+        }
+    }
+
+    fn check_stacks(&mut self, element: &Element, found: &Recorded) {
+        for stack in &found.stacks {
+            if let Some(keyword) = schema::keyword_of_stack(stack)
+                && !found.kernel.contains(keyword)
+                && found.built_in.is_empty()
+            {
+                let text = format!(
+                    "{}: the stack {} is never taken, since the keyword {keyword} is not recorded",
+                    clipped(&found.id),
+                    clipped(stack)
+                );
+                self.warn(element.at, text);
+            }
+        }
+    }
+
+    fn operation(&mut self, list: &Element) -> Operation {
+        match list.get("Operation").map(str::to_lowercase).as_deref() {
+            None | Some("set") => Operation::Set,
+            Some("add") => Operation::Add,
+            Some("remove") => Operation::Remove,
+            Some(other) => {
+                let text = format!(
+                    "Operation is Set, Add or Remove, and here {:?}: Set is used",
+                    clipped(other)
+                );
+                self.warn(list.at, text);
+                Operation::Set
+            }
+        }
+    }
+}
+
+/// What happens with a list that is inherited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Set,
+    Add,
+    Remove,
+}
+
+impl Recorded {
+    fn is_empty(&self) -> bool {
+        let lists = [&self.kernel, &self.counters, &self.built_in];
+        lists.iter().all(|list| list.is_empty())
+            && self.providers.is_empty()
+            && !self.branches
+            && !self.heaps
+    }
+}
+
+/// A number in decimal or, after `0x`, hexadecimal digits.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match digits {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// A name, or a GUID in lower case without braces.
+fn plain(name: &str) -> String {
+    let bare = name.trim_start_matches('{').trim_end_matches('}');
+    let is_guid = bare.len() == 36 && bare.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
+    if is_guid {
+        bare.to_lowercase()
+    } else {
+        name.to_owned()
+    }
+}

@@ -1,0 +1,258 @@
+//! What wpr knows: elements and their order, keywords, stacks.
+
+use etwkit_trace::xml::{Warnings, clipped};
+
+use super::tree::{Element, File};
+
+/// Elements, their attributes, and their children in the order that wpr wants.
+const ELEMENTS: &[(&str, &str, &str)] = &[
+    (
+        "WindowsPerformanceRecorder",
+        "Version Author Team Copyright Company Comments Tag",
+        "Profiles TraceMergeProperties OnOffTransitionConfigurations",
+    ),
+    (
+        "Profiles",
+        "",
+        "SystemCollector EventCollector HeapEventCollector SystemProvider EventProvider \
+         HeapEventProvider HardwareCounter Profile",
+    ),
+    (
+        "SystemCollector",
+        "Id Base Name Realtime HostGuestCorrelation",
+        COLLECTOR,
+    ),
+    (
+        "EventCollector",
+        "Id Base Name Realtime HostGuestCorrelation Private ProcessPrivate Secure",
+        COLLECTOR,
+    ),
+    ("HeapEventCollector", "Id Base Name", COLLECTOR),
+    ("BufferSize", "Value Operation", ""),
+    (
+        "Buffers",
+        "Value PercentageOfTotalMemory MaximumBufferSpace Operation",
+        "",
+    ),
+    ("StackCaching", "BucketCount CacheSize Operation", ""),
+    ("MaximumFileSize", "Value FileMode Operation", ""),
+    ("FileName", "Value Operation", ""),
+    ("SystemProvider", "Id Base", "Keywords Stacks PoolTags"),
+    (
+        "EventProvider",
+        "Id Base Name Level NonPagedMemory Stack SID TSID CaptureStateOnly Strict ProcessExeFilter \
+         EventKey",
+        "Keywords CaptureStateOnStart CaptureStateOnSave CaptureStateOnDemand EventFilters \
+         StackFilters StackKeywordLevelFilter EventNameFilters StackEventNameFilters Stacks",
+    ),
+    (
+        "HeapEventProvider",
+        "Id Base",
+        "HeapProcessIds HeapProcessNames",
+    ),
+    ("Keywords", "Operation", "Keyword CustomKeyword"),
+    ("Keyword", "Value Strict", ""),
+    ("CustomKeyword", "Value Strict", ""),
+    ("Stacks", "Operation", "Stack CustomStack"),
+    ("Stack", "Value Strict", ""),
+    ("CustomStack", "Value Strict", ""),
+    ("PoolTags", "Operation", "PoolTag"),
+    ("PoolTag", "Value", ""),
+    ("CaptureStateOnStart", "Operation", "Keyword"),
+    ("CaptureStateOnSave", "Operation", "Keyword"),
+    ("CaptureStateOnDemand", "Operation Timeout", "Keyword"),
+    ("EventFilters", "FilterIn Operation", "EventId"),
+    ("StackFilters", "FilterIn Operation", "EventId"),
+    (
+        "StackKeywordLevelFilter",
+        "FilterIn Level Operation",
+        "Keyword",
+    ),
+    (
+        "EventNameFilters",
+        "FilterIn Level Operation",
+        "EventName Keyword",
+    ),
+    (
+        "StackEventNameFilters",
+        "FilterIn Level Operation",
+        "EventName Keyword",
+    ),
+    ("EventId", "Value", ""),
+    ("EventName", "Value", ""),
+    (
+        "HardwareCounter",
+        "Id Base Strict",
+        "SampledCounters Counters Events LastBranch ProcessorTrace",
+    ),
+    ("SampledCounters", "Operation", "SampledCounter"),
+    ("SampledCounter", "Value Interval Strict", ""),
+    ("Counters", "Operation", "Counter"),
+    ("Counter", "Value Strict", ""),
+    ("Events", "Operation", "Event"),
+    ("Event", "Value", ""),
+    ("LastBranch", "Operation", "Events LastBranchFilters"),
+    (
+        "Profile",
+        "Id Base Name Description DetailLevel LoggingMode Internal Default Strict",
+        "ProblemCategories Collectors TraceMergeProperties",
+    ),
+    ("ProblemCategories", "Operation", "ProblemCategory"),
+    ("ProblemCategory", "Value", ""),
+    (
+        "Collectors",
+        "Operation",
+        "SystemCollectorId EventCollectorId HeapEventCollectorId SystemCollector EventCollector \
+         HeapEventCollector",
+    ),
+    (
+        "SystemCollectorId",
+        "Value",
+        "BufferSize Buffers StackCaching SystemProviderId SystemProvider HardwareCounterId \
+         HardwareCounter",
+    ),
+    (
+        "EventCollectorId",
+        "Value",
+        "BufferSize Buffers EventProviders",
+    ),
+    (
+        "HeapEventCollectorId",
+        "Value",
+        "BufferSize Buffers HeapEventProviders",
+    ),
+    (
+        "EventProviders",
+        "Operation",
+        "EventProviderId EventProvider",
+    ),
+    (
+        "HeapEventProviders",
+        "Operation",
+        "HeapEventProviderId HeapEventProvider",
+    ),
+    ("SystemProviderId", "Value", "Keywords Stacks PoolTags"),
+    ("HardwareCounterId", "Value", ""),
+    ("EventProviderId", "Value", ""),
+    ("HeapEventProviderId", "Value", ""),
+];
+
+const COLLECTOR: &str = "BufferSize Buffers StackCaching MaximumFileSize FileName";
+
+/// Elements whose content is not looked at: it changes nothing that is recorded.
+const OTHERS: &str = "TraceMergeProperties OnOffTransitionConfigurations LastBranchFilters \
+    ProcessorTrace HeapProcessIds HeapProcessNames";
+
+/// Elements whose children have one order. Others are lists.
+const ORDERED: &str = "WindowsPerformanceRecorder Profiles SystemCollector EventCollector \
+    SystemProvider EventProvider";
+
+/// Keywords of the kernel.
+const KEYWORDS: &str = "ProcessThread Loader ProcessCounter CSwitch CompactCSwitch DPC Interrupt \
+    SystemCall DiskIO DiskIOInit ReadyThread AllFaults MemoryPageFaults HardFaults \
+    VirtualAllocation VAMap NetworkTrace Registry DbgPrint Job Alpc SplitIO Drivers SampledProfile \
+    FileIO FileIOInit Filename Memory FootPrint ReferenceSet Pool DPCQueue PmcProfile \
+    ThreadPriority IdealProcessor ThreadAffinity SpinLock SynchronizationObjects MemoryInfo \
+    ContiguousMemorygeneration Session MemoryInfoWS KernelQueue InterruptSteer AntiStarvation \
+    ProcessFreeze Object Handle IdleStates CpuConfig Timer ClockInterrupt LoadBalancer KeClock \
+    HalClock IdleSelection InterProcessorInterrupt RegistryHive RegistryNotify Power CC OpticalIO \
+    OpticalIOInit WakeDrop WakeEvent WakeCounter FilterIOInit FilterIO FilterIOFastIO \
+    FilterIOFailure WDFDPC WDFInterrupt CacheFlush HiberRundown ClusterOff";
+
+/// Stacks, and the keywords without which they are never taken.
+const STACKS: &[(&str, &str)] = &[
+    ("SampledProfile", "SampledProfile"),
+    ("CSwitch", "CSwitch"),
+    ("ReadyThread", "ReadyThread"),
+    (
+        "ProcessCreate ProcessDelete ThreadCreate ThreadDelete",
+        "ProcessThread",
+    ),
+    ("ImageLoad ImageUnload", "Loader"),
+    ("SystemCallEnter SystemCallExit", "SystemCall"),
+    ("DiskReadInit DiskWriteInit DiskFlushInit", "DiskIOInit"),
+    (
+        "FileCreate FileCleanup FileClose FileRead FileWrite FileSetInformation \
+         FileQueryInformation FileDirEnum FileFlush FileDelete FileRename FileFSCTL FileDirNotify",
+        "FileIOInit",
+    ),
+    ("HardFault", "HardFaults"),
+    ("VirtualAllocation VirtualFree", "VirtualAllocation"),
+    ("HandleCreate HandleClose HandleDuplicate", "Handle"),
+    ("ObjectCreate ObjectDelete", "Object"),
+    ("PoolAllocation PoolFree", "Pool"),
+    ("ThreadSetPriority ThreadSetBasePriority", "ThreadPriority"),
+];
+
+fn has_word(list: &str, word: &str) -> bool {
+    list.split_whitespace()
+        .any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// The keyword of the kernel as wpr spells it.
+pub(super) fn keyword(name: &str) -> Option<&'static str> {
+    KEYWORDS
+        .split_whitespace()
+        .find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The keyword without which a stack is never taken.
+pub(super) fn keyword_of_stack(stack: &str) -> Option<&'static str> {
+    let found = STACKS.iter().find(|(stacks, _)| has_word(stacks, stack));
+    found.map(|(_, keyword)| *keyword)
+}
+
+/// Warns of elements and attributes that wpr does not know, and of an order that it refuses.
+pub(super) fn check(file: &File<'_>, document: &Element, warnings: &mut Warnings) {
+    for root in &document.children {
+        if root.is("WindowsPerformanceRecorder") {
+            element(file, root, warnings);
+        }
+    }
+}
+
+fn element(file: &File<'_>, found: &Element, warnings: &mut Warnings) {
+    if has_word(OTHERS, &found.name) {
+        return;
+    }
+    let Some((name, attributes, children)) = ELEMENTS.iter().find(|(name, ..)| found.is(name))
+    else {
+        let text = format!("<{}> is unknown and has no effect", clipped(&found.name));
+        return file.warn(warnings, found.at, text);
+    };
+    for (attribute, _) in &found.attributes {
+        if !has_word(attributes, attribute) {
+            let text = format!(
+                "{} of <{name}> is unknown and has no effect",
+                clipped(attribute)
+            );
+            file.warn(warnings, found.at, text);
+        }
+    }
+    let place = |child: &Element| {
+        children
+            .split_whitespace()
+            .position(|known| child.is(known))
+    };
+    let mut last = None;
+    let mut is_told = !has_word(ORDERED, name);
+    for child in &found.children {
+        let here = place(child);
+        if here.is_none() && ELEMENTS.iter().any(|(known, ..)| child.is(known)) {
+            let text = format!("<{}> does not belong into <{name}>", clipped(&child.name));
+            file.warn(warnings, child.at, text);
+        }
+        if here.is_some() && here < last && !is_told {
+            is_told = true;
+            let text = format!(
+                "<{}> comes too late in <{name}>: wpr refuses the file (0xc5580701); the order is \
+                 {}",
+                clipped(&child.name),
+                children.split_whitespace().collect::<Vec<_>>().join(", ")
+            );
+            file.warn(warnings, child.at, text);
+        }
+        last = last.max(here);
+        element(file, child, warnings);
+    }
+}

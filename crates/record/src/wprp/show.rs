@@ -1,0 +1,146 @@
+//! What the profiles of files record, as text.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use etwkit_terminal::errors::advised;
+use etwkit_terminal::{Exit, Lines};
+
+use super::{Provider, Recorded, Wprp, answers};
+use crate::args::CheckArgs;
+
+/// Bytes of a file that are read: one more than the parser accepts makes it refuse the file.
+const MAX_BYTES: u64 = (16 << 20) + 1;
+
+/// Prints what the profiles of files record, which questions that answers, and what is wrong.
+///
+/// # Errors
+/// A file cannot be read, is no file of profiles, or has none of the name that was asked for.
+pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
+    for path in &args.files {
+        let file = read(path)?;
+        let is_asked = |profile: &&Recorded| {
+            let wanted = args.profile.as_deref();
+            wanted.is_none_or(|name| {
+                profile.name.eq_ignore_ascii_case(name) || profile.id.eq_ignore_ascii_case(name)
+            })
+        };
+        let found: Vec<&Recorded> = file.profiles.iter().filter(is_asked).collect();
+        if found.is_empty() {
+            let names: BTreeSet<&str> = file.profiles.iter().map(|p| p.name.as_str()).collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            return Err(advised(
+                format!("{} has no profile of this name", path.display()),
+                format!("its profiles are {}", names.join(", ")),
+            ));
+        }
+        lines.heading(&format!(
+            "{} of {}",
+            count(found.len(), "profile"),
+            path.display()
+        ))?;
+        for profile in found {
+            for line in of_profile(profile) {
+                lines.line(&line)?;
+            }
+        }
+        for warning in file.warnings.lines() {
+            lines.line(&format!("warning: {warning}"))?;
+        }
+    }
+    Ok(Exit::Answered)
+}
+
+fn read(path: &Path) -> Result<Wprp> {
+    let name = path.display().to_string();
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read {name}"))?;
+    Wprp::read(&name, &bytes).map_err(|error| {
+        advised(
+            format!("{name}: {error}"),
+            "a file of recording profiles is XML, as `wpr -exportprofile` and \
+             `etwkit record profiles --write FOLDER` write it",
+        )
+    })
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+fn of_profile(profile: &Recorded) -> Vec<String> {
+    let Recorded {
+        name,
+        detail,
+        mode,
+        description,
+        ..
+    } = profile;
+    let missing = |text: &str| {
+        if text.is_empty() {
+            "not said".to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    let mut lines = vec![
+        String::new(),
+        format!("{name}  detail: {}, to: {}", missing(detail), missing(mode)),
+    ];
+    let mut part = |title: &str, text: String| {
+        if !text.is_empty() {
+            lines.push(format!("  {title:<12} {text}"));
+        }
+    };
+    part("purpose", description.clone());
+    part("adds to", list(&profile.built_in));
+    part("kernel", list(&profile.kernel));
+    part("stacks of", list(&profile.stacks));
+    for (provider, how) in &profile.providers {
+        part("provider", format!("{provider} ({})", of_provider(*how)));
+    }
+    part("counters", list(&profile.counters));
+    if profile.branches {
+        part("branches", "the last ones at each sample".to_owned());
+    }
+    if profile.heaps {
+        part(
+            "heaps",
+            "of the processes that a line of wpr names".to_owned(),
+        );
+    }
+    let found = answers(profile).join(", ");
+    let none = || "no question of `etwkit dump` but processes and modules".to_owned();
+    part("answers", if found.is_empty() { none() } else { found });
+    if !profile.built_in.is_empty() {
+        let text = "more: the events of the built-in profile, which are not in the file";
+        part("", text.to_owned());
+    }
+    lines
+}
+
+fn of_provider(how: Provider) -> String {
+    let keywords = match how.keywords {
+        0 => "all keywords".to_owned(),
+        mask => format!("keywords {mask:#x}"),
+    };
+    let level = match how.level {
+        None | Some(0) => "all levels".to_owned(),
+        Some(level) => format!("level {level}"),
+    };
+    let stacks = if how.stacks { ", stacks" } else { "" };
+    format!("{keywords}, {level}{stacks}")
+}
+
+fn list(all: &BTreeSet<String>) -> String {
+    all.iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,324 @@
+//! Files of recording profiles of others.
+
+use etwkit_record::profiles::{PROFILES, WPRP};
+use etwkit_record::wprp::{Recorded, Wprp, answers};
+
+fn read(text: &str) -> Wprp {
+    Wprp::read("own.wprp", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn warnings(file: &Wprp) -> Vec<String> {
+    let lines = file.warnings.lines();
+    lines
+        .iter()
+        .map(|line| line.replacen("own.wprp:", "", 1))
+        .collect()
+}
+
+/// A file with these definitions and profiles.
+fn file(definitions: &str, profiles: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{profiles}</Profiles></WindowsPerformanceRecorder>"
+    )
+}
+
+const DEFINITIONS: &str = "<SystemCollector Id=\"SC\" Name=\"NT Kernel Logger\"><BufferSize Value=\"64\"/></SystemCollector>\
+    <EventCollector Id=\"EC\" Name=\"User\"/>\
+    <SystemProvider Id=\"SP\"><Keywords><Keyword Value=\"CSwitch\"/><Keyword Value=\"loader\"/></Keywords><Stacks><Stack Value=\"CSwitch\"/></Stacks></SystemProvider>\
+    <SystemProvider Id=\"More\" Base=\"SP\"><Keywords Operation=\"Add\"><Keyword Value=\"ReadyThread\"/></Keywords></SystemProvider>\
+    <EventProvider Id=\"EP\" Name=\"Microsoft-Windows-DNS-Client\" Level=\"5\" Stack=\"true\"><Keywords><Keyword Value=\"0x10\"/></Keywords></EventProvider>\
+    <EventProvider Id=\"Net\" Name=\"{E13C0D23-CCBC-4E12-931B-D9CC2EEE27E4}\"/>";
+
+/// A profile with this content.
+fn profile(name: &str, more: &str, content: &str) -> String {
+    format!(
+        "<Profile Id=\"{name}.Verbose.File\" Name=\"{name}\" DetailLevel=\"Verbose\" LoggingMode=\"File\" {more}>{content}</Profile>"
+    )
+}
+
+fn collectors(operation: &str, system: &str, event: &str) -> String {
+    format!(
+        "<Collectors{operation}><SystemCollectorId Value=\"SC\"><SystemProviderId Value=\"{system}\"/></SystemCollectorId>\
+         <EventCollectorId Value=\"EC\"><EventProviders{operation}><EventProviderId Value=\"{event}\"/></EventProviders></EventCollectorId></Collectors>"
+    )
+}
+
+fn kernel(of: &Recorded) -> String {
+    of.kernel
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn providers(of: &Recorded) -> String {
+    of.providers
+        .keys()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn our_own_profiles_record_what_their_list_says() {
+    let file = read(WPRP);
+    assert_eq!(warnings(&file), [""; 0]);
+    for profile in PROFILES {
+        let mut found = file
+            .profiles
+            .iter()
+            .filter(|found| found.name == profile.name)
+            .peekable();
+        assert!(found.peek().is_some(), "{}", profile.name);
+        for found in found {
+            let answers = answers(found);
+            for question in profile.questions {
+                assert!(
+                    answers.contains(question),
+                    "{} {question}: {answers:?}",
+                    found.id
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn profiles_have_what_they_inherit() {
+    let base = profile("Base", "Description=\"d\"", &collectors("", "SP", "EP"));
+    let added = profile(
+        "Added",
+        "Base=\"Base.Verbose.File\"",
+        &collectors(" Operation=\"Add\"", "More", "Net"),
+    );
+    let replaced = profile(
+        "Replaced",
+        "Base=\"base.verbose.file\"",
+        &collectors("", "More", "Net"),
+    );
+    let plain = profile("Plain", "Base=\"Base.Verbose.File\"", "");
+    let ours = profile("Ours", "Base=\"GeneralProfile.Verbose.File\"", "");
+    let file = read(&file(
+        DEFINITIONS,
+        &format!("{base}{added}{replaced}{plain}{ours}"),
+    ));
+    assert_eq!(warnings(&file), [""; 0]);
+    let found: Vec<(String, String, Vec<&str>)> = file
+        .profiles
+        .iter()
+        .map(|p| (kernel(p), providers(p), answers(p)))
+        .collect();
+    let dotnet = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4";
+    let dns = "Microsoft-Windows-DNS-Client";
+    assert_eq!(found[0].0, "CSwitch Loader");
+    assert_eq!(found[0].1, dns);
+    assert_eq!(found[0].2, ["wait", "start", "cores", "dns", "events"]);
+    assert_eq!(found[1].0, "CSwitch Loader ReadyThread");
+    assert_eq!(found[1].1, format!("{dns} {dotnet}"));
+    assert_eq!(found[2].1, dotnet);
+    assert!(found[2].2.contains(&"gc") && !found[2].2.contains(&"dns"));
+    assert_eq!((&found[3].0, &found[3].1), (&found[0].0, &found[0].1));
+    assert!(
+        file.profiles[4]
+            .built_in
+            .contains("GeneralProfile.Verbose.File")
+    );
+    let how = file.profiles[0].providers[dns];
+    assert_eq!((how.keywords, how.level, how.stacks), (0x10, Some(5), true));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let good = collectors("", "SP", "EP");
+    for (definitions, more, content, expected) in [
+        (
+            "",
+            "Odd=\"1\"",
+            good.clone(),
+            "Odd of <Profile> is unknown and has no effect",
+        ),
+        (
+            "<Odd/>",
+            "",
+            good.clone(),
+            "<Odd> is unknown and has no effect",
+        ),
+        (
+            "",
+            "Base=\"Nothing\"",
+            good.clone(),
+            "Base \"Nothing\" is not in the file, nor one of wpr",
+        ),
+        (
+            "",
+            "Base=\"P.Verbose.File\"",
+            good.clone(),
+            "leads in a circle",
+        ),
+        (
+            "",
+            "",
+            collectors("", "None", "EP"),
+            "there is no <SystemProvider> with the Id \"None\"",
+        ),
+        (
+            "",
+            "",
+            collectors("", "SP", "None"),
+            "there is no <EventProvider> with the Id \"None\"",
+        ),
+        ("", "", String::new(), "the profile \"P\" records nothing"),
+        (
+            "<SystemProvider Id=\"X\"><Keywords><Keyword Value=\"Cswitches\"/><Keyword Value=\"DPC\"/></Keywords></SystemProvider>",
+            "",
+            collectors("", "X", "EP"),
+            "\"Cswitches\" is not a keyword that wpr knows",
+        ),
+        (
+            "<SystemProvider Id=\"X\"><Keywords><Keyword Value=\"DPC\"/></Keywords><Stacks><Stack Value=\"CSwitch\"/></Stacks></SystemProvider>",
+            "",
+            collectors("", "X", "EP"),
+            "the stack CSwitch is never taken, since the keyword CSwitch is not recorded",
+        ),
+        (
+            "<EventProvider Id=\"X\" Name=\"X\"><Keywords><Keyword Value=\"ten\"/></Keywords></EventProvider>",
+            "",
+            collectors("", "SP", "X"),
+            "\"ten\" is not a mask like 0x10",
+        ),
+        (
+            "<SystemProvider Id=\"SP\"/>",
+            "",
+            collectors("", "SP", "EP"),
+            "a second <SystemProvider> with the Id",
+        ),
+        (
+            "",
+            "",
+            good.replace("<Collectors>", "<Collectors Operation=\"Append\">"),
+            "Operation is Set, Add or Remove, and here \"append\"",
+        ),
+    ] {
+        let text = file(
+            &format!("{definitions}{DEFINITIONS}"),
+            &profile("P", more, &content),
+        );
+        let told = warnings(&read(&text));
+        assert!(
+            told.iter().any(|line| line.contains(expected)),
+            "{expected}: {told:?}"
+        );
+        assert!(told.iter().all(|line| line.starts_with("2:")), "{told:?}");
+    }
+    let late = file(&profile("P", "", &collectors("", "SP", "EP")), DEFINITIONS);
+    assert!(
+        warnings(&read(&late))
+            .iter()
+            .any(|line| line.contains("wpr refuses the file"))
+    );
+    let twice = profile("P", "", &collectors("", "SP", "EP")).repeat(2);
+    let told = warnings(&read(&file(DEFINITIONS, &twice)));
+    assert!(
+        told.iter()
+            .any(|line| line.contains("a second profile P.Verbose.File")),
+        "{told:?}"
+    );
+    let other = profile("P", "", &collectors("", "SP", "EP")).replace("P.Verbose.File", "P");
+    let told = warnings(&read(&file(DEFINITIONS, &other)));
+    assert!(
+        told[0].contains("is not Name.DetailLevel.LoggingMode"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn profiles_of_one_name_have_different_modes_and_levels() {
+    let one = |detail: &str, mode: &str, operation: &str| {
+        format!(
+            "<Profile Id=\"P.{detail}.{mode}\" Name=\"P\" DetailLevel=\"{detail}\" LoggingMode=\"{mode}\">{}</Profile>",
+            collectors(operation, "SP", "EP")
+        )
+    };
+    let all = ["Light", "Verbose"].map(|detail| {
+        ["File", "Memory"]
+            .map(|mode| one(detail, mode, ""))
+            .concat()
+    });
+    let file = read(&file(DEFINITIONS, &all.concat()));
+    assert_eq!(warnings(&file), [""; 0]);
+    let modes: Vec<String> = file
+        .profiles
+        .iter()
+        .map(|p| format!("{} {}", p.detail, p.mode))
+        .collect();
+    assert_eq!(
+        modes,
+        [
+            "Light File",
+            "Light Memory",
+            "Verbose File",
+            "Verbose Memory"
+        ]
+    );
+}
+
+#[test]
+fn files_of_all_shapes_are_read() {
+    let plain = file(DEFINITIONS, &profile("P", "", &collectors("", "SP", "EP")));
+    for text in [
+        plain.replace("<Profiles>", "<!-- c --><Profiles xmlns:x=\"y\"><?p i?>"),
+        plain
+            .replace("Profile", "PROFILE")
+            .replace("Keyword", "keyword"),
+        plain.replace("utf-8", "utf-16"),
+    ] {
+        let file = read(&text);
+        assert_eq!(kernel(&file.profiles[0]), "CSwitch Loader", "{text}");
+        assert_eq!(warnings(&file), [""; 0], "{text}");
+    }
+    let wide: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [wide.clone(), [&[0xFF, 0xFE], wide.as_slice()].concat()] {
+        assert_eq!(
+            kernel(&Wprp::read("w", &bytes).unwrap().profiles[0]),
+            "CSwitch Loader"
+        );
+    }
+    let cut = plain.split("</Profiles>").next().unwrap();
+    assert_eq!(
+        warnings(&read(cut)),
+        ["2:973: the file ends inside <Profiles>"]
+    );
+    for (bytes, expected) in [
+        (&b""[..], "found no element"),
+        (b"<svg/>", "found <svg>"),
+        (b"PK\0\xFF", "expected text"),
+    ] {
+        assert!(Wprp::read("w", bytes).unwrap_err().contains(expected));
+    }
+}
+
+#[test]
+fn a_hostile_file_is_bounded() {
+    let good = profile("P", "", &collectors("", "SP", "EP"));
+    let deep = format!("{good}{}", "<Profiles>".repeat(100_000));
+    assert_eq!(read(&file(DEFINITIONS, &deep)).profiles.len(), 1);
+    let long = good.replace(
+        "Name=\"P\"",
+        &format!("Description=\"{}\" Name=\"P\"", "d".repeat(1 << 20)),
+    );
+    let read_long = read(&file(DEFINITIONS, &long));
+    assert!(read_long.profiles[0].description.is_empty());
+    assert!(warnings(&read_long)[0].contains("it has more than 4096 bytes"));
+    let chain: String = (0..1000)
+        .map(|n| format!("<SystemProvider Id=\"C{n}\" Base=\"C{}\"/>", n + 1))
+        .collect();
+    let chained = profile("P", "", &collectors("", "C0", "EP"));
+    let told = warnings(&read(&file(&format!("{DEFINITIONS}{chain}"), &chained)));
+    assert!(
+        told.iter()
+            .any(|line| line.contains("in a circle, or too far")),
+        "{told:?}"
+    );
+    let many = format!("{good}{}", "<Profile/>".repeat(110_000));
+    assert!(!read(&file(DEFINITIONS, &many)).profiles.is_empty());
+}
