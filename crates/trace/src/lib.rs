@@ -43,6 +43,7 @@ mod mix;
 mod out;
 pub mod report;
 pub mod schedule;
+mod scripts;
 pub mod sink;
 pub mod summary;
 mod system_config;

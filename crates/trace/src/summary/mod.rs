@@ -118,6 +118,7 @@ impl Summary {
             facts,
             builder,
             mut dotnet,
+            ..
         } = first;
         let first_pass::Tally {
             counts,
