@@ -29,6 +29,7 @@ pub mod named;
 pub mod plan;
 pub mod render;
 pub mod schema;
+pub mod script;
 pub mod session_events;
 pub mod socket;
 pub mod standby;

@@ -8,6 +8,7 @@ use etwkit_etl::{RawEvent, Session};
 use crate::counts::Counts;
 use crate::directory::DirectoryBuilder;
 use crate::dotnet_summary::DotnetSummary;
+use crate::scripts::Scripts;
 use crate::system_config::SystemConfig;
 
 /// Counts, names and descriptions. It needs all events in order of time.
@@ -16,6 +17,7 @@ pub(crate) struct FirstPass {
     pub(crate) facts: Tally,
     pub(crate) builder: DirectoryBuilder,
     pub(crate) dotnet: DotnetSummary,
+    pub(crate) scripts: Scripts,
 }
 
 impl FirstPass {
@@ -44,6 +46,7 @@ impl FirstPass {
         self.facts.describe(None, event);
         self.builder.observe_in_order(None, event);
         self.dotnet.observe(event);
+        self.scripts.observe(event);
     }
 }
 

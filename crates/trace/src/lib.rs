@@ -46,6 +46,7 @@ mod processors;
 mod reach;
 pub mod report;
 pub mod schedule;
+mod scripts;
 pub mod sink;
 pub mod summary;
 mod system_config;

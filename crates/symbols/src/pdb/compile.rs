@@ -231,10 +231,16 @@ impl Reader<'_> {
             .map(|function| (function.start, function.start.saturating_add(function.len)))
             .collect();
         covered.sort_unstable();
-        let is_covered = |rva: u32| {
+        // Lines of one function follow each other, so the range is seldom another one.
+        let mut last = 0..0;
+        let mut is_covered = |rva: u32| {
+            if last.contains(&rva) {
+                return true;
+            }
             let below = covered.partition_point(|(start, _)| *start <= rva);
             let range = below.checked_sub(1).and_then(|below| covered.get(below));
-            range.is_some_and(|(_, end)| rva < *end)
+            last = range.map_or(0..0, |(start, end)| *start..*end);
+            last.contains(&rva)
         };
         let dbi = self.dbi;
         let placed = lines.lines.iter().filter_map(|line| {
@@ -389,21 +395,23 @@ impl Inlinees<'_, '_, '_> {
         let publics = found.publics_at(start);
         let plain = undecorate::name(&text, Decorated { is_x86: false });
         // Assemblers write decorated names of C functions also into private symbols.
-        let raw = found.writer.number_of(&text);
-        let same = publics
-            .iter()
-            .find(|public| raw.is_some() && public.decorated == raw);
+        let is_decorated = plain == text && text.starts_with(['_', '@']);
+        let same = publics.iter().find(|public| {
+            let decorated = public.decorated.filter(|_| is_decorated);
+            decorated.is_some_and(|it| found.writer.text(it) == Some(&*text))
+        });
         let (name, decorated) = if let Some(public) = same {
             (public.name, public.decorated)
         } else {
-            let known = found.writer.number_of(&plain);
+            let name = found.writer.string(&plain);
             // Of the public symbols at the address, the one of this function has its declaration.
-            let public = publics
+            let public = found
+                .publics_at(start)
                 .iter()
-                .find(|public| known == Some(public.name))
-                .and_then(|public| public.decorated);
+                .find(|public| public.name == name);
+            let declared = public.and_then(|public| public.decorated);
             let own = (plain != text).then(|| found.writer.string(&text));
-            (found.writer.string(&plain), own.or(public))
+            (name, own.or(declared))
         };
         self.body(compiland, function, name, decorated, records);
         start.map(|start| (start, name, decorated))

@@ -55,11 +55,6 @@ impl Writer {
         number
     }
 
-    /// Number of a string that is kept already.
-    pub(crate) fn number_of(&self, text: &str) -> Option<u32> {
-        self.numbers.get(text).copied()
-    }
-
     /// The string of a number.
     pub(crate) fn text(&self, number: u32) -> Option<&str> {
         let number = usize::try_from(number).ok()?;

@@ -28,7 +28,7 @@ const FLAGS: DemangleFlags = DemangleFlags::NAME_ONLY
 /// The name alone, without parameters and return type.
 pub(super) fn name(text: &str) -> Option<String> {
     // The marks must not come from the file.
-    if text.contains(char::is_control) {
+    if text.bytes().any(|byte| byte < b' ') {
         return None;
     }
     match parse(text) {
@@ -55,14 +55,16 @@ fn written(mut parsed: ParseResult<'_>) -> String {
     let special = special(&mut parsed);
     rewrite_symbol(&mut parsed.symbol);
     let text = serialize(&parsed, FLAGS);
-    let name = spaced(&text);
-    let name = name
-        .replace(&format!("{ADDRESS}::"), "&")
-        .replace(&format!("{ENUM}::"), "enum ");
+    let mut name = spaced(&text);
+    for (mark, text) in [(ADDRESS, "&"), (ENUM, "enum ")] {
+        if name.contains(mark) {
+            name = name.replace(&format!("{mark}::"), text).into();
+        }
+    }
     match special {
         Some(Special::Class(class)) => name.replace(CLASS, &class),
         Some(Special::Conversion(to)) => format!("{name} {to}"),
-        None => name,
+        None => name.into_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use etwkit_base::path::file_name;
 use etwkit_etl::clock::Clock;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::identity::{first_methods, key};
 use crate::directory::Directory;
@@ -21,7 +21,23 @@ pub(super) struct Assemblies {
     of_method: Vec<Option<u32>>,
     /// Assemblies that no image event of their process names. They are written after the images.
     added: Vec<Module>,
+    /// Processes that compile code at run time.
+    compiling: Compiling,
 }
+
+/// Processes with code that is in no image, by their key.
+#[derive(Debug, Default)]
+struct Compiling {
+    /// Row of the module for emulated code.
+    emulated: FxHashMap<ProcessKey, u32>,
+    /// Processes with a .NET runtime of which no rundown lists the methods.
+    not_listed: FxHashSet<ProcessKey>,
+}
+
+/// Emulators of x64 and x86 code on ARM64.
+const EMULATORS: [&str; 3] = ["xtajit64.dll", "xtajit64se.dll", "xtajit.dll"];
+/// Runtimes of .NET.
+const RUNTIMES: [&str; 3] = ["coreclr.dll", "clr.dll", "mscorwks.dll"];
 
 /// Process and path, in lower case, of an image.
 type ImageKey = (Option<i32>, String);
@@ -34,14 +50,13 @@ impl Assemblies {
         modules: &RuntimeModuleTracker,
         clock: &Clock,
     ) -> Self {
+        let mut all = Self::default();
+        all.compiling(directory, methods);
         let count = methods.processes().map(|(_, methods)| methods.len()).sum();
         if count == 0 {
-            return Self::default();
+            return all;
         }
-        let mut all = Self {
-            of_method: vec![None; count],
-            added: Vec::new(),
-        };
+        all.of_method = vec![None; count];
         let mut rows = image_rows(directory);
         let first = first_methods(methods);
         for (pid, methods) in methods.processes() {
@@ -64,6 +79,39 @@ impl Assemblies {
             }
         }
         all
+    }
+
+    /// Looks for the images of runtimes and emulators.
+    fn compiling(&mut self, directory: &Directory, methods: &MethodTracker) {
+        let images = directory.images.images();
+        for image in images.iter().filter(|image| image.pid != 0) {
+            let Some(process) = directory.process_at(image.pid, image.first_seen) else {
+                continue;
+            };
+            let is = |names: &[&str]| {
+                let name = file_name(&image.path);
+                names.iter().any(|known| known.eq_ignore_ascii_case(name))
+            };
+            if is(&RUNTIMES) && !methods.has_rundown(image.pid) {
+                self.compiling.not_listed.insert(process);
+            }
+            if is(&EMULATORS) && !self.compiling.emulated.contains_key(&process) {
+                let row = (images.len() + self.added.len()) as u32;
+                self.compiling.emulated.insert(process, row);
+                self.added
+                    .push(emulated(row, process, file_name(&image.path)));
+            }
+        }
+    }
+
+    /// The row of `module` for code of a process that is in no image and has no method.
+    pub(super) fn of_process(&self, process: Option<ProcessKey>) -> Option<u32> {
+        self.compiling.emulated.get(&process?).copied()
+    }
+
+    /// True if code of a process that has no method may be one that a runtime did not list.
+    pub(super) fn is_not_listed(&self, process: Option<ProcessKey>) -> bool {
+        process.is_some_and(|process| self.compiling.not_listed.contains(&process))
     }
 
     /// The row of `module` for a method whose code is in no image.
@@ -110,6 +158,23 @@ fn image_rows(directory: &Directory) -> FxHashMap<ImageKey, u32> {
         rows.entry((process, path)).or_insert(row);
     }
     rows
+}
+
+/// The row for the code that an emulator made.
+fn emulated(row: u32, process: ProcessKey, emulator: &str) -> Module {
+    let is_x64 = !emulator.eq_ignore_ascii_case("xtajit.dll");
+    let name = if is_x64 {
+        "emulated x64 code (xtajit)"
+    } else {
+        "emulated x86 code (xtajit)"
+    };
+    Module {
+        module_id: row as i32,
+        process_key: key(Some(process)),
+        name: name.to_owned(),
+        path: name.to_owned(),
+        ..Module::default()
+    }
 }
 
 /// The row of an assembly that is not an image.

@@ -303,6 +303,7 @@ pub(super) fn collect(
         facts,
         mut builder,
         mut dotnet,
+        scripts,
     } = c.first;
     let first_pass::Tally {
         config,
@@ -317,8 +318,9 @@ pub(super) fn collect(
     } = ahead;
     disk_queues.sort();
     builder.mentioned_elsewhere(mentions);
-    let methods = dotnet.finish_methods();
-    let runtime_modules = dotnet.finish_modules();
+    let mut methods = dotnet.finish_methods();
+    let mut runtime_modules = dotnet.finish_modules();
+    scripts.give(&mut methods, &mut runtime_modules);
     decoder.finish_observing();
     let mut directory = builder.finish(session.pointer_size(), session.clock().frequency);
     directory.find_gaps(session, &pass.damage);

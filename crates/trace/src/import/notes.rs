@@ -5,6 +5,16 @@ use super::line::Attached;
 use crate::health::diagnostic;
 use crate::table::Diagnostic;
 
+/// The note about addresses of code that .NET runtimes compiled and did not list.
+pub(super) fn not_listed(addresses: u64) -> Option<Diagnostic> {
+    diagnostic(
+        "info",
+        "jit_without_rundown",
+        addresses,
+        "addresses of jitted code that have no name: no rundown",
+    )
+}
+
 /// Counts of problems that no row shows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Notes {

@@ -40,12 +40,12 @@ impl<'d> Rows<'d> {
     }
 
     /// Takes all messages and passes rows on. If the sender ends without [`Message::End`],
-    /// remaining rows are dropped: the import has failed.
+    /// remaining rows are dropped: the import has failed. Returns [`Stacks::not_listed`].
     pub(super) fn run(
         mut self,
         messages: Receiver<Message>,
         sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
+    ) -> Result<u64, SinkError> {
         for message in messages {
             match message {
                 Message::Chunk(chunk) => self.stacks.add(chunk),
@@ -63,7 +63,7 @@ impl<'d> Rows<'d> {
                 }
             }
         }
-        Ok(())
+        Ok(self.stacks.not_listed())
     }
 
     #[inline]

@@ -15,6 +15,7 @@ use super::importer::{Declaration, Importer, Learned};
 use super::inputs::Inputs;
 use super::job::{ImportError, Imported, Options, Progress, Ticker};
 use super::machine;
+use super::notes;
 use super::outbox::{Batches, Outbox};
 use super::range::Range;
 use super::routes::{Route, Routes};
@@ -93,12 +94,13 @@ pub(super) fn run(
     })?;
     // If creating rows failed, reading stopped because of that, and its own error only reports that
     // the receiver is gone.
-    made.map_err(ImportError::Sink)?;
+    let not_listed = made.map_err(ImportError::Sink)?;
     let (pass, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
     damage.merge(&pass.damage);
     let mut health = crate::health::of(session, &damage, c.last);
     health.extend(diagnostics);
+    health.extend(notes::not_listed(not_listed));
     let mut trace = machine::trace(session, &c.config, c.processors, c.end);
     if let Some((first, last)) = c.directory.kernel_times {
         trace.kernel_start_ns = Some(session.clock().nanoseconds(first));

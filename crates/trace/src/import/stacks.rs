@@ -62,6 +62,8 @@ pub(super) struct Stacks<'d> {
     stack_rows: Vec<Stack>,
     frame_out: Out<Frame>,
     stack_out: Out<Stack>,
+    /// Frames of code that a runtime compiled and did not list.
+    not_listed: u64,
 }
 
 /// Half of a stack, in one of the two trees.
@@ -106,6 +108,7 @@ impl<'d> Stacks<'d> {
             stack_rows: Vec::new(),
             frame_out: Out::default(),
             stack_out: Out::default(),
+            not_listed: 0,
         }
     }
 
@@ -298,11 +301,19 @@ impl<'d> Stacks<'d> {
             self.frames.clear();
         }
         let next = self.next_frame;
-        let module = image
+        let mut module = image
             .map(|(id, _)| id)
             .or_else(|| self.assemblies.of_method(method?));
+        let is_compiled = module.is_none()
+            && method.is_none()
+            && !is_kernel_address(address, self.directory.pointer_size());
+        if is_compiled {
+            module = self.assemblies.of_process(place.process);
+        }
         let frame = *self.frames.entry((module, address, method)).or_insert(next);
         if frame == next {
+            let is_not_listed = is_compiled && self.assemblies.is_not_listed(place.process);
+            self.not_listed += u64::from(is_not_listed);
             self.next_frame += 1;
             self.frame_rows.push(Frame {
                 frame_id: frame as i32,
@@ -350,6 +361,11 @@ impl<'d> Stacks<'d> {
             self.forget_stacks();
         }
         Ok(())
+    }
+
+    /// Addresses of code that a runtime compiled and did not list.
+    pub(super) const fn not_listed(&self) -> u64 {
+        self.not_listed
     }
 
     /// Passes on all rows.

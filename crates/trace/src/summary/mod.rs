@@ -136,6 +136,7 @@ impl Summary {
             facts,
             builder,
             mut dotnet,
+            ..
         } = first;
         let first_pass::Tally {
             counts,

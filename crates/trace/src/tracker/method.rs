@@ -58,6 +58,11 @@ impl MethodTracker {
         self.methods.entry(pid).or_default().push(method);
     }
 
+    /// Takes a function of a script, which no count of .NET methods has.
+    pub fn add_script(&mut self, pid: u32, method: Method) {
+        self.methods.entry(pid).or_default().push(method);
+    }
+
     /// True if code of that method at that address was seen before.
     #[must_use]
     pub fn is_known(&self, pid: u32, start: u64, method_id: u64) -> bool {
@@ -152,6 +157,13 @@ impl MethodTracker {
                 methods.iter().flat_map(Method::change_times).collect(),
             )
         })
+    }
+
+    /// True if a rundown listed methods of the process ID that existed before the trace.
+    #[must_use]
+    pub fn has_rundown(&self, pid: u32) -> bool {
+        let methods = self.methods.get(&pid);
+        methods.is_some_and(|methods| methods.iter().any(|method| method.begin == i64::MIN))
     }
 
     /// Distinct methods of each process ID: one that was loaded again at its old place counts once.

@@ -10,7 +10,7 @@ use etwkit_decode::kernel::processor_power::PROCESSOR_POWER;
 use etwkit_etl::Session;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
-use etwkit_trace::import::{Options, Range, import};
+use etwkit_trace::import::{Imported, Options, Range, import};
 use etwkit_trace::table::{
     CpuCore, CpuFrequency, CpuIdleState, CpuParking, GenericEvent, Lbr, Pmc, PmcCounter, PmcSample,
     Row, Table,
@@ -116,6 +116,10 @@ impl Recording {
     }
 
     pub(crate) fn rows(self, range: Range) -> Batches {
+        self.imported(range).0
+    }
+
+    pub(crate) fn imported(self, range: Range) -> (Batches, Imported) {
         let file = self
             .writer
             .finish(self.start_time + 10_000)
@@ -127,11 +131,11 @@ impl Recording {
             range,
             ..Options::default()
         };
-        import(&session, &options, &mut sink, &mut |_| {
+        let imported = import(&session, &options, &mut sink, &mut |_| {
             ControlFlow::Continue(())
         })
         .unwrap();
-        sink
+        (sink, imported)
     }
 }
 

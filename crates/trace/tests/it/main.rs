@@ -10,6 +10,7 @@
 mod attribution;
 mod calls;
 mod collections;
+mod compiled;
 mod counters;
 mod derive;
 mod derive_cores;

@@ -23,7 +23,14 @@ const S: i64 = 1_000_000;
 
 impl Recording {
     /// An event of a provider that a process wrote.
-    fn of_process(&mut self, us: i64, pid: u32, provider: Guid, kind: (u16, u8), payload: &[u8]) {
+    pub(crate) fn of_process(
+        &mut self,
+        us: i64,
+        pid: u32,
+        provider: Guid,
+        kind: (u16, u8),
+        payload: &[u8],
+    ) {
         let event = ManifestEvent {
             timestamp: self.start + us,
             provider,
