@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+use crate::redact::Redaction;
 
 /// Arguments of `etwkit cut`.
 #[derive(Debug, Args)]
@@ -12,8 +14,13 @@ pub struct CutArgs {
     #[arg(value_name = "TRACE", required = true)]
     pub traces: Vec<PathBuf>,
     /// The new trace
-    #[arg(long, short, value_name = "FILE.etl")]
-    pub out: PathBuf,
+    #[arg(
+        long,
+        short,
+        value_name = "FILE.etl",
+        required_unless_present = "check"
+    )]
+    pub out: Option<PathBuf>,
     /// Replace what is there, if this command wrote it or if it is no trace
     #[arg(long)]
     pub force: bool,
@@ -26,10 +33,20 @@ pub struct CutArgs {
     /// Only events of these providers or classes: names (*, ?, several with ;, ! excludes) or GUIDs
     #[arg(long, value_name = "NAMES")]
     pub provider: Option<String>,
-    /// Replace names, paths, hosts, command lines, users and texts, the same text always by the same one;
-    /// drop what cannot be understood
-    #[arg(long)]
-    pub redact: bool,
+    /// Replace what is yours by substitutes of the same kind, the same text always by the same one: paths,
+    /// hosts, addresses, users, command lines, texts, programs and drivers of others; names of Windows'
+    /// own modules, processes and folders stay. With =all, replace those, too
+    #[arg(
+        long,
+        value_name = "WHAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "private"
+    )]
+    pub redact: Option<RedactWhat>,
+    /// With --redact, write nothing, and list the texts that are kept, by reason
+    #[arg(long, requires = "redact", conflicts_with = "out")]
+    pub check: bool,
     /// Read by position instead of mapping the file into memory: slower, for files that change meanwhile
     #[arg(long)]
     pub no_mmap: bool,
@@ -39,4 +56,22 @@ pub struct CutArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// The texts that `--redact` replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RedactWhat {
+    /// What is the sender's
+    Private,
+    /// All texts
+    All,
+}
+
+impl From<RedactWhat> for Redaction {
+    fn from(what: RedactWhat) -> Self {
+        match what {
+            RedactWhat::Private => Self::Private,
+            RedactWhat::All => Self::All,
+        }
+    }
 }

@@ -17,7 +17,7 @@ use crate::fate::{Fate, fate, is_header};
 use crate::losses::{Edges, Losses};
 use crate::part::Part;
 use crate::plan::{Plan, Planner};
-use crate::redact::{Redacted, Redactor};
+use crate::redact::{Kept, Redacted, Redaction, Redactor, StandIn};
 use crate::write::{Copy, Shape};
 
 /// The selection of events to keep, and whether to redact them.
@@ -27,8 +27,8 @@ pub struct Options {
     pub range: Option<Range>,
     /// Processes and providers.
     pub choice: Choice,
-    /// True if texts are to be replaced.
-    pub redact: bool,
+    /// The texts that are to be replaced.
+    pub redact: Option<Redaction>,
 }
 
 /// The result of cutting a session: counts, the part, and damage.
@@ -44,6 +44,10 @@ pub struct Cut {
     pub cut_before: Option<Range>,
     /// Different texts that were replaced; `None` if none were to be.
     pub texts: Option<u64>,
+    /// Stand-ins and originals.
+    pub stand_ins: Vec<StandIn>,
+    /// Texts that a redaction kept, by reason.
+    pub kept: Kept,
     /// Damage found in the files.
     pub damage: Damage,
 }
@@ -160,7 +164,9 @@ impl Work<'_, '_> {
         let mut planner =
             Planner::new(Part::new(range, self.session.clock()), self.facts.is_some());
         let (mut edges, mut header_bytes, mut last) = (Edges::default(), 0, i64::MIN);
-        let mut redactor = self.options.redact.then(Redactor::default);
+        // Stand-ins may be longer than what they stand for.
+        let growth = if self.options.redact.is_some() { 2 } else { 1 };
+        let mut redactor = self.options.redact.map(Redactor::new);
         let mut chooser = self
             .facts
             .map(|facts| Chooser::new(&self.options.choice, facts));
@@ -175,7 +181,7 @@ impl Work<'_, '_> {
             // Records of header buffers go into the new header buffer, whose size must be known
             // before anything is written.
             if event.buffer == 0 {
-                header_bytes += align8(event.record.len());
+                header_bytes += growth * align8(event.record.len());
             }
             last = last.max(event.timestamp);
             ticker.tick(event)
@@ -253,7 +259,10 @@ impl Work<'_, '_> {
         }
         cut.damage = self.session.damage().clone();
         cut.damage.merge(&pass.damage);
-        cut.texts = redactor.map(|redactor| redactor.texts());
+        if let Some(redactor) = redactor {
+            cut.texts = Some(redactor.texts());
+            (cut.stand_ins, cut.kept) = redactor.into_table();
+        }
         let sink = copy.finish(shape.end_time())?;
         Ok((cut, sink))
     }

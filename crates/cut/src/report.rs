@@ -93,6 +93,53 @@ pub fn json(done: &Done) -> Value {
     })
 }
 
+/// The texts that a redaction keeps, as lines of text: by reason, the most frequent first.
+#[must_use]
+pub fn checked_lines(done: &Done) -> Vec<String> {
+    let cut = &done.cut;
+    let mut lines = vec![format!(
+        "Replaces {} different texts, and drops {} events that are not understood",
+        grouped(cut.texts.unwrap_or_default()),
+        grouped(not_understood(done)),
+    )];
+    for (reason, texts) in &cut.kept {
+        lines.push(format!("Kept: {}", reason.sentence()));
+        let mut texts: Vec<(&String, &u64)> = texts.iter().collect();
+        texts.sort_by_key(|(text, times)| (std::cmp::Reverse(**times), *text));
+        let wide = texts
+            .iter()
+            .map(|(_, times)| grouped(**times).len())
+            .max()
+            .unwrap_or_default();
+        lines.extend(
+            texts
+                .iter()
+                .map(|(text, times)| format!("  {:>wide$} {text}", grouped(**times))),
+        );
+    }
+    lines
+}
+
+/// The texts of [`checked_lines`] as JSON: one object for each text.
+#[must_use]
+pub fn checked_json(done: &Done) -> Vec<Value> {
+    let rows = done.cut.kept.iter().flat_map(|(reason, texts)| {
+        texts
+            .iter()
+            .map(|(text, times)| json!({"reason": reason.key(), "text": text, "times": times}))
+    });
+    let sums = json!({
+        "replaced_texts": done.cut.texts,
+        "not_understood_events": not_understood(done),
+    });
+    [sums].into_iter().chain(rows).collect()
+}
+
+fn not_understood(done: &Done) -> u64 {
+    let events = done.cut.events.get(&Fate::NotUnderstood);
+    events.copied().unwrap_or_default()
+}
+
 fn seconds(range: Range) -> String {
     let bound = |ns: i64, open: i64| {
         if ns == open {

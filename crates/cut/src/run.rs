@@ -1,6 +1,7 @@
 //! The command: opens the trace, cuts it, and publishes the new file.
 
-use std::path::PathBuf;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use etwkit_extract::{Input, Limits, Options as OpenOptions, open};
@@ -9,9 +10,10 @@ use etwkit_terminal::errors::advised;
 use etwkit_trace::import::Range;
 use etwkit_trace::report::events::Wanted;
 
-use crate::args::CutArgs;
+use crate::args::{CutArgs, RedactWhat};
 use crate::chosen::Choice;
 use crate::cut::{Cut, CutError, OnProgress, Options, cut};
+use crate::map;
 
 /// Finds a part of the time in a trace.
 pub type FindRange<'a> = dyn Fn(&str, &Input) -> Result<Range> + 'a;
@@ -37,11 +39,88 @@ pub struct Done {
     pub cut: Cut,
 }
 
-/// Cuts traces; `None` if it was interrupted, which leaves nothing.
+/// Cuts traces; `None` if it was interrupted, which leaves nothing. `map` gets the table of
+/// stand-ins.
 ///
 /// # Errors
 /// A trace cannot be read, an argument is wrong, or the new trace cannot be written.
-pub fn run(args: &CutArgs, asks: &Asks<'_>, progress: &mut OnProgress<'_>) -> Result<Option<Done>> {
+pub fn run(
+    args: &CutArgs,
+    map: Option<&Path>,
+    asks: &Asks<'_>,
+    progress: &mut OnProgress<'_>,
+) -> Result<Option<Done>> {
+    let Some(target) = &args.out else {
+        bail!("--out is missing");
+    };
+    if let Some(map) = map {
+        check_map(args, map)?;
+    }
+    let replace = if args.force {
+        Replace::Cut
+    } else {
+        Replace::Nothing
+    };
+    out_file::check(target, replace)?;
+    refuse_own_input(args, target)?;
+    let input = opened(args)?;
+    let options = options(args, asks, &input)?;
+    let out = out_file::buffered(target, replace)?;
+    let (cut, out) = match cut(input.session(), &options, out, progress) {
+        Ok(done) => done,
+        Err(CutError::Interrupted) => return Ok(None),
+        Err(error) => return Err(failed(error, &input)),
+    };
+    // Before the trace is there: without its table, its names are lost.
+    if let Some(map) = map {
+        map::write(map, &cut.stand_ins)?;
+    }
+    out_file::keep(out, target)?;
+    let written = target
+        .metadata()
+        .with_context(|| out_file::cannot(target))?
+        .len();
+    Ok(Some(Done {
+        traces: labels(&input),
+        out: target.clone(),
+        sizes: (size(&input), written),
+        cut,
+    }))
+}
+
+/// Redacts traces without writing anything, and returns what it would do; `None` if it was
+/// interrupted.
+///
+/// # Errors
+/// A trace cannot be read, or an argument is wrong.
+pub fn check(
+    args: &CutArgs,
+    asks: &Asks<'_>,
+    progress: &mut OnProgress<'_>,
+) -> Result<Option<Done>> {
+    let input = opened(args)?;
+    let options = options(args, asks, &input)?;
+    match cut(input.session(), &options, Nowhere::default(), progress) {
+        Ok((cut, _)) => Ok(Some(Done {
+            traces: labels(&input),
+            out: PathBuf::new(),
+            sizes: (size(&input), 0),
+            cut,
+        })),
+        Err(CutError::Interrupted) => Ok(None),
+        Err(error) => Err(failed(error, &input)),
+    }
+}
+
+fn check_map(args: &CutArgs, map: &Path) -> Result<()> {
+    if args.redact != Some(RedactWhat::Private) {
+        let message = "--map: without --redact, no name is replaced";
+        return Err(advised(message, "add --redact"));
+    }
+    map::check_new(map)
+}
+
+fn opened(args: &CutArgs) -> Result<Input> {
     for (option, text) in [("process", &args.process), ("provider", &args.provider)] {
         if text
             .as_deref()
@@ -54,63 +133,78 @@ pub fn run(args: &CutArgs, asks: &Asks<'_>, progress: &mut OnProgress<'_>) -> Re
             );
         }
     }
-    let replace = if args.force {
-        Replace::Cut
-    } else {
-        Replace::Nothing
-    };
-    out_file::check(&args.out, replace)?;
-    refuse_own_input(args)?;
     let limits = Limits {
         total_bytes: args.max_unpacked.saturating_mul(1 << 30),
         ..Limits::default()
     };
-    let input = open(
-        &args.traces,
-        &OpenOptions {
-            mmap: !args.no_mmap,
-            limits,
-            ..OpenOptions::default()
-        },
-    )?;
-    let options = Options {
+    let options = OpenOptions {
+        mmap: !args.no_mmap,
+        limits,
+        ..OpenOptions::default()
+    };
+    Ok(open(&args.traces, &options)?)
+}
+
+fn options(args: &CutArgs, asks: &Asks<'_>, input: &Input) -> Result<Options> {
+    Ok(Options {
         range: args
             .range
             .as_deref()
-            .map(|text| (asks.range)(text, &input))
+            .map(|text| (asks.range)(text, input))
             .transpose()?,
         choice: Choice {
             process: args.process.as_deref().map(|text| (asks.names)(text)),
             provider: args.provider.as_deref().map(|text| (asks.names)(text)),
         },
-        redact: args.redact,
-    };
-    let out = out_file::buffered(&args.out, replace)?;
-    let (cut, out) = match cut(input.session(), &options, out, progress) {
-        Ok(done) => done,
-        Err(CutError::Interrupted) => return Ok(None),
-        Err(error) => {
-            return Err(anyhow::Error::from(error).context(format!("cannot cut {}", label(&input))));
-        }
-    };
-    out_file::keep(out, &args.out)?;
-    let read = input.parts().iter().map(|part| part.size).sum();
-    let written = args
-        .out
-        .metadata()
-        .with_context(|| out_file::cannot(&args.out))?
-        .len();
-    let traces = input
+        redact: args.redact.map(Into::into),
+    })
+}
+
+fn failed(error: CutError, input: &Input) -> anyhow::Error {
+    anyhow::Error::from(error).context(format!("cannot cut {}", label(input)))
+}
+
+fn labels(input: &Input) -> Vec<String> {
+    input
         .parts()
         .iter()
         .map(etwkit_extract::Part::label)
-        .collect();
-    Ok(Some(Done {
-        traces,
-        out: args.out.clone(),
-        sizes: (read, written),
-        cut,
-    }))
+        .collect()
+}
+
+fn size(input: &Input) -> u64 {
+    input.parts().iter().map(|part| part.size).sum()
+}
+
+/// A file that is not written.
+#[derive(Debug, Default)]
+struct Nowhere {
+    position: u64,
+    end: u64,
+}
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.position = self.position.saturating_add(bytes.len() as u64);
+        self.end = self.end.max(self.position);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Nowhere {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.end.checked_add_signed(by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
 }
 
 fn label(input: &Input) -> String {
@@ -122,8 +216,8 @@ fn label(input: &Input) -> String {
 }
 
 /// An input trace must not be replaced, independent of the program that wrote it.
-fn refuse_own_input(args: &CutArgs) -> Result<()> {
-    let Ok(out) = args.out.canonicalize() else {
+fn refuse_own_input(args: &CutArgs, target: &Path) -> Result<()> {
+    let Ok(out) = target.canonicalize() else {
         return Ok(());
     };
     if args
@@ -131,7 +225,7 @@ fn refuse_own_input(args: &CutArgs) -> Result<()> {
         .iter()
         .any(|trace| trace.canonicalize().is_ok_and(|trace| trace == out))
     {
-        let message = format!("{} is a trace that is read", args.out.display());
+        let message = format!("{} is a trace that is read", target.display());
         return Err(advised(message, "--out names another file"));
     }
     Ok(())

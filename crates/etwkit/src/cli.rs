@@ -71,6 +71,10 @@ pub(crate) struct Cli {
     /// More notes on the error stream: what answered
     #[arg(long, short, global = true, display_order = 902)]
     pub(crate) verbose: bool,
+    /// Print the real names of a redacted trace, by the table that cut --redact writes with this
+    /// option
+    #[arg(long, value_name = "FILE", global = true, display_order = 903)]
+    pub(crate) map: Option<PathBuf>,
 }
 
 impl Cli {

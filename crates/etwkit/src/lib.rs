@@ -19,6 +19,7 @@ mod help;
 mod input;
 mod options;
 mod printer;
+mod real_names;
 mod report;
 mod rules;
 mod symbols;
@@ -80,9 +81,9 @@ where
         session: None,
         speech: Speech::Usual,
     };
-    match console::request(&args) {
-        Some(request) => console::run(request, &mut screen),
-        None => screen.answer(Context::default(), |printer| line(&args, printer)),
+    match real_names::of(&args) {
+        Some(wanted) => wanted.answer(&args, &mut screen),
+        None => screen.run(&args),
     }
 }
 
@@ -98,6 +99,14 @@ pub(crate) struct Screen<'w> {
 }
 
 impl Screen<'_> {
+    /// Runs a console or one command.
+    pub(crate) fn run(&mut self, args: &[OsString]) -> Exit {
+        match console::request(args) {
+            Some(request) => console::run(request, self),
+            None => self.answer(Context::default(), |printer| line(args, printer)),
+        }
+    }
+
     /// Prints the answer of the work, then its notes or its error.
     pub(crate) fn answer(
         &mut self,
@@ -217,7 +226,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Export(args) => commands::export::run(args, printer),
         Command::Console(_) => anyhow::bail!("this is a console already"),
         Command::Cache(args) => commands::cache::run(args, printer),
-        Command::Cut(args) => commands::front::cut(args, printer),
+        Command::Cut(args) => commands::front::cut(args, cli.map.as_deref(), printer),
         Command::Lab(args) => etwkit_recorder::lab(args, printer),
         Command::Mcp(args) => commands::front::mcp(args, printer),
         Command::Record(args) => commands::front::record(args, printer),

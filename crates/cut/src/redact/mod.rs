@@ -1,28 +1,57 @@
-//! Redaction: texts are replaced, and events that are not understood are dropped.
+//! Redaction: texts are replaced, and events that are not understood lose their content.
 //!
 //! Each field of an event belongs to one of three kinds. Numbers stay. Texts, users and network
-//! addresses are replaced. Bytes of unknown meaning are cleared. An event without a description, or
-//! with a payload that does not match it, is dropped. Descriptions of events (manifests, metadata)
-//! stay: they come from the programs and not from their users.
+//! addresses are replaced. Bytes of unknown meaning are cleared. Descriptions of events (manifests,
+//! metadata) stay: they come from the programs and not from their users.
+//!
+//! ```text
+//! first pass:   events ─► evidence: whose each module is
+//! second pass:  event ─► fields: places of texts ─► text, path: stand-ins ─► rebuild: a new record
+//! ```
+//!
+//! With [`Redaction::Private`], what is Microsoft's and public stays ([`known`], [`evidence`]), and
+//! the rest gets stand-ins of the same kind ([`stand_ins`]). With [`Redaction::All`], each word
+//! becomes another word of the same length ([`words`]).
 
+mod addresses;
+mod evidence;
 mod fields;
-mod names;
+mod hint;
+mod known;
+mod path;
+mod rebuild;
+mod stand_ins;
+mod text;
+mod words;
 
 use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::eventsource::CHUNK_ID;
 use etwkit_decode::kernel::Hook;
-use etwkit_decode::{Decoder, eventinfo, found_text};
+use etwkit_decode::{Decoder, Plan, Spans, eventinfo, found_text};
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_etl::{HeaderKind, RawEvent};
 
-use names::Names;
+use evidence::Evidence;
+pub use stand_ins::StandIn;
+pub use text::{Kept, Reason};
+use text::{Subject, Texts};
+use words::Words;
+
+/// What is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redaction {
+    /// What is the sender's. Names of Windows' modules, processes and folders stay.
+    Private,
+    /// All texts.
+    All,
+}
 
 /// The result of redacting one event.
 pub(crate) enum Redacted {
     /// It contains nothing that has to be replaced.
     AsItIs,
-    /// Its record, as long as it was.
+    /// Its new record.
     Record(Vec<u8>),
     /// It is dropped.
     NotUnderstood,
@@ -32,31 +61,92 @@ pub(crate) enum Redacted {
 #[derive(Debug, Default)]
 pub(crate) struct Redactor {
     decoder: Decoder,
-    names: Names,
+    means: Means,
+    spans: Spans,
+}
+
+/// The means of a redaction.
+#[derive(Debug)]
+enum Means {
+    Private {
+        evidence: Box<Evidence>,
+        texts: Box<Texts>,
+    },
+    All(Words),
+}
+
+impl Default for Means {
+    fn default() -> Self {
+        Self::All(Words::default())
+    }
 }
 
 impl Redactor {
-    /// Learns descriptions of events. It has to see all of them.
+    pub(crate) fn new(redaction: Redaction) -> Self {
+        Self {
+            means: match redaction {
+                Redaction::Private => Means::Private {
+                    evidence: Box::default(),
+                    texts: Box::default(),
+                },
+                Redaction::All => Means::All(Words::default()),
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Learns descriptions of events, and what is Microsoft's. It has to see all of them.
     pub(crate) fn observe(&mut self, event: &RawEvent<'_>) {
         self.decoder.observe(event);
+        if let Means::Private { evidence, .. } = &mut self.means {
+            evidence.observe(event);
+        }
     }
 
     pub(crate) fn finish_observing(&mut self) {
         self.decoder.finish_observing();
+        if let Means::Private { evidence, texts } = &mut self.means {
+            evidence.finish(texts);
+        }
     }
 
     /// Replaces the texts of a trace header.
     pub(crate) fn header(&mut self, header: &mut TraceHeader) {
-        header.session_name = self.names.text(&header.session_name);
         // Names of time zones contain names of places.
         let zone = &mut header.time_zone;
-        zone.standard_name = self.names.text(&zone.standard_name);
-        zone.daylight_name = self.names.text(&zone.daylight_name);
+        match &mut self.means {
+            Means::All(words) => {
+                header.session_name = words.text(&header.session_name);
+                zone.standard_name = words.text(&zone.standard_name);
+                zone.daylight_name = words.text(&zone.daylight_name);
+            }
+            Means::Private { texts, .. } => {
+                let mut whole =
+                    |text: &str, kind| texts.text(text, hint::Hint::Whole(kind), Subject::Unknown);
+                header.session_name = whole(&header.session_name, "session");
+                zone.standard_name = whole(&zone.standard_name, "zone");
+                zone.daylight_name = whole(&zone.daylight_name, "zone");
+            }
+        }
     }
 
     /// Different texts, users and addresses that were replaced.
     pub(crate) fn texts(&self) -> u64 {
-        self.names.count()
+        match &self.means {
+            Means::All(words) => words.count(),
+            Means::Private { texts, .. } => texts.stand_ins.rows().len() as u64,
+        }
+    }
+
+    /// Stand-ins, and kept texts by reason; none if all texts are replaced.
+    pub(crate) fn into_table(self) -> (Vec<StandIn>, Kept) {
+        match self.means {
+            Means::All(_) => (Vec::new(), Kept::new()),
+            Means::Private { texts, .. } => {
+                let texts = *texts;
+                (texts.stand_ins.into_rows(), texts.kept)
+            }
+        }
     }
 
     pub(crate) fn event(&mut self, event: &RawEvent<'_>) -> Redacted {
@@ -72,7 +162,7 @@ impl Redactor {
         let has_extended = has_private_items(event);
         match &plan {
             None if payload.is_empty() && !has_extended => return Redacted::AsItIs,
-            None if !payload.is_empty() => return Redacted::NotUnderstood,
+            None if !payload.is_empty() => return self.without_content(event),
             // Kernel layouts are known. The layout of a provider comes from the trace itself and
             // may declare a text as a number.
             Some(plan) if hook.is_some() && fields::is_plain(plan, payload) => {
@@ -80,24 +170,70 @@ impl Redactor {
             }
             _ => {}
         }
-        let mut record = event.record.to_vec();
-        let at = record.len() - payload.len();
-        let Some((head, new)) = record.split_at_mut_checked(at) else {
+        let Some(mut head) = self.head(event, has_extended) else {
             return Redacted::NotUnderstood;
         };
-        if has_extended {
-            self.items(event, head);
-        }
-        if let Some(plan) = &plan
-            && fields::redact(plan, new, &mut self.names).is_none()
-        {
+        let Some(plan) = plan else {
+            return Redacted::Record(head);
+        };
+        let Some((new, readable)) = self.payload(event, &plan, head.len()) else {
             return Redacted::NotUnderstood;
-        }
+        };
         // A description that is wrong may take a text for numbers.
-        if hook.is_none() && still_holds(payload, new) {
+        if hook.is_none() && readable {
             return Redacted::NotUnderstood;
         }
-        Redacted::Record(record)
+        head.extend(new);
+        match with_length(head, event.kind) {
+            Some(record) => Redacted::Record(record),
+            None => Redacted::NotUnderstood,
+        }
+    }
+
+    /// The new payload, and true if texts of the old one are still readable.
+    fn payload(
+        &mut self,
+        event: &RawEvent<'_>,
+        plan: &Plan,
+        head: usize,
+    ) -> Option<(Vec<u8>, bool)> {
+        let payload = event.payload();
+        match &mut self.means {
+            Means::All(words) => {
+                let mut new = payload.to_vec();
+                fields::redact(plan, &mut new, words)?;
+                let readable = still_holds(payload, &new);
+                Some((new, readable))
+            }
+            Means::Private { evidence, texts } => {
+                let subject = evidence.subject(event, plan, &mut self.spans);
+                let rebuilt = rebuild::rebuild(plan, payload, head, subject, texts)?;
+                let readable = Texts::is_readable(&rebuilt.numbers);
+                Some((rebuilt.payload, readable))
+            }
+        }
+    }
+
+    /// The record of an event that nothing describes, without its payload: it is still counted.
+    fn without_content(&mut self, event: &RawEvent<'_>) -> Redacted {
+        if matches!(self.means, Means::All(_)) {
+            return Redacted::NotUnderstood;
+        }
+        let head = self.head(event, has_private_items(event));
+        match head.and_then(|head| with_length(head, event.kind)) {
+            Some(record) => Redacted::Record(record),
+            None => Redacted::NotUnderstood,
+        }
+    }
+
+    /// The bytes before the payload, with users and packages replaced.
+    fn head(&mut self, event: &RawEvent<'_>, has_extended: bool) -> Option<Vec<u8>> {
+        let len = event.record.len().checked_sub(event.payload().len())?;
+        let mut head = event.record.get(..len)?.to_vec();
+        if has_extended {
+            self.items(event, &mut head);
+        }
+        Some(head)
     }
 
     /// Replaces users and packages in the items before a payload.
@@ -108,13 +244,23 @@ impl Redactor {
             let Some(data) = head.get_mut(start..start.saturating_add(item.data.len())) else {
                 continue;
             };
-            match item.kind {
-                kind::SID => self.names.sid(data),
-                kind::PSM_KEY => self.names.wide(data),
+            match (item.kind, &mut self.means) {
+                (kind::SID, Means::All(words)) => words.sid(data),
+                (kind::SID, Means::Private { texts, .. }) => texts.stand_ins.sid(data),
+                (kind::PSM_KEY, Means::All(words)) => words.wide(data),
+                (kind::PSM_KEY, Means::Private { texts, .. }) => rebuild::package(data, texts),
                 _ => {}
             }
         }
     }
+}
+
+/// A record with its length.
+fn with_length(mut record: Vec<u8>, kind: HeaderKind) -> Option<Vec<u8>> {
+    let len = u16::try_from(record.len()).ok()?.to_le_bytes();
+    let at = if kind.is_kernel() { 4 } else { 0 };
+    record.get_mut(at..at + 2)?.copy_from_slice(&len);
+    Some(record)
 }
 
 fn has_private_items(event: &RawEvent<'_>) -> bool {

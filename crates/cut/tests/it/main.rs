@@ -10,5 +10,6 @@
 mod choices;
 mod merged;
 mod parts;
+mod planted;
 mod redacted;
 mod support;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use etwkit_cut::{Fate, Options};
+use etwkit_cut::{Fate, Options, Redaction};
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::{Order, Session};
 use etwkit_trace::import::Range;
@@ -59,7 +59,7 @@ fn redacted(whole: &Session) -> (etwkit_cut::Cut, Session) {
     let (cut, bytes) = cut_bytes(
         whole,
         &Options {
-            redact: true,
+            redact: Some(Redaction::All),
             ..Options::default()
         },
     );

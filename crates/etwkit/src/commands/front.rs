@@ -64,16 +64,22 @@ pub(crate) fn record(args: &RecordArgs, printer: &mut Printer<'_>) -> Result<Exi
     }
 }
 
-/// `etwkit cut`.
-pub(crate) fn cut(args: &CutArgs, printer: &mut Printer<'_>) -> Result<Exit> {
+/// `etwkit cut`. `map` gets the table of stand-ins.
+pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>) -> Result<Exit> {
     let (bars, stoppable) = (Bars::new(1), Stoppable::begin());
-    let mut bar = bars.start(&args.out.display().to_string(), 0);
+    let target = args.out.as_deref().unwrap_or(Path::new("--check"));
+    let mut bar = bars.start(&target.display().to_string(), 0);
     let range = |text: &str, input: &_| TimeRange::parse(Some(text))?.of(input);
     let asks = Asks {
         range: &range,
         names: &wanted,
     };
-    let done = etwkit_cut::run(args, &asks, &mut |progress| bar.set(progress, &stoppable))?;
+    let progress = &mut |progress| bar.set(progress, &stoppable);
+    let done = if args.check {
+        etwkit_cut::check(args, &asks, progress)?
+    } else {
+        etwkit_cut::run(args, map, &asks, progress)?
+    };
     let Some(done) = done else {
         return Ok(Exit::Interrupted);
     };
@@ -81,9 +87,20 @@ pub(crate) fn cut(args: &CutArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     drop(bar);
     if args.json {
         Printer::json_start(printer, "cut");
-        Printer::json(printer, &etwkit_cut::json(&done))?;
+        let rows = if args.check {
+            etwkit_cut::checked_json(&done)
+        } else {
+            vec![etwkit_cut::json(&done)]
+        };
+        rows.iter()
+            .try_for_each(|row| Printer::json(printer, row))?;
     } else {
-        etwkit_cut::lines(&done)
+        let lines = if args.check {
+            etwkit_cut::checked_lines(&done)
+        } else {
+            etwkit_cut::lines(&done)
+        };
+        lines
             .iter()
             .try_for_each(|line| Front::line(printer, line))?;
     }

@@ -49,6 +49,7 @@ mod out_files;
 mod output;
 mod pe_cores;
 mod real_diagnosis;
+mod redacted_cards;
 mod reports;
 mod run;
 mod screenshots;

@@ -17,7 +17,7 @@ const FIRST_NUMBER: u32 = 1000;
 
 /// Everything that was replaced.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct Words {
     /// Words in lower case, as UTF-16.
     words: FxHashMap<Box<[u16]>, u64>,
     /// Words of each length so far.
@@ -26,7 +26,7 @@ pub(crate) struct Names {
     addresses: FxHashMap<Box<[u8]>, u32>,
 }
 
-impl Names {
+impl Words {
     /// Different words, numbers of users and addresses so far.
     pub(crate) fn count(&self) -> u64 {
         (self.words.len() + self.numbers.len() + self.addresses.len()) as u64
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn words_keep_their_length_and_paths_their_parts() {
-        let mut names = Names::default();
+        let mut names = Words::default();
         let path = names.text(r"C:\Users\Bob\Secret.exe");
         assert_eq!(path, r"a:\aaaaa\aaa\aaaaaa.exe");
         assert_eq!(
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn no_word_stands_for_itself() {
-        let mut names = Names::default();
+        let mut names = Words::default();
         for word in ["aaaa", "aaab", "z", "aaac"] {
             assert_ne!(names.text(word), word);
         }
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn what_stands_behind_a_nul_is_cleared() {
-        let mut names = Names::default();
+        let mut names = Words::default();
         let mut text = *b"ab\0secret";
         names.narrow(&mut text);
         assert_eq!(&text, b"aa\0\0\0\0\0\0\0");
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn users_and_addresses_are_numbered() {
-        let mut names = Names::default();
+        let mut names = Words::default();
         let numbers = [21u32, 111, 222, 333, 1001].map(u32::to_le_bytes).concat();
         let mut sid = [&[1, 5, 0, 0, 0, 0, 0, 5][..], &numbers].concat();
         names.sid(&mut sid);

@@ -1,0 +1,383 @@
+//! The table of stand-ins and originals: a file for the sender of a redacted trace, by which
+//! answers about it get their real names.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use etwkit_terminal::errors::advised;
+use serde_json::{Value, json};
+
+use crate::redact::StandIn;
+
+/// The first key of the file, by which it is known.
+const FORMAT: &str = "etwkit_substitutes";
+const VERSION: u64 = 1;
+/// Maximum bytes of a table that is read.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Fails if a table cannot be written there: the originals of an earlier trace would be lost.
+///
+/// # Errors
+/// Something has that name.
+pub fn check_new(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        let message = format!("{} exists already", path.display());
+        return Err(advised(
+            message,
+            "--map writes a new file: choose another name",
+        ));
+    }
+    Ok(())
+}
+
+/// Writes a table into a new file that only its owner can read.
+///
+/// # Errors
+/// The file is there already, or cannot be written.
+pub fn write(path: &Path, rows: &[StandIn]) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    private(&mut options);
+    let file = options
+        .open(path)
+        .with_context(|| format!("cannot create {}", path.display()))?;
+    put(file, rows).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600);
+}
+
+// A new file of Windows has the permissions of its folder.
+#[cfg(not(unix))]
+fn private(_: &mut OpenOptions) {}
+
+fn put(file: File, rows: &[StandIn]) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    writeln!(out, "{}", json!({FORMAT: VERSION}))?;
+    for row in rows {
+        let row = json!({"kind": row.kind, "substitute": row.stand_in, "original": row.original});
+        writeln!(out, "{row}")?;
+    }
+    out.flush()
+}
+
+/// Originals by their stand-ins.
+#[derive(Debug, Default)]
+pub struct Originals {
+    by_stand_in: HashMap<String, String>,
+    longest: usize,
+}
+
+/// The form of an answer's line, which decides how an original is written into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Text for people: columns stay where they are, if there is room.
+    Text,
+    /// Cells between commas.
+    Csv,
+}
+
+impl Originals {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no table of stand-ins.
+    pub fn read(path: &Path) -> Result<Self> {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let mut text = String::new();
+        file.take(MAX_BYTES)
+            .read_to_string(&mut text)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).with_context(|| format!("cannot read {}", path.display()))
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let mut lines = text.lines();
+        let first: Option<Value> = lines
+            .next()
+            .and_then(|line| serde_json::from_str(line).ok());
+        match first.as_ref().and_then(|first| first.get(FORMAT)) {
+            Some(version) if version.as_u64() == Some(VERSION) => {}
+            _ => bail!("line 1: expected a table that `etwkit cut --redact --map` wrote"),
+        }
+        let mut all = Self::default();
+        for (number, line) in lines.enumerate() {
+            let row: Value = serde_json::from_str(line)
+                .with_context(|| format!("line {}: expected a row of JSON", number + 2))?;
+            let text = |key: &str| row.get(key).and_then(Value::as_str);
+            let (Some(stand_in), Some(original)) = (text("substitute"), text("original")) else {
+                bail!("line {}: expected substitute and original", number + 2);
+            };
+            all.longest = all.longest.max(stand_in.len());
+            all.by_stand_in
+                .insert(stand_in.to_owned(), original.to_owned());
+        }
+        Ok(all)
+    }
+
+    /// A line of an answer, with originals instead of stand-ins. A line that starts with a brace is
+    /// JSON.
+    #[must_use]
+    pub fn line(&self, line: &str, form: Form) -> String {
+        if line.starts_with('{') {
+            return self.replaced(line, |original| {
+                let quoted = Value::from(original).to_string();
+                quoted
+                    .get(1..quoted.len() - 1)
+                    .unwrap_or_default()
+                    .to_owned()
+            });
+        }
+        match form {
+            Form::Text => self.columns(line),
+            Form::Csv => self.cells(line),
+        }
+    }
+
+    /// Replaces the stand-ins of a text.
+    fn replaced(&self, text: &str, write: impl Fn(&str) -> String) -> String {
+        let mut new = String::with_capacity(text.len());
+        let mut at = 0;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            match self.at(text, at) {
+                Some((len, original)) => {
+                    new.push_str(&write(original));
+                    at += len;
+                }
+                None => {
+                    let len = rest.chars().next().map_or(1, char::len_utf8);
+                    new.push_str(rest.get(..len).unwrap_or_default());
+                    at += len;
+                }
+            }
+        }
+        new
+    }
+
+    /// The stand-in at a place: its length and its original.
+    fn at(&self, text: &str, at: usize) -> Option<(usize, &str)> {
+        let bytes = text.as_bytes();
+        let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+        if !is_word(at) || at > 0 && is_word(at - 1) && !is_color(bytes, at) {
+            return None;
+        }
+        let end = self.longest.min(bytes.len() - at);
+        (1..=end)
+            .rev()
+            .filter(|len| !is_word(at + len) || !is_word(at + len - 1))
+            .find_map(|len| {
+                let original = self.by_stand_in.get(text.get(at..at + len)?)?;
+                Some((len, original.as_str()))
+            })
+    }
+
+    /// Replaces the stand-ins of a row, and takes from the blanks behind an original what it is
+    /// longer.
+    fn columns(&self, line: &str) -> String {
+        let mut new = String::with_capacity(line.len());
+        // Columns that the originals so far are too wide.
+        let mut excess: isize = 0;
+        let mut rest = line;
+        while !rest.is_empty() {
+            let gap = rest.find("  ").unwrap_or(rest.len());
+            let (cell, after) = rest.split_at_checked(gap).unwrap_or((rest, ""));
+            let named = self.replaced(cell, escaped);
+            excess += named.chars().count() as isize - cell.chars().count() as isize;
+            new.push_str(&named);
+            let blanks = after.len() - after.trim_start_matches(' ').len();
+            rest = after.get(blanks..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            let wanted = (blanks as isize - excess).max(2);
+            excess += wanted - blanks as isize;
+            new.extend(std::iter::repeat_n(' ', wanted.unsigned_abs()));
+        }
+        new
+    }
+
+    /// Replaces the stand-ins of cells, which get quotes if an original needs them.
+    fn cells(&self, line: &str) -> String {
+        let mut cells = Vec::new();
+        let (mut start, mut is_quoted) = (0, false);
+        for (at, byte) in line.bytes().enumerate() {
+            match byte {
+                b'"' => is_quoted = !is_quoted,
+                b',' if !is_quoted => {
+                    cells.extend(line.get(start..at));
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        cells.extend(line.get(start..));
+        let cell = |cell: &str| {
+            if cell.starts_with('"') {
+                return self.replaced(cell, |original| escaped(original).replace('"', "\"\""));
+            }
+            let new = self.replaced(cell, escaped);
+            if new != cell && new.contains([',', '"']) {
+                format!("\"{}\"", new.replace('"', "\"\""))
+            } else {
+                new
+            }
+        };
+        cells.into_iter().map(cell).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The table is a file, which may contain anything.
+fn escaped(original: &str) -> String {
+    etwkit_terminal::escape::text(original).into_owned()
+}
+
+/// True if a sequence that sets a color ends before a place.
+fn is_color(bytes: &[u8], at: usize) -> bool {
+    let Some((b'm', front)) = bytes.get(..at).and_then(<[u8]>::split_last) else {
+        return false;
+    };
+    let digits = front
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b';')
+        .count();
+    front
+        .get(..front.len() - digits)
+        .is_some_and(|front| front.ends_with(b"\x1B["))
+}
+
+/// Writes lines with originals instead of stand-ins.
+pub struct Named<'o, W: Write> {
+    out: W,
+    originals: &'o Originals,
+    form: Form,
+    /// The line so far.
+    line: Vec<u8>,
+}
+
+impl<'o, W: Write> Named<'o, W> {
+    /// Creates a writer.
+    pub const fn new(out: W, originals: &'o Originals, form: Form) -> Self {
+        Self {
+            out,
+            originals,
+            form,
+            line: Vec::new(),
+        }
+    }
+
+    /// Writes what follows the last line end.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.put()?;
+        self.out.flush()
+    }
+
+    fn put(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        match std::str::from_utf8(&line) {
+            Ok(text) => {
+                let (text, end) = match text.strip_suffix('\n') {
+                    Some(text) => (text, "\n"),
+                    None => (text, ""),
+                };
+                let named = self.originals.line(text, self.form);
+                self.out.write_all((named + end).as_bytes())
+            }
+            // Bytes that are no text have no names in them.
+            Err(_) => self.out.write_all(&line),
+        }
+    }
+}
+
+impl<W: Write> Write for Named<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(line);
+            if line.ends_with(b"\n") {
+                self.put()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn originals(rows: &[(&str, &str)]) -> Originals {
+        let rows = rows
+            .iter()
+            .map(|(stand_in, original)| json!({"substitute": stand_in, "original": original}));
+        let lines: Vec<String> = [json!({FORMAT: VERSION})]
+            .into_iter()
+            .chain(rows)
+            .map(|row| row.to_string())
+            .collect();
+        Originals::parse(&lines.join("\n")).unwrap()
+    }
+
+    #[test]
+    fn stand_ins_are_replaced_at_the_bounds_of_words() {
+        let all = originals(&[
+            ("program-1", "zebulon"),
+            ("program-12", "twelve"),
+            ("host-1.example", "nas.corp"),
+            ("192.0.2.1", "10.1.2.3"),
+            ("2001:db8::1", "fd00::9"),
+        ]);
+        for (text, expected) in [
+            ("program-1.exe (12)", "zebulon.exe (12)"),
+            (r"C:\program-12\x", r"C:\twelve\x"),
+            ("program-123 xprogram-1", "program-123 xprogram-1"),
+            ("host-1.example:80", "nas.corp:80"),
+            (
+                "192.0.2.1:53 192.0.2.12 2001:db8::1 2001:db8::12",
+                "10.1.2.3:53 192.0.2.12 fd00::9 2001:db8::12",
+            ),
+            ("\x1B[1mprogram-1\x1B[0m", "\x1B[1mzebulon\x1B[0m"),
+        ] {
+            assert_eq!(all.line(text, Form::Text), expected);
+        }
+    }
+
+    #[test]
+    fn originals_are_written_as_their_form_needs_it() {
+        let all = originals(&[("company-1", "A \"B\", \x1B[31m"), ("user-1", "r")]);
+        assert_eq!(
+            all.line(r#"{"a":"company-1"}"#, Form::Csv),
+            r#"{"a":"A \"B\", \u001b[31m"}"#
+        );
+        assert_eq!(
+            all.line("1,company-1,user-1,\"x, user-1\"", Form::Csv),
+            "1,\"A \"\"B\"\", \\u{1b}[31m\",r,\"x, r\""
+        );
+        assert_eq!(all.line("  user-1   12  x", Form::Text), "  r        12  x");
+    }
+
+    #[test]
+    fn other_files_are_no_tables() {
+        for text in [
+            "",
+            "{}",
+            "[]",
+            "{\"etwkit_substitutes\":2}",
+            "{\"etwkit_substitutes\":1}\nx",
+        ] {
+            assert!(Originals::parse(text).is_err(), "{text}");
+        }
+    }
+}

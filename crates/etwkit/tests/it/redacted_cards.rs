@@ -1,0 +1,127 @@
+//! Redacted traces are diagnosed as their originals: the same causes with the same costs, and by the
+//! table of substitutes the same names. Healthy ones stay quiet.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use etwkit_synth::cards::{CARDS, Case};
+use etwkit_testkit::files::Folder;
+use etwkit_testkit::{is_exhaustive, skip, traces, truth_files};
+use serde_json::Value;
+
+use crate::support::{Exit, json_lines, run};
+
+/// Cards of our own writer that each run checks: modules of Windows, addresses, and drivers of others.
+const USUAL: [&str; 3] = ["dns-timeout", "filter-scan", "network-share"];
+
+/// Cards of another writer that each run checks, with a healthy one.
+const USUAL_OF_OTHERS: [&str; 2] = ["network-share-1", "lock-convoy-1-twin"];
+
+/// A text of a finding. Substitutes are in lower case.
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_lowercase()
+}
+
+/// The findings of a trace: rule, severity, culprit, cost.
+fn findings(
+    trace: &Path,
+    symbols: &Path,
+    map: Option<&Path>,
+) -> BTreeSet<(String, String, String, i64)> {
+    let mut line = vec!["diagnose", "--json", "--table", "findings", "--symbols"];
+    line.extend([symbols.to_str().unwrap(), trace.to_str().unwrap()]);
+    if let Some(map) = map {
+        line.extend(["--map", map.to_str().unwrap()]);
+    }
+    let answer = run(&line);
+    assert_ne!(answer.exit, Exit::Error, "{}", answer.err);
+    json_lines(&answer.out)
+        .iter()
+        .filter(|row| row["rule"].is_string())
+        .map(|row| {
+            let cost = row["cost_ns"].as_i64().unwrap_or_default();
+            let [rule, severity, culprit] =
+                ["rule", "severity", "culprit"].map(|key| text(&row[key]));
+            (rule, severity, culprit, cost)
+        })
+        .collect()
+}
+
+/// The difference between the findings of a trace and of its redacted copy.
+fn difference(name: &str, trace: &Path, symbols: &Path) -> Option<String> {
+    let folder = Folder::new();
+    let (copy, map) = (folder.path("redacted.etl"), folder.path("names"));
+    let [from, to, table] = [trace, &copy, &map].map(|path| path.to_str().unwrap());
+    let cut = run(&["cut", from, "--redact", "--map", table, "--out", to]);
+    assert_eq!(cut.exit, Exit::Answered, "{name}: {}", cut.err);
+    let before = findings(trace, symbols, None);
+    let after = findings(&copy, symbols, Some(&map));
+    (before != after).then(|| {
+        let gone: Vec<_> = before.difference(&after).collect();
+        let new: Vec<_> = after.difference(&before).collect();
+        format!("{name}: gone {gone:?}\n  new {new:?}")
+    })
+}
+
+/// Writes a card of our own writer with its symbols.
+fn written(case: &Case, folder: &Folder) -> (PathBuf, PathBuf) {
+    let mut trace = std::io::Cursor::new(Vec::new());
+    case.write(&mut trace).unwrap();
+    let (path, symbols) = (folder.path("t.etl"), folder.path("names-of-functions"));
+    std::fs::write(&path, trace.into_inner()).unwrap();
+    for file in case.symbols() {
+        let to = symbols.join(&file.path);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::write(to, file.text).unwrap();
+    }
+    (path, symbols)
+}
+
+#[test]
+fn redacted_cards_are_diagnosed_as_their_originals() {
+    let mut wrong = Vec::new();
+    for card in CARDS {
+        if !is_exhaustive() && !USUAL.contains(&card.name) {
+            continue;
+        }
+        for is_healthy in [false, true] {
+            let folder = Folder::new();
+            let case = Case {
+                is_healthy,
+                ..Case::new(vec![card], 9)
+            };
+            let (trace, symbols) = written(&case, &folder);
+            wrong.extend(difference(card.name, &trace, &symbols));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn redacted_cards_of_another_writer_are_diagnosed_as_their_originals() {
+    let Some(root) = traces()
+        .map(|root| root.join("cards"))
+        .filter(|root| root.is_dir())
+    else {
+        skip("cards of another writer");
+        return;
+    };
+    let mut wrong = Vec::new();
+    for truth in truth_files(&root) {
+        let file = truth.file_name().unwrap().to_str().unwrap();
+        let name = file.strip_suffix(".truth.json").unwrap();
+        if !is_exhaustive() && !USUAL_OF_OTHERS.contains(&name) {
+            continue;
+        }
+        let folder = Folder::new();
+        // Symbols that lie beside a trace are read for it alone.
+        let trace = folder.path("card.etl.zip");
+        std::fs::copy(root.join(format!("{name}.etl.zip")), &trace).unwrap();
+        wrong.extend(difference(
+            name,
+            &trace,
+            &root.join(format!("{name}.symbols")),
+        ));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
