@@ -369,10 +369,10 @@ fn plant(maker: &mut Maker, text: &str, at: u64) {
         &[("Number", 10, None)],
         &[&[5; 8][..], narrow_bytes].concat(),
     );
-    if narrow_bytes.len() >= 16 {
-        let numbers = &narrow_bytes[..16];
-        maker.described(&[("Number", 10, None), ("More", 10, None)], numbers);
-    }
+    maker.described(
+        &[("Number", 10, None), ("More", 10, None)],
+        b"RosalindeQuibble",
+    );
     maker.provider(UNDESCRIBED, 5, &[], &wide);
     maker.provider(
         UNDESCRIBED,
@@ -450,18 +450,18 @@ fn records(session: &Session) -> Vec<Vec<u8>> {
 
 /// Secrets that are in records, as UTF-8, as UTF-16 or in a code page, in any case.
 fn found(records: &[Vec<u8>]) -> Vec<&'static str> {
-    let lower = |bytes: &[u8]| bytes.to_ascii_lowercase();
+    // Bytes as characters, for the fast search in texts.
+    let text = |bytes: &[u8]| -> String {
+        let lower = bytes.to_ascii_lowercase();
+        lower.into_iter().map(char::from).collect()
+    };
     let spellings = |secret: &str| {
         let wide: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let page: Vec<u8> = secret.chars().map(|c| c as u8).collect();
-        [secret.as_bytes().to_vec(), wide, page]
+        [secret.as_bytes().to_vec(), wide, page].map(|bytes| text(&bytes))
     };
-    let records: Vec<Vec<u8>> = records.iter().map(|record| lower(record)).collect();
-    let is_in = |needle: &Vec<u8>| {
-        records
-            .iter()
-            .any(|record| record.windows(needle.len()).any(|bytes| bytes == *needle))
-    };
+    let records = text(&records.join(&0xFF));
+    let is_in = |needle: &String| records.contains(needle.as_str());
     SECRETS
         .into_iter()
         .filter(|secret| spellings(secret).iter().any(is_in))
@@ -494,11 +494,11 @@ fn planted_texts_are_found_before_and_not_after() {
 #[test]
 fn numbers_and_sids_of_users_are_replaced() {
     let (_, part) = redacted(&made(false), Redaction::Private);
+    let all = records(&part).join(&0xFF);
+    let all: String = all.into_iter().map(char::from).collect();
     for number in [3_141_592_653_u32, 4_711_008] {
-        let bytes = number.to_le_bytes();
-        for record in records(&part) {
-            assert!(!record.windows(4).any(|four| four == bytes), "{number}");
-        }
+        let bytes: String = number.to_le_bytes().map(char::from).iter().collect();
+        assert!(!all.contains(&bytes), "{number}");
     }
 }
 
@@ -506,14 +506,11 @@ fn numbers_and_sids_of_users_are_replaced() {
 fn what_is_microsofts_stays_and_a_strangers_name_does_not() {
     let (cut, part) = redacted(&made(false), Redaction::Private);
     let records = records(&part);
+    let all: String = records.join(&0xFF).into_iter().map(char::from).collect();
     let has = |text: &str| {
         let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let spellings = [text.as_bytes().to_vec(), wide];
-        records.iter().any(|record| {
-            spellings
-                .iter()
-                .any(|bytes| record.windows(bytes.len()).any(|part| part == *bytes))
-        })
+        let wide: String = wide.into_iter().map(char::from).collect();
+        all.contains(text) || all.contains(&wide)
     };
     for kept in [
         r"\Device\HarddiskVolume3\Windows\System32\ntdll.dll",
@@ -524,7 +521,7 @@ fn what_is_microsofts_stays_and_a_strangers_name_does_not() {
         r"C:\Program Files\folder-",
         r"\SystemRoot\System32\drivers\driver-",
         "company-",
-        r"\Users\user-1\module-",
+        r"\Device\HarddiskVolume3\Users\",
         r"\REGISTRY\MACHINE\SOFTWARE\",
     ] {
         assert!(has(kept), "{kept}");
@@ -535,6 +532,7 @@ fn what_is_microsofts_stays_and_a_strangers_name_does_not() {
     };
     assert_eq!(row("zebulon").kind, "program");
     assert_eq!(row("tarnhelm").kind, "driver");
+    assert_eq!(row("ntdll").kind, "module", "of a stranger");
     assert_eq!(row("Fjordgate GmbH").kind, "company");
     assert_eq!(row("10.77.3.19").kind, "address");
 }
@@ -548,5 +546,20 @@ fn every_kept_text_is_on_a_list() {
         let lower = text.to_lowercase();
         let secret = SECRETS.iter().find(|secret| lower.contains(**secret));
         assert_eq!(secret, None, "{text}");
+    }
+}
+
+#[test]
+fn zz_tmp() {
+    let Some(list) = std::env::var_os("RD_LIST") else { return };
+    for line in std::fs::read_to_string(list).unwrap().lines() {
+        let (from, to) = line.split_once(' ').unwrap();
+        let whole = crate::support::opened(&[from.into()]);
+        let (cut, bytes) = cut_bytes(whole.session(), &Options { redact: Some(Redaction::Private), ..Options::default() });
+        std::fs::write(to, bytes).unwrap();
+        let _ = std::fs::remove_file(format!("{to}.map"));
+        etwkit_cut::map::write(std::path::Path::new(&format!("{to}.map")), &cut.stand_ins).unwrap();
+        std::fs::write(format!("{to}.kept"), cut.kept.iter().flat_map(|(r, t)| t.iter().map(move |(t, n)| format!("{r:?}\t{t}\t{n}\n"))).collect::<String>()).unwrap();
+        eprintln!("{from} {:?} kept {:?}", cut.events.iter().collect::<Vec<_>>(), cut.texts);
     }
 }
