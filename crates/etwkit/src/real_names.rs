@@ -36,7 +36,9 @@ pub(crate) fn of(args: &[OsString]) -> Option<Wanted> {
         .iter()
         .skip(1)
         .filter_map(|arg| arg.to_str())
-        .find(|arg| !arg.starts_with('-') && Some(OsStr::new(*arg)) != table.as_deref().map(AsRef::as_ref));
+        .find(|arg| {
+            !arg.starts_with('-') && Some(OsStr::new(*arg)) != table.as_deref().map(AsRef::as_ref)
+        });
     if command == Some("cut") {
         return None;
     }

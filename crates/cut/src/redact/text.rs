@@ -551,8 +551,8 @@ impl Texts {
         }
         // A name space of the framework in a module of it; the types in its brackets are those of
         // its users.
-        let is_public = subject == Subject::Public
-            && (known::is_framework(&lower) || hint == Hint::Method);
+        let is_public =
+            subject == Subject::Public && (known::is_framework(&lower) || hint == Hint::Method);
         if known::is_code(&lower) || is_public {
             return self.keep(Reason::Code, identifier);
         }
@@ -607,21 +607,46 @@ mod tests {
 
     #[track_caller]
     fn check(hint: Hint, subject: Subject, text: &str, expected: &str) {
-        assert_eq!(Texts::default().text(text, hint, subject), expected, "{text}");
+        assert_eq!(
+            Texts::default().text(text, hint, subject),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]
     fn paths_keep_known_folders_and_their_depth() {
         for (path, expected) in [
-            (r"C:\Windows\System32\NTDLL.dll", r"C:\Windows\System32\NTDLL.dll"),
-            (r"C:\Windows\System32\mine.dll", r"C:\Windows\System32\module-1.dll"),
-            (r"C:\Users\Me\My docs\a.secret", r"C:\Users\user-1\folder-1\file-1.ext-1"),
+            (
+                r"C:\Windows\System32\NTDLL.dll",
+                r"C:\Windows\System32\NTDLL.dll",
+            ),
+            (
+                r"C:\Windows\System32\mine.dll",
+                r"C:\Windows\System32\module-1.dll",
+            ),
+            (
+                r"C:\Users\Me\My docs\a.secret",
+                r"C:\Users\user-1\folder-1\file-1.ext-1",
+            ),
             (r"C:\Users\Me\ntdll.dll", r"C:\Users\user-1\module-1.dll"),
-            (r"C:\Program Files\Me\libomp.dll", r"C:\Program Files\folder-1\libomp.dll"),
+            (
+                r"C:\Program Files\Me\libomp.dll",
+                r"C:\Program Files\folder-1\libomp.dll",
+            ),
             (r"\\nas\me\x.doc", r"\\host-1\share-1\file-1.doc"),
-            (r"\Device\Mup\;Z:00012\nas.corp\me", r"\Device\Mup\;Z:0\host-1.example\share-1"),
-            (r"D:\a.txt:Zone.Identifier", r"D:\file-1.txt:Zone.Identifier"),
-            (r"\Device\HarddiskVolume3\$Mft", r"\Device\HarddiskVolume3\$Mft"),
+            (
+                r"\Device\Mup\;Z:00012\nas.corp\me",
+                r"\Device\Mup\;Z:0\host-1.example\share-1",
+            ),
+            (
+                r"D:\a.txt:Zone.Identifier",
+                r"D:\file-1.txt:Zone.Identifier",
+            ),
+            (
+                r"\Device\HarddiskVolume3\$Mft",
+                r"\Device\HarddiskVolume3\$Mft",
+            ),
         ] {
             check(Hint::Text, Subject::Unknown, path, expected);
         }
@@ -631,9 +656,18 @@ mod tests {
     fn lines_and_lists_are_replaced_word_by_word() {
         for (line, expected) in [
             ("svchost.exe -k netsvcs -p", "svchost.exe -k netsvcs -p"),
-            ("scan.exe --pin 4711 0xC0000022", "program-1.exe --name-1 number-1 0xC0000022"),
-            ("user=me;host=10.1.2.3:80", "name-1=name-2;name-3=192.0.2.1:80"),
-            ("https://me.example.org/a?b=secret", "https://host-1.example/a?b=name-1"),
+            (
+                "scan.exe --pin 4711 0xC0000022",
+                "program-1.exe --name-1 number-1 0xC0000022",
+            ),
+            (
+                "user=me;host=10.1.2.3:80",
+                "name-1=name-2;name-3=192.0.2.1:80",
+            ),
+            (
+                "https://me.example.org/a?b=secret",
+                "https://host-1.example/a?b=name-1",
+            ),
         ] {
             check(Hint::Command, Subject::Unknown, line, expected);
         }
@@ -647,7 +681,12 @@ mod tests {
         let list = "System.Collections.Generic.List`1[Mine.Secret,Other]";
         let expected = "System.Collections.Generic.List`1[code-1.code-2,code-3]";
         check(Hint::Code, Subject::Public, list, expected);
-        check(Hint::Code, Subject::Unknown, "System.Secret", "System.code-1");
+        check(
+            Hint::Code,
+            Subject::Unknown,
+            "System.Secret",
+            "System.code-1",
+        );
         check(Hint::Method, Subject::Public, "GetThings", "GetThings");
         check(Hint::Method, Subject::Private, "GetThings", "code-1");
         check(Hint::Method, Subject::Private, ".cctor", ".cctor");

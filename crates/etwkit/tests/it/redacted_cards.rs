@@ -29,12 +29,14 @@ type Finding = (String, String, String, i64);
 fn findings(trace: &Path, symbols: &Path, map: Option<&Path>) -> BTreeSet<Finding> {
     let folder = Folder::new();
     let extract = folder.path("x.etwx");
-    let [trace, symbols, extract] =
-        [trace, symbols, &extract].map(|path| path.to_str().unwrap());
+    let [trace, symbols, extract] = [trace, symbols, &extract].map(|path| path.to_str().unwrap());
     let extracted = run(&["extract", "--symbols", symbols, "--out", extract, trace]);
     assert_eq!(extracted.exit, Exit::Answered, "{}", extracted.err);
     let mut line = vec!["diagnose", "--json", "--table", "findings", extract];
-    line.extend(map.into_iter().flat_map(|map| ["--map", map.to_str().unwrap()]));
+    line.extend(
+        map.into_iter()
+            .flat_map(|map| ["--map", map.to_str().unwrap()]),
+    );
     let answer = run(&line);
     assert_ne!(answer.exit, Exit::Error, "{}", answer.err);
     json_lines(&answer.out)
@@ -43,7 +45,12 @@ fn findings(trace: &Path, symbols: &Path, map: Option<&Path>) -> BTreeSet<Findin
         .map(|row| {
             let [rule, severity, culprit] =
                 ["rule", "severity", "culprit"].map(|key| text(&row[key]));
-            (rule, severity, culprit, row["cost_ns"].as_i64().unwrap_or_default())
+            (
+                rule,
+                severity,
+                culprit,
+                row["cost_ns"].as_i64().unwrap_or_default(),
+            )
         })
         .collect()
 }
@@ -100,7 +107,10 @@ fn redacted_cards_are_diagnosed_as_their_originals() {
 
 #[test]
 fn redacted_cards_of_another_writer_are_diagnosed_as_their_originals() {
-    let Some(root) = traces().map(|root| root.join("cards")).filter(|root| root.is_dir()) else {
+    let Some(root) = traces()
+        .map(|root| root.join("cards"))
+        .filter(|root| root.is_dir())
+    else {
         skip("cards of another writer");
         return;
     };
@@ -115,7 +125,11 @@ fn redacted_cards_of_another_writer_are_diagnosed_as_their_originals() {
         // Symbols that lie beside a trace are read for it alone.
         let trace = folder.path("card.etl.zip");
         std::fs::copy(root.join(format!("{name}.etl.zip")), &trace).unwrap();
-        wrong.extend(difference(name, &trace, &root.join(format!("{name}.symbols"))));
+        wrong.extend(difference(
+            name,
+            &trace,
+            &root.join(format!("{name}.symbols")),
+        ));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
