@@ -1,8 +1,8 @@
 //! Answers about redacted traces with their real names: the table of stand-ins is applied to all that
 //! a command prints.
 
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use etwkit_cut::map::{Form, Named, Originals};
 use etwkit_terminal::Exit;
@@ -32,13 +32,12 @@ pub(crate) fn of(args: &[OsString]) -> Option<Wanted> {
             table = Some(path.into());
         }
     }
+    let is_table = |arg: &str| table.as_deref() == Some(Path::new(arg));
     let command = args
         .iter()
         .skip(1)
         .filter_map(|arg| arg.to_str())
-        .find(|arg| {
-            !arg.starts_with('-') && Some(OsStr::new(*arg)) != table.as_deref().map(AsRef::as_ref)
-        });
+        .find(|arg| !arg.starts_with('-') && !is_table(arg));
     if command == Some("cut") {
         return None;
     }
@@ -68,8 +67,10 @@ impl Wanted {
         }
         .run(args);
         // What could not be written before is reported by the command.
-        let is_written = out.finish().is_ok() & err.finish().is_ok();
-        if is_written { exit } else { Exit::Error }
+        match (out.finish(), err.finish()) {
+            (Ok(()), Ok(())) => exit,
+            _ => Exit::Error,
+        }
     }
 
     fn originals(&self) -> anyhow::Result<Originals> {

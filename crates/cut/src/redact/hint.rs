@@ -11,8 +11,10 @@ pub(super) enum Hint {
     Host,
     /// A path in the registry, or a part of it.
     Key,
-    /// A name space, class, method or signature.
+    /// A name space, class or signature, which may have types of others in brackets.
     Code,
+    /// The name of a method without its class.
+    Method,
     /// A text that is replaced as a whole, with the kind of its stand-ins.
     Whole(&'static str),
     /// A version of a program or system.
@@ -64,19 +66,19 @@ const ENDS: &[(&str, Hint)] = &[
     ("displayname", Hint::Whole("service")),
     ("svchostgroup", Hint::Whole("service")),
     ("loadordergroup", Hint::Whole("service")),
-    ("methodname", Hint::Code),
+    ("methodname", Hint::Method),
     ("methodnamespace", Hint::Code),
     ("methodsignature", Hint::Code),
     ("typename", Hint::Code),
     ("classname", Hint::Code),
     ("exceptiontype", Hint::Code),
     ("methodbeingcompilednamespace", Hint::Code),
-    ("methodbeingcompiledname", Hint::Code),
+    ("methodbeingcompiledname", Hint::Method),
     ("methodbeingcompiledsignature", Hint::Code),
     ("inlinernamespace", Hint::Code),
-    ("inlinername", Hint::Code),
+    ("inlinername", Hint::Method),
     ("inlineenamespace", Hint::Code),
-    ("inlineename", Hint::Code),
+    ("inlineename", Hint::Method),
     ("fullyqualifiedassemblyname", Hint::Code),
     ("buildstring", Hint::Version),
     ("buildlab", Hint::Version),

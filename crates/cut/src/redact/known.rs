@@ -31,6 +31,7 @@ static EXTENSIONS: Set = words!("extensions.txt");
 static FILES: Set = words!("files.txt");
 static KEYS: Set = words!("keys.txt");
 static DEVICES: Set = words!("devices.txt");
+static RUNTIMES: Set = words!("runtimes.txt");
 static CODE: Set = words!("code.txt");
 static PHRASES: Set = entries!("phrases.txt");
 static FOLDERS: Set = entries!("folders.txt");
@@ -64,6 +65,11 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 /// True if Windows or .NET install a module of that name. All texts are in lower case here.
 pub(super) fn is_module(name: &str) -> bool {
     MODULES.contains(name)
+}
+
+/// True for a library that many programs bring along, which is in their own folders.
+pub(super) fn is_runtime(name: &str) -> bool {
+    RUNTIMES.contains(name)
 }
 
 /// True for the name of a module without its extension.
@@ -246,6 +252,7 @@ mod tests {
             &EXTENSIONS,
             &FILES,
             &KEYS,
+            &RUNTIMES,
             &DEVICES,
             &CODE,
             &PHRASES,

@@ -328,7 +328,11 @@ impl Texts {
 
     /// Replaces the name of a file, and keeps an extension that many files have.
     pub(super) fn file(&mut self, name: &str) -> String {
-        if let Some(given) = self.stand_ins.given(Class::Word, &name.to_lowercase()) {
+        let lower = name.to_lowercase();
+        if known::is_runtime(&lower) {
+            return self.keep(Reason::Module, name);
+        }
+        if let Some(given) = self.stand_ins.given(Class::Word, &lower) {
             return given.to_owned();
         }
         let Some((stem, extension)) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())

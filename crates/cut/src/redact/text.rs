@@ -134,7 +134,7 @@ impl Texts {
             Hint::Command => self.pieces(text, subject),
             Hint::Host => self.hosts(text),
             Hint::Key => self.key(text),
-            Hint::Code => self.code(text, subject),
+            Hint::Code | Hint::Method => self.code(text, hint, subject),
             Hint::Whole(kind) => self.whole(text, kind, subject),
             Hint::Version => self.version(text, subject),
             Hint::Hardware => self.hardware(text),
@@ -463,25 +463,18 @@ impl Texts {
 
     /// Keeps a version of Windows or of one of its modules.
     fn version(&mut self, text: &str, subject: Subject) -> String {
-        let is_version = |text: &str| {
-            text.bytes()
-                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b',' | b' '))
-        };
         // 19041.vb_release.191206-1406, 10.0.19041.1 (WinBuild.160101.0800)
         let is_build = |text: &str| {
             let first = text.split('.').next().unwrap_or_default();
             text.len() <= 64
                 && first.len() >= 4
                 && first.bytes().all(|byte| byte.is_ascii_digit())
-                && text.split('.').count() >= 3
+                && is_build_time(text.rsplit('.').next().unwrap_or_default())
                 && text
                     .bytes()
                     .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
         };
-        if subject == Subject::Public || is_version(text) && subject == Subject::Unknown {
-            return self.keep(Reason::Build, text);
-        }
-        if subject == Subject::Unknown && is_build(text) {
+        if subject == Subject::Public || subject == Subject::Unknown && is_build(text) {
             return self.keep(Reason::Build, text);
         }
         self.stand_ins
@@ -541,25 +534,26 @@ impl Texts {
     }
 
     /// Replaces identifiers of programs.
-    fn code(&mut self, text: &str, subject: Subject) -> String {
+    fn code(&mut self, text: &str, hint: Hint, subject: Subject) -> String {
         let is_end = |c: char| {
             c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '`' | '$')
         };
         self.parts(text, is_end, |texts, identifier| {
-            texts.identifier(identifier, subject)
+            texts.identifier(identifier, hint, subject)
         })
     }
 
-    fn identifier(&mut self, identifier: &str, subject: Subject) -> String {
+    fn identifier(&mut self, identifier: &str, hint: Hint, subject: Subject) -> String {
         let lower = identifier.to_lowercase();
         let is_number = lower.bytes().all(|byte| byte.is_ascii_digit()) && lower.len() <= 2;
         if is_number || lower.bytes().all(|byte| byte.is_ascii_punctuation()) {
             return identifier.to_owned();
         }
-        let is_public = subject == Subject::Public;
-        if known::is_code(&lower)
-            || is_public && (known::is_framework(&lower) || !lower.contains('.'))
-        {
+        // A name space of the framework in a module of it; the types in its brackets are those of
+        // its users.
+        let is_public =
+            subject == Subject::Public && (known::is_framework(&lower) || hint == Hint::Method);
+        if known::is_code(&lower) || is_public {
             return self.keep(Reason::Code, identifier);
         }
         // The name space of .NET itself stays for rules that ask for it; the rest of a name may be
@@ -588,6 +582,13 @@ impl Texts {
     }
 }
 
+/// `191206-1406`.
+fn is_build_time(text: &str) -> bool {
+    let is_digits = |part: &str, len| part.len() == len && part.bytes().all(|b| b.is_ascii_digit());
+    text.split_once('-')
+        .is_some_and(|(day, time)| is_digits(day, 6) && is_digits(time, 4))
+}
+
 fn is_year(word: &str) -> bool {
     word.len() == 4 && word.starts_with("20") && word.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -598,4 +599,102 @@ fn is_guid(text: &str) -> bool {
             8 | 13 | 18 | 23 => byte == b'-',
             _ => byte.is_ascii_hexdigit(),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(hint: Hint, subject: Subject, text: &str, expected: &str) {
+        assert_eq!(
+            Texts::default().text(text, hint, subject),
+            expected,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn paths_keep_known_folders_and_their_depth() {
+        for (path, expected) in [
+            (
+                r"C:\Windows\System32\NTDLL.dll",
+                r"C:\Windows\System32\NTDLL.dll",
+            ),
+            (
+                r"C:\Windows\System32\mine.dll",
+                r"C:\Windows\System32\module-1.dll",
+            ),
+            (
+                r"C:\Users\Me\My docs\a.secret",
+                r"C:\Users\user-1\folder-1\file-1.ext-1",
+            ),
+            (r"C:\Users\Me\ntdll.dll", r"C:\Users\user-1\module-1.dll"),
+            (
+                r"C:\Program Files\Me\libomp.dll",
+                r"C:\Program Files\folder-1\libomp.dll",
+            ),
+            (r"\\nas\me\x.doc", r"\\host-1\share-1\file-1.doc"),
+            (
+                r"\Device\Mup\;Z:00012\nas.corp\me",
+                r"\Device\Mup\;Z:0\host-1.example\share-1",
+            ),
+            (
+                r"D:\a.txt:Zone.Identifier",
+                r"D:\file-1.txt:Zone.Identifier",
+            ),
+            (
+                r"\Device\HarddiskVolume3\$Mft",
+                r"\Device\HarddiskVolume3\$Mft",
+            ),
+        ] {
+            check(Hint::Text, Subject::Unknown, path, expected);
+        }
+    }
+
+    #[test]
+    fn lines_and_lists_are_replaced_word_by_word() {
+        for (line, expected) in [
+            ("svchost.exe -k netsvcs -p", "svchost.exe -k netsvcs -p"),
+            (
+                "scan.exe --pin 4711 0xC0000022",
+                "program-1.exe --name-1 number-1 0xC0000022",
+            ),
+            (
+                "user=me;host=10.1.2.3:80",
+                "name-1=name-2;name-3=192.0.2.1:80",
+            ),
+            (
+                "https://me.example.org/a?b=secret",
+                "https://host-1.example/a?b=name-1",
+            ),
+        ] {
+            check(Hint::Command, Subject::Unknown, line, expected);
+        }
+        let results = "type:  5 www.me.org;::ffff:10.1.2.3;";
+        let expected = "type:  5 host-1.example;::ffff:192.0.2.1;";
+        check(Hint::Host, Subject::Unknown, results, expected);
+    }
+
+    #[test]
+    fn functions_of_the_framework_stay_and_types_of_others_do_not() {
+        let list = "System.Collections.Generic.List`1[Mine.Secret,Other]";
+        let expected = "System.Collections.Generic.List`1[code-1.code-2,code-3]";
+        check(Hint::Code, Subject::Public, list, expected);
+        check(
+            Hint::Code,
+            Subject::Unknown,
+            "System.Secret",
+            "System.code-1",
+        );
+        check(Hint::Method, Subject::Public, "GetThings", "GetThings");
+        check(Hint::Method, Subject::Private, "GetThings", "code-1");
+        check(Hint::Method, Subject::Private, ".cctor", ".cctor");
+    }
+
+    #[test]
+    fn a_strangers_module_keeps_no_name() {
+        check(Hint::Text, Subject::Unknown, "ntdll.pdb", "ntdll.pdb");
+        check(Hint::Text, Subject::Private, "ntdll.pdb", "symbols-1.pdb");
+    }
 }

@@ -22,27 +22,35 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_lowercase()
 }
 
-/// The findings of a trace: rule, severity, culprit, cost.
-fn findings(
-    trace: &Path,
-    symbols: &Path,
-    map: Option<&Path>,
-) -> BTreeSet<(String, String, String, i64)> {
-    let mut line = vec!["diagnose", "--json", "--table", "findings", "--symbols"];
-    line.extend([symbols.to_str().unwrap(), trace.to_str().unwrap()]);
-    if let Some(map) = map {
-        line.extend(["--map", map.to_str().unwrap()]);
-    }
+/// Rule, severity, culprit and cost.
+type Finding = (String, String, String, i64);
+
+/// The findings of a trace with its symbols.
+fn findings(trace: &Path, symbols: &Path, map: Option<&Path>) -> BTreeSet<Finding> {
+    let folder = Folder::new();
+    let extract = folder.path("x.etwx");
+    let [trace, symbols, extract] = [trace, symbols, &extract].map(|path| path.to_str().unwrap());
+    let extracted = run(&["extract", "--symbols", symbols, "--out", extract, trace]);
+    assert_eq!(extracted.exit, Exit::Answered, "{}", extracted.err);
+    let mut line = vec!["diagnose", "--json", "--table", "findings", extract];
+    line.extend(
+        map.into_iter()
+            .flat_map(|map| ["--map", map.to_str().unwrap()]),
+    );
     let answer = run(&line);
     assert_ne!(answer.exit, Exit::Error, "{}", answer.err);
     json_lines(&answer.out)
         .iter()
         .filter(|row| row["rule"].is_string())
         .map(|row| {
-            let cost = row["cost_ns"].as_i64().unwrap_or_default();
             let [rule, severity, culprit] =
                 ["rule", "severity", "culprit"].map(|key| text(&row[key]));
-            (rule, severity, culprit, cost)
+            (
+                rule,
+                severity,
+                culprit,
+                row["cost_ns"].as_i64().unwrap_or_default(),
+            )
         })
         .collect()
 }
