@@ -53,7 +53,7 @@ const CASES: Case[] = [
     trace: "git-bash",
     question: "Who waited for whom?",
     steps: [view("Processes"), process("bash.exe"), view("Longest waits")],
-    answer: /bash\.exe\(\d+\) thread \d+ waited[\s\S]*?ended by\s+NwScanSvc\.exe\(\d+\)/,
+    answer: /bash\.exe \(\d+\) thread \d+ waited[\s\S]*?ended by\s+NwScanSvc\.exe \(\d+\)/,
   },
   {
     trace: "git-bash",
@@ -97,7 +97,7 @@ const CASES: Case[] = [
     trace: "file-writer",
     question: "Who waited for whom?",
     steps: [view("Processes"), process("FileWriter.exe"), view("Longest waits")],
-    answer: /FileWriter\.exe\(\d+\) thread \d+ waited 206\.825 ms[\s\S]*?NtfsCheckpointVolume/,
+    answer: /FileWriter\.exe \(\d+\) thread \d+ waited 206\.825 ms[\s\S]*?NtfsCheckpointVolume/,
   },
   {
     trace: "file-writer",
@@ -109,7 +109,7 @@ const CASES: Case[] = [
     trace: "name-lookup",
     question: "Who waited for whom?",
     steps: [view("Longest waits")],
-    answer: /Browser\.exe\(\d+\)[\s\S]*?dnsapi\.dll![\s\S]*?Send_AndRecv/,
+    answer: /Browser\.exe \(\d+\)[\s\S]*?dnsapi\.dll![\s\S]*?Send_AndRecv/,
   },
   {
     trace: "name-lookup",

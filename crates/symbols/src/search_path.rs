@@ -759,15 +759,15 @@ mod tests {
     #[test]
     fn what_cannot_be_used_says_why() {
         for (text, reason) in [
-            ("srv*C:\\Symbols", "a path of Windows"),
-            (".\\sym", "a path of Windows"),
+            ("srv*C:\\Symbols", "a Windows path"),
+            (".\\sym", "a Windows path"),
             ("file:///sym", "http and https only"),
             ("srv*/a*ftp://x.example", "http and https only"),
             ("$UNSET/sym", "the variable UNSET is not set"),
             ("%UNSET%/sym", "the variable UNSET is not set"),
             ("$LOOP", "the variable LOOP is not set"),
             ("cache*https://x.example", "cannot be a cache"),
-            ("\\\\server\\share", "a path of Windows"),
+            ("\\\\server\\share", "a Windows path"),
             ("srv*https://x.example*/a", "cannot come after a server"),
             ("srv*/a*ftp://x.example", "http and https only"),
             ("what*/a", "begins with srv*"),
