@@ -228,6 +228,7 @@ mod tests {
             },
             QueryError::Memory { message: text() },
             QueryError::TooMuch { limit: 1 },
+            QueryError::Work { message: text() },
             QueryError::Cancelled,
             QueryError::Failed { message: text() },
         ];

@@ -77,7 +77,7 @@ impl From<etwkit_query::Error> for Problem {
         // with a smaller question, or only the owner of the machine.
         let code = match &error {
             E::Cancelled => return Self::cancelled(),
-            E::Memory { .. } | E::TooMuch { .. } => "limit",
+            E::Memory { .. } | E::TooMuch { .. } | E::Work { .. } => "limit",
             E::Threads(_) | E::Stopped { .. } | E::Extract(_) => "failed",
             _ => "bad_arguments",
         };

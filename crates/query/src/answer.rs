@@ -3,6 +3,7 @@
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::EmptyRecordBatchStream;
 use etwkit_extract::StoreError;
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
@@ -10,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::runtime::{Threads, stopped};
+use crate::session::Start;
 use crate::stop::Stop;
 use crate::{Cancel, Error, Result, error};
 
@@ -49,9 +51,10 @@ struct Work {
 }
 
 impl Answer {
-    /// Starts reading the stream on the threads on which it was started. If reading the extract
-    /// fails, `damage` looks for the damaged file.
+    /// Starts reading the stream on the threads on which it was started. If its rows are too wide,
+    /// it starts again. If reading the extract fails, `damage` looks for the damaged file.
     pub(crate) fn start(
+        mut start: Start,
         mut stream: SendableRecordBatchStream,
         threads: Threads,
         cancel: Cancel,
@@ -59,28 +62,45 @@ impl Answer {
         damage: impl Fn() -> Option<StoreError> + Send + 'static,
     ) -> Result<Self> {
         let schema = stream.schema();
+        let of_rows = schema.clone();
         let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
         let task = threads.spawn(async move {
+            let mut is_first = true;
             loop {
                 // A panic of the engine is an error of this answer, not its silent end.
                 let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
                 let next = match next {
                     Ok(None) => break,
                     Ok(Some(Ok(batch))) => Ok(batch),
+                    Ok(Some(Err(e))) if is_first && start.narrow(&e) => {
+                        // The rows of the first run go before those of the next are made.
+                        stream = nothing(&of_rows);
+                        match start.rows().await {
+                            Ok(again) => {
+                                stream = again;
+                                continue;
+                            }
+                            Err(e) => Err(error::from_execution(&e)),
+                        }
+                    }
                     Ok(Some(Err(e))) => {
                         let known = error::from_execution(&e);
                         // A file is searched only if the engine's own error does not already name
                         // one: the search reads all columns.
-                        let found =
-                            if error::may_be_damage(&e) && !matches!(known, Error::Extract(_)) {
-                                damage()
-                            } else {
-                                None
-                            };
+                        let is_named = matches!(
+                            known,
+                            Error::Extract(_) | Error::Memory { .. } | Error::Work { .. }
+                        );
+                        let found = if error::may_be_damage(&e) && !is_named {
+                            damage()
+                        } else {
+                            None
+                        };
                         Err(found.map_or(known, Error::Extract))
                     }
                     Err(_) => Err(damage().map_or_else(stopped, Error::Extract)),
                 };
+                is_first = false;
                 let is_last = next.is_err();
                 // Sending fails when the reader has gone. After an error there are no more rows.
                 if sender.send(next).await.is_err() || is_last {
@@ -122,6 +142,11 @@ impl Answer {
     pub fn collect(self) -> Result<Vec<RecordBatch>> {
         Iterator::collect(self)
     }
+}
+
+/// Returns a stream without rows.
+fn nothing(schema: &SchemaRef) -> SendableRecordBatchStream {
+    Box::pin(EmptyRecordBatchStream::new(schema.clone()))
 }
 
 /// Counts the bytes of rows that are kept in memory. Rows from a malicious file can be made to fill

@@ -2,10 +2,12 @@
 
 use std::io;
 
+use datafusion::arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, Diagnostic};
 use etwkit_extract::StoreError;
 
 use crate::hints;
+use crate::limits::{TooLong, TooWide};
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -78,6 +80,12 @@ pub enum Error {
         /// The operation that needed the memory.
         message: String,
     },
+    /// A function would compute for long without a pause.
+    #[error("the answer needs more work than it may take: {message}")]
+    Work {
+        /// The function and its steps.
+        message: String,
+    },
     /// The rows of the answer exceed the memory limit for kept rows.
     #[error("the rows of the answer take more than {} MiB of memory", limit >> 20)]
     TooMuch {
@@ -110,7 +118,10 @@ impl Error {
                 Some("an extract is only read; results go to a file with --out")
             }
             Self::Memory { .. } => Some(
-                "ask for fewer rows or columns at once, or aggregate before sorting and joining",
+                "ask for fewer rows or columns at once, for shorter texts and lists, or aggregate before sorting and joining",
+            ),
+            Self::Work { .. } => Some(
+                "the steps are the product of the lengths of the texts: shorten them, as with left(text, 1000)",
             ),
             Self::TooLong { .. } => {
                 Some("compare with a list, as in x IN (1, 2, 3), instead of many terms")
@@ -159,10 +170,61 @@ fn at(position: Option<(u64, u64)>) -> String {
 
 /// Returns the error of an extract that the engine passed on.
 fn of_extract(error: &DataFusionError) -> Option<Error> {
+    cause::<StoreError>(error)?
+        .of_table_again()
+        .map(Error::Extract)
+}
+
+/// Returns the error of a limit.
+fn of_limit(error: &DataFusionError) -> Option<Error> {
+    if let Some(long) = cause::<TooLong>(error) {
+        return Some(Error::Work {
+            message: long.to_string(),
+        });
+    }
+    let wide = cause::<TooWide>(error).map(ToString::to_string);
+    let of_offsets = || {
+        let is_overflow = matches!(
+            cause::<ArrowError>(error)?,
+            ArrowError::OffsetOverflowError(_)
+        );
+        is_overflow.then(|| OVERFLOW.to_owned())
+    };
+    Some(Error::Memory {
+        message: wide.or_else(of_offsets)?,
+    })
+}
+
+/// The message of values that are more than the engine can count in one column of a batch.
+const OVERFLOW: &str = "the values of a column would be more than 2 GiB at once";
+
+/// Returns the error of an engine that panicked with a message, which it does where values are more
+/// than it can count.
+pub(crate) fn from_panic(said: Option<String>) -> Error {
+    let counts = [
+        "offset overflow",
+        "capacity overflow",
+        "offset exceeds",
+        "overflow offset",
+    ];
+    let is_limit = |said: &String| {
+        let said = said.to_lowercase();
+        counts.iter().any(|text| said.contains(text))
+    };
+    if said.as_ref().is_some_and(is_limit) {
+        return Error::Memory {
+            message: OVERFLOW.to_owned(),
+        };
+    }
+    Error::Stopped { said }
+}
+
+/// Returns the first error of a kind among an error and its causes.
+pub(crate) fn cause<E: std::error::Error + 'static>(error: &DataFusionError) -> Option<&E> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
-        if let Some(known) = error.downcast_ref::<StoreError>() {
-            return known.of_table_again().map(Error::Extract);
+        if let Some(known) = error.downcast_ref::<E>() {
+            return Some(known);
         }
         // The wrapper of an error from the byte reader is not a cause of its own.
         let inner = error
@@ -190,7 +252,7 @@ pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
 
 /// Converts an error of parsing or planning.
 pub(crate) fn from_planning(error: &DataFusionError) -> Error {
-    if let Some(known) = of_extract(error) {
+    if let Some(known) = of_extract(error).or_else(|| of_limit(error)) {
         return known;
     }
     let mut position = None;
@@ -227,7 +289,7 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
 
 /// Converts an error of computing rows.
 pub(crate) fn from_execution(error: &DataFusionError) -> Error {
-    if let Some(known) = of_extract(error) {
+    if let Some(known) = of_extract(error).or_else(|| of_limit(error)) {
         return known;
     }
     match innermost(error, &mut None) {

@@ -24,6 +24,7 @@ pub mod frames;
 pub mod functions;
 mod hints;
 pub mod library;
+mod limits;
 pub mod nothing;
 pub mod nt_status;
 pub mod numbers;

@@ -136,7 +136,10 @@ something else, and how other engines ask many extracts; [files.md](files.md) sa
 
 Rows that go to a file or a pipe keep all characters; on a terminal controls are escaped. `--out FILE` writes CSV, JSON
 lines, Parquet or Arrow by the ending of the file. What does not fit into memory goes to temporary files without a name, in
-`ETWKIT_TMP` or the system's folder. A function may make 256 MiB for the rows of a batch.
+`ETWKIT_TMP` or the system's folder. The memory of a question (2 GiB, `--memory`) bounds functions, too: each
+makes or reads texts of at most a 128th of it (16 MiB), and makes a 16th (128 MiB) for the rows of a batch, which has fewer
+rows where they are wide. A function that cannot pause takes at most 400 million steps for a row: mostly the product of the
+lengths of its two longest texts. More is an error that says what would be made.
 ";
 
 const LIBRARY: &str = "

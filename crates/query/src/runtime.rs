@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::{Cancel, Error, Result};
+use crate::{Cancel, Error, Result, error};
 
 /// Stack size. Planning walks expressions and plans recursively; the usual 2 MiB overflow at a few
 /// hundred terms.
@@ -150,9 +150,7 @@ impl Drop for Threads {
 
 /// Returns the error for an engine that ended without an answer; its last message was not printed.
 pub(crate) fn stopped() -> Error {
-    Error::Stopped {
-        said: quiet::last_of_threads(),
-    }
+    error::from_panic(quiet::last_of_threads())
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
-use datafusion::execution::FunctionRegistry as _;
-use datafusion::execution::SessionStateBuilder;
+use datafusion::error::DataFusionError;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
+use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
@@ -25,8 +25,9 @@ use etwkit_trace::tags::TagSet;
 
 use crate::batch::Member;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
-use crate::frames::Frames;
+use crate::frames::{Frames, Loader};
 use crate::library::Query;
+use crate::limits::{self, Limits, TooWide};
 use crate::parameters::{Parameter, Values};
 use crate::plan::{names_word, needs_frames, scanned};
 use crate::rename::RenameRules;
@@ -43,7 +44,8 @@ const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
 /// Options of a session.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Memory for sorting, grouping and joining, in bytes; the rest goes to temporary files.
+    /// Memory for sorting, grouping and joining, in bytes; the rest goes to temporary files. What
+    /// functions may make is a part of it, too.
     pub memory_bytes: usize,
     /// Parallel parts of a plan.
     pub partitions: usize,
@@ -448,10 +450,6 @@ impl Engine {
         for function in functions::scalar(tables.loader(), tables.is_several()) {
             context.register_udf(function);
         }
-        // They have the names of functions of the engine, and replace these.
-        for function in functions::bounded(|name| context.udf(name).ok()) {
-            context.register_udf(function);
-        }
         functions::aggregates()
             .into_iter()
             .for_each(|function| context.register_udaf(function));
@@ -509,29 +507,82 @@ impl Engine {
         // from there.
         let threads = self.threads()?;
         let stop = Stop::default();
-        let of_joins = stop.clone();
-        let stream = threads.wait_for(&self.options.cancel, async move {
-            let starting = async {
-                if needs_frames(&plan)? {
-                    loader.frames(&context.state()).await?;
-                }
-                let rows = context.execute_logical_plan(one_row::held(plan)?).await?;
-                let task = Arc::new(rows.task_ctx());
-                execute_stream(
-                    stop::in_joins(rows.create_physical_plan().await?, &of_joins)?,
-                    task,
-                )
-            };
-            starting.await.map_err(|e| error::from_planning(&e))
-        })?;
+        let limits = Limits::new(self.options.memory_bytes, stop.clone());
+        let starting = {
+            let limits = limits.clone();
+            async move { Start::new(&context, &loader, plan, limits).await }
+        };
+        let started = threads.wait_for(&self.options.cancel, async move {
+            let start = starting.await.map_err(|e| error::from_planning(&e))?;
+            let rows = start.rows().await.map_err(|e| error::from_planning(&e))?;
+            Ok((start, rows))
+        });
+        // Values of the statement are computed while it is planned.
+        let (start, rows) = started.inspect_err(|_| stop.request())?;
         let tables = self.tables.clone();
         Answer::start(
-            stream,
+            start,
+            rows,
             threads,
             self.options.cancel.clone(),
             stop,
             move || tables.damage(&names),
         )
+    }
+}
+
+/// A planned question, which can start again with fewer rows in a batch.
+pub(crate) struct Start {
+    plan: LogicalPlan,
+    state: SessionState,
+    limits: Limits,
+}
+
+impl Start {
+    async fn new(
+        context: &SessionContext,
+        loader: &Loader,
+        plan: LogicalPlan,
+        limits: Limits,
+    ) -> datafusion::error::Result<Self> {
+        let state = context.state();
+        if needs_frames(&plan)? {
+            loader.frames(&state).await?;
+        }
+        let plan = limits::in_functions(one_row::held(plan)?, &limits)?;
+        let plan = limits::in_operators(state.optimize(&plan)?, &limits)?;
+        let rows = limits.rows(&plan, state.config().batch_size())?;
+        let mut start = Self {
+            plan,
+            state,
+            limits,
+        };
+        start.set_batch(rows);
+        Ok(start)
+    }
+
+    /// Starts to compute the rows.
+    pub(crate) async fn rows(&self) -> datafusion::error::Result<SendableRecordBatchStream> {
+        let planner = self.state.query_planner();
+        let plan = planner
+            .create_physical_plan(&self.plan, &self.state)
+            .await?;
+        execute_stream(stop::in_joins(plan, &self.limits)?, self.state.task_ctx())
+    }
+
+    /// Makes batches narrower, if the error is that its rows were too wide, and fewer would fit.
+    pub(crate) fn narrow(&mut self, error: &DataFusionError) -> bool {
+        let rows = self.state.config().batch_size();
+        let fewer = error::cause::<TooWide>(error).and_then(|wide| wide.narrower(rows));
+        if let Some(fewer) = fewer {
+            self.set_batch(fewer);
+        }
+        fewer.is_some()
+    }
+
+    fn set_batch(&mut self, rows: usize) {
+        let config = self.state.config_mut();
+        *config = config.clone().with_batch_size(rows);
     }
 }
 

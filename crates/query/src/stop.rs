@@ -1,8 +1,9 @@
-//! Ends the work of joins whose rows are no longer needed.
+//! Ends the work of joins whose rows are no longer needed, or too wide.
 //!
 //! A task can be stopped only where it pauses, and the engine pauses where rows are read. A cross
 //! join computes for hours on rows that it read long before. So each join and each of its inputs
-//! checks, with each batch, whether its rows are still needed.
+//! checks, with each batch, whether its rows are still needed. A join repeats its rows, as does an
+//! unnested list: a batch of the widest one has to fit into what a batch may take.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,6 +20,9 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 
+use crate::functions::widest;
+use crate::limits::Limits;
+
 /// Name of the checking node in plans.
 const WATCHED: &str = "Watched";
 
@@ -32,18 +36,27 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    /// Checks that the rows are still needed.
+    ///
+    /// # Errors
+    /// They are not.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(DataFusionError::Execution(
+                "nobody waits for the rows any more".to_owned(),
+            ));
+        }
+        Ok(())
     }
 }
 
-/// Returns the plan with a check of `stop` after each batch of joins and of their inputs.
+/// Returns the plan with a check of the limits after each batch of joins and of their inputs.
 ///
 /// # Errors
 /// The engine cannot rebuild the plan.
 pub(crate) fn in_joins(
     plan: Arc<dyn ExecutionPlan>,
-    stop: &Stop,
+    limits: &Limits,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let watched = |input: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
         // A join below a join was watched before.
@@ -52,12 +65,12 @@ pub(crate) fn in_joins(
         }
         Arc::new(Watched {
             input: Arc::clone(input),
-            stop: stop.clone(),
+            limits: limits.clone(),
         })
     };
     let again = || ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
     let join = |node: Arc<dyn ExecutionPlan>| {
-        if !node.name().contains("Join") {
+        if !node.name().contains("Join") && !node.name().contains("Unnest") {
             return Ok(Transformed::no(node));
         }
         // Both sides are watched and the join itself: it may compute for long on rows that it has
@@ -74,7 +87,7 @@ pub(crate) fn in_joins(
 #[derive(Debug)]
 struct Watched {
     input: Arc<dyn ExecutionPlan>,
-    stop: Stop,
+    limits: Limits,
 }
 
 impl DisplayAs for Watched {
@@ -121,7 +134,7 @@ impl ExecutionPlan for Watched {
             .unwrap_or_else(|| Arc::clone(&self.input));
         Ok(Arc::new(Self {
             input,
-            stop: self.stop.clone(),
+            limits: self.limits.clone(),
         }))
     }
 
@@ -130,15 +143,15 @@ impl ExecutionPlan for Watched {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let rows = self.input.execute(partition, context)?;
-        let (schema, stop) = (rows.schema(), self.stop.clone());
+        let rows = self.input.execute(partition, context.clone())?;
+        let (schema, limits) = (rows.schema(), self.limits.clone());
+        let together = context.session_config().batch_size();
         let wanted = rows.map(move |batch| {
-            if stop.is_requested() {
-                return Err(DataFusionError::Execution(
-                    "nobody waits for the rows any more".to_owned(),
-                ));
-            }
-            batch
+            limits.stop.check()?;
+            let batch = batch?;
+            let bytes = widest(&batch).saturating_mul(together as u128);
+            limits.batch("a join or an unnested list", together, bytes)?;
+            Ok(batch)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, wanted)))
     }
@@ -177,7 +190,8 @@ mod tests {
                     .await
                     .unwrap();
                 let stop = Stop::default();
-                let plan = in_joins(plan, &stop).unwrap();
+                let limits = Limits::new(1 << 30, stop.clone());
+                let plan = in_joins(plan, &limits).unwrap();
                 if is_requested {
                     stop.request();
                 }

@@ -132,7 +132,7 @@ impl From<etwkit_query::Error> for Problem {
         use etwkit_query::Error as E;
         let problem = match &error {
             E::Cancelled => return Self::cancelled(),
-            E::Memory { .. } | E::TooMuch { .. } => Self::limit(said(&error)),
+            E::Memory { .. } | E::TooMuch { .. } | E::Work { .. } => Self::limit(said(&error)),
             E::Threads(_) | E::Stopped { .. } | E::Extract(_) => Self::internal(said(&error)),
             _ => Self::bad(said(&error)),
         };

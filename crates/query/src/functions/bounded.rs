@@ -1,162 +1,202 @@
-//! Functions of the engine whose values can be far larger than their arguments.
+//! Limits of every function and of some operators: what a call may make at once, and how long it
+//! may compute before it looks whether its rows are still needed.
 //!
-//! Sorting, grouping and joining reserve memory before they use it; functions of single rows do
-//! not. `repeat('x', 1000000000)` for each of a million rows would take all memory, so the size of
-//! a result is computed before it is built.
+//! Functions of the engine make the values of all rows of a batch without a pause, and reserve no
+//! memory. `repeat('x', 1000000000)` would take all of it, and `levenshtein` of two long texts would
+//! compute for hours after its question was given up. So each call is measured before it is made:
+//! by the size of its values, and by its steps. Wide rows are computed in slices.
 
+use std::any::Any;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, FieldRef, Int64Type};
+use datafusion::arrow::compute::concat;
+use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::{ExprSchema, ScalarValue};
 use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::interval_arithmetic::Interval;
+use datafusion::logical_expr::preimage::PreimageResult;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
+use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    ColumnarValue, Documentation, Expr, ExpressionPlacement, Operator, ReturnFieldArgs,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, StructFieldMapping,
 };
 
-/// Maximum size in bytes of the result of one call for the rows of a batch, of which there are some
-/// thousand.
-const MAX_BYTES: u128 = 256 << 20;
+use super::measure::{Given, Measure};
+use super::operator::Binary;
+use crate::limits::{Limits, TooLong};
 
-/// Bytes of a number or of the place of a text in a list.
-const ITEM: u128 = 16;
+/// Steps for one row, which cannot be interrupted: about a second.
+const MAX_STEPS: u128 = 400_000_000;
 
-/// Returns the approximate size in bytes of the result for these arguments, which are columns of
-/// the same length.
-type Size = fn(&[ArrayRef]) -> u128;
+/// Steps of a slice of rows.
+const SLICE_STEPS: u128 = 50_000_000;
 
-/// The functions and the size of their results.
-pub(super) const FUNCTIONS: [(&str, Size); 9] = [
-    ("repeat", |arguments| {
-        sum(arguments, |row| {
-            length(arguments, 0, row) * count(arguments, 1, row)
-        })
-    }),
-    ("lpad", padded),
-    ("rpad", padded),
-    ("replace", |arguments| {
-        sum(arguments, |row| {
-            // Each match is at least as long as the searched text; an empty one is found before
-            // every byte.
-            let found = length(arguments, 0, row) / length(arguments, 1, row).max(1) + 1;
-            found * length(arguments, 2, row)
-        })
-    }),
-    ("regexp_replace", |arguments| {
-        // A pattern may match between all bytes of the text.
-        sum(arguments, |row| {
-            (length(arguments, 0, row) + 1) * length(arguments, 2, row)
-        })
-    }),
-    ("array_repeat", |arguments| {
-        sum(arguments, |row| {
-            (length(arguments, 0, row) + ITEM) * count(arguments, 1, row)
-        })
-    }),
-    ("array_resize", |arguments| {
-        sum(arguments, |row| {
-            (length(arguments, 2, row) + ITEM) * count(arguments, 1, row)
-        })
-    }),
-    ("range", series),
-    ("generate_series", series),
-];
+/// Bytes of the texts of a slice of rows.
+const SLICE_BYTES: u128 = 1 << 20;
 
-fn padded(arguments: &[ArrayRef]) -> u128 {
-    sum(arguments, |row| count(arguments, 1, row))
-}
+/// Functions that the optimiser knows by their type, so that they stay as they are. None of them
+/// makes more than it is given.
+const KNOWN_BY_TYPE: [&str; 5] = ["get_field", "log", "named_struct", "power", "struct"];
 
-/// Returns the size of a series of numbers; 0 for other types.
-fn series(arguments: &[ArrayRef]) -> u128 {
-    let number =
-        |argument: usize, row: usize| integers(arguments, argument).map(|column| column.value(row));
-    sum(arguments, |row| {
-        let (start, stop) = match arguments.len() {
-            1 => (Some(0), number(0, row)),
-            _ => (number(0, row), number(1, row)),
-        };
-        // A step of zero is an error of the function itself; here it must not divide.
-        let step = number(2, row).unwrap_or(1).unsigned_abs().max(1);
-        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so plain
-        // subtraction could overflow.
-        let steps = start
-            .zip(stop)
-            .map_or(0, |(start, stop)| start.abs_diff(stop) / step);
-        u128::from(steps) * ITEM
-    })
-}
-
-fn sum(arguments: &[ArrayRef], of_row: impl Fn(usize) -> u128) -> u128 {
-    let rows = arguments.first().map_or(0, Array::len);
-    (0..rows).map(of_row).fold(0, u128::saturating_add)
-}
-
-fn integers(
-    arguments: &[ArrayRef],
-    argument: usize,
-) -> Option<datafusion::arrow::array::Int64Array> {
-    let column = arguments
-        .get(argument)
-        .filter(|column| column.data_type().is_integer())?;
-    Some(
-        cast(column, &DataType::Int64)
-            .ok()?
-            .as_primitive::<Int64Type>()
-            .clone(),
-    )
-}
-
-/// Returns a number of repetitions; 0 for a missing one.
-fn count(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
-    let Some(column) = arguments.get(argument) else {
-        return 0;
-    };
-    let value = match column.data_type() {
-        DataType::Int64 if column.is_valid(row) => {
-            Some(column.as_primitive::<Int64Type>().value(row))
-        }
-        DataType::Int64 => None,
-        _ => integers(&[column.slice(row, 1)], 0)
-            .filter(|one| one.is_valid(0))
-            .map(|one| one.value(0)),
-    };
-    value
-        .and_then(|value| u128::try_from(value).ok())
-        .unwrap_or(0)
-}
-
-/// Returns the bytes of a text; for another type, the average size of a value of its column.
-fn length(arguments: &[ArrayRef], argument: usize, row: usize) -> u128 {
-    let Some(column) = arguments.get(argument) else {
-        return 0;
-    };
-    let bytes = match column.data_type() {
-        _ if column.is_null(row) => 0,
-        DataType::Utf8 => column.as_string::<i32>().value(row).len(),
-        DataType::LargeUtf8 => column.as_string::<i64>().value(row).len(),
-        DataType::Utf8View => column.as_string_view().value(row).len(),
-        _ => column.to_data().get_slice_memory_size().unwrap_or_default() / column.len().max(1),
-    };
-    bytes as u128
-}
-
-/// A function with a bounded result size.
+/// A function with the limits of a question.
 pub(crate) struct Bounded {
     inner: Arc<ScalarUDF>,
-    size: Size,
+    measure: Measure,
+    limits: Limits,
 }
 
 impl Bounded {
-    pub(super) fn function(inner: Arc<ScalarUDF>, size: Size) -> ScalarUDF {
-        ScalarUDF::new_from_impl(Self { inner, size })
+    /// Returns a function with limits; `None` if it has some, or needs none.
+    pub(crate) fn of(inner: &Arc<ScalarUDF>, limits: &Limits) -> Option<Arc<ScalarUDF>> {
+        let function: &dyn Any = inner.inner().as_ref();
+        let is_done = function.is::<Self>() || inner.as_async().is_some();
+        (!is_done && !KNOWN_BY_TYPE.contains(&inner.name())).then(|| {
+            Arc::new(ScalarUDF::new_from_impl(Self {
+                inner: Arc::clone(inner),
+                measure: Measure::of(inner.name()),
+                limits: limits.clone(),
+            }))
+        })
+    }
+
+    /// Returns an operator over its operands, with limits.
+    pub(crate) fn call(op: Operator, operands: Vec<Expr>, limits: &Limits) -> Expr {
+        let inner = Arc::new(ScalarUDF::new_from_impl(Binary::new(op)));
+        Expr::ScalarFunction(ScalarFunction {
+            func: Self::of(&inner, limits).unwrap_or(inner),
+            args: operands,
+        })
+    }
+
+    /// Computes the rows slice by slice.
+    fn in_slices(&self, args: &ScalarFunctionArgs, given: &Given) -> Result<ColumnarValue> {
+        let mut parts = Vec::new();
+        let (mut from, mut bytes) = (0, 0_u128);
+        while from < given.rows {
+            self.limits.stop.check()?;
+            let slice = self.slice(given, from)?;
+            let rows = slice.len();
+            let value = self.inner.inner().invoke_with_args(sliced(args, &slice))?;
+            let part = value.into_array(rows)?;
+            bytes = bytes.saturating_add(part.get_array_memory_size() as u128);
+            from = slice.end;
+            // What all rows would take, as the ones before.
+            let all = bytes * given.rows as u128 / from as u128;
+            self.limits.batch(self.name(), given.rows, all)?;
+            parts.push(part);
+        }
+        let parts: Vec<_> = parts.iter().map(AsRef::as_ref).collect();
+        Ok(ColumnarValue::Array(concat(&parts)?))
+    }
+
+    /// Returns the rows from one on that are computed without a pause: at least one.
+    fn slice(&self, given: &Given, from: usize) -> Result<Range<usize>> {
+        let (mut steps, mut bytes) = (0, 0);
+        for row in from..given.rows {
+            steps += self.steps(given, row)?;
+            bytes += given.bytes(row);
+            if row > from && (steps > SLICE_STEPS || bytes > SLICE_BYTES) {
+                return Ok(from..row);
+            }
+        }
+        Ok(from..given.rows)
+    }
+
+    /// Returns the steps for a row.
+    fn steps(&self, given: &Given, row: usize) -> Result<u128> {
+        let steps = self.measure.steps(given, row);
+        if steps > MAX_STEPS {
+            return Err(DataFusionError::External(Box::new(TooLong {
+                name: self.name().to_owned(),
+                steps,
+                limit: MAX_STEPS,
+            })));
+        }
+        Ok(steps)
+    }
+
+    /// Checks the size of the values before they are made.
+    fn check_size(&self, given: &Given, returns: &DataType) -> Result<()> {
+        let (mut bytes, mut longest) = (0_u128, 0);
+        for row in 0..given.rows {
+            let size = self.measure.size(given, row, returns);
+            bytes = size.saturating_add(bytes);
+            longest = size.max(longest);
+        }
+        if is_text(returns) {
+            self.limits.made(self.name(), longest)?;
+        } else {
+            self.limits.batch(self.name(), 1, longest)?;
+        }
+        self.limits.batch(self.name(), given.rows, bytes)
     }
 }
 
+/// Returns the arguments for some rows.
+fn sliced(args: &ScalarFunctionArgs, rows: &Range<usize>) -> ScalarFunctionArgs {
+    let columns = args.args.iter().map(|argument| match argument {
+        ColumnarValue::Array(column) => ColumnarValue::Array(column.slice(rows.start, rows.len())),
+        ColumnarValue::Scalar(value) => ColumnarValue::Scalar(value.clone()),
+    });
+    ScalarFunctionArgs {
+        args: columns.collect(),
+        number_rows: rows.len(),
+        ..args.clone()
+    }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    kind.is_string() || kind.is_binary()
+}
+
+#[warn(clippy::missing_trait_methods)]
 impl ScalarUDFImpl for Bounded {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        self.limits.stop.check()?;
+        let Some(given) = self.measure.given(&args)? else {
+            return self.inner.inner().invoke_with_args(args);
+        };
+        self.check_size(&given, args.return_field.data_type())?;
+        for length in given.texts() {
+            self.limits.given(self.name(), length)?;
+        }
+        if self.slice(&given, 0)?.len() == given.rows {
+            return self.inner.inner().invoke_with_args(args);
+        }
+        self.in_slices(&args, &given)
+    }
+
+    fn with_updated_config(&self, config: &ConfigOptions) -> Option<ScalarUDF> {
+        let inner = self.inner.inner().with_updated_config(config)?;
+        Some(ScalarUDF::new_from_impl(Self {
+            inner: Arc::new(inner),
+            measure: self.measure,
+            limits: self.limits.clone(),
+        }))
+    }
+
+    fn display_name(&self, args: &[Expr]) -> Result<String> {
+        #[expect(deprecated, reason = "the engine still calls it")]
+        self.inner.inner().display_name(args)
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        self.inner.inner().schema_name(args)
+    }
+
+    fn is_nullable(&self, args: &[Expr], schema: &dyn ExprSchema) -> bool {
+        #[expect(deprecated, reason = "the engine still calls it")]
+        self.inner.inner().is_nullable(args, schema)
     }
 
     fn aliases(&self) -> &[String] {
@@ -175,29 +215,78 @@ impl ScalarUDFImpl for Bounded {
         self.inner.inner().return_field_from_args(arguments)
     }
 
+    fn is_strict(&self) -> bool {
+        self.inner.inner().is_strict()
+    }
+
+    fn simplify(&self, args: Vec<Expr>, info: &SimplifyContext) -> Result<ExprSimplifyResult> {
+        self.inner.inner().simplify(args, info)
+    }
+
+    fn preimage(
+        &self,
+        args: &[Expr],
+        literal: &Expr,
+        info: &SimplifyContext,
+    ) -> Result<PreimageResult> {
+        self.inner.inner().preimage(args, literal, info)
+    }
+
+    fn conditional_arguments<'a>(
+        &self,
+        args: &'a [Expr],
+    ) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        self.inner.inner().conditional_arguments(args)
+    }
+
+    fn short_circuits(&self) -> bool {
+        self.inner.inner().short_circuits()
+    }
+
+    fn evaluate_bounds(&self, input: &[&Interval]) -> Result<Interval> {
+        self.inner.inner().evaluate_bounds(input)
+    }
+
+    fn propagate_constraints(
+        &self,
+        interval: &Interval,
+        inputs: &[&Interval],
+    ) -> Result<Option<Vec<Interval>>> {
+        self.inner.inner().propagate_constraints(interval, inputs)
+    }
+
+    fn struct_field_mapping(&self, literals: &[Option<ScalarValue>]) -> Option<StructFieldMapping> {
+        self.inner.inner().struct_field_mapping(literals)
+    }
+
+    fn output_ordering(&self, inputs: &[ExprProperties]) -> Result<SortProperties> {
+        self.inner.inner().output_ordering(inputs)
+    }
+
+    fn preserves_lex_ordering(&self, inputs: &[ExprProperties]) -> Result<bool> {
+        self.inner.inner().preserves_lex_ordering(inputs)
+    }
+
+    fn strictly_order_preserving(&self, inputs: &[ExprProperties]) -> Result<bool> {
+        self.inner.inner().strictly_order_preserving(inputs)
+    }
+
     fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
         self.inner.inner().coerce_types(arguments)
     }
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        // The size is computed from the arguments, before any result is built.
-        let bytes = (self.size)(&super::columns(&args)?.0);
-        if bytes > MAX_BYTES {
-            return Err(DataFusionError::ResourcesExhausted(format!(
-                "{} would make {} MiB at once, and {} MiB is the limit",
-                self.name(),
-                bytes >> 20,
-                MAX_BYTES >> 20
-            )));
-        }
-        self.inner.inner().invoke_with_args(args)
+    fn documentation(&self) -> Option<&Documentation> {
+        self.inner.documentation()
+    }
+
+    fn placement(&self, args: &[ExpressionPlacement]) -> ExpressionPlacement {
+        self.inner.inner().placement(args)
     }
 }
 
-// A function is its name.
 impl PartialEq for Bounded {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.inner == other.inner
     }
 }
 
@@ -205,7 +294,7 @@ impl Eq for Bounded {}
 
 impl Hash for Bounded {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name().hash(state);
+        self.inner.hash(state);
     }
 }
 

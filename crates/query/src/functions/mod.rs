@@ -4,13 +4,17 @@
 mod bounded;
 mod fields;
 mod matching;
+mod measure;
 mod names;
+pub(crate) mod operator;
 mod stack_root;
 mod stacks;
 mod tags;
 mod times;
 mod union_duration;
 
+pub(crate) use bounded::Bounded;
+pub(crate) use measure::widest;
 pub use names::wait_reason_name;
 pub use tags::default_tags;
 pub(crate) use tags::tag;
@@ -91,12 +95,6 @@ pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
         tag(loader.clone(), is_several, Arc::new([])),
     ])
     .collect()
-}
-
-/// Returns functions of the engine with a bounded result size; `find` returns the original ones.
-pub(crate) fn bounded(find: impl Fn(&str) -> Option<Arc<ScalarUDF>>) -> Vec<ScalarUDF> {
-    let one = |(name, size)| Some(bounded::Bounded::function(find(name)?, size));
-    bounded::FUNCTIONS.into_iter().filter_map(one).collect()
 }
 
 /// Returns the aggregates.
@@ -310,8 +308,8 @@ fn columns(args: &ScalarFunctionArgs) -> Result<(Vec<ArrayRef>, bool)> {
     Ok((columns, is_one))
 }
 
-/// Returns the columns as an array of fixed length.
-pub(crate) fn arguments<const N: usize>(columns: &[ArrayRef]) -> Result<&[ArrayRef; N]> {
+/// Returns the arguments as an array of fixed length.
+pub(crate) fn arguments<T, const N: usize>(columns: &[T]) -> Result<&[T; N]> {
     columns
         .try_into()
         .map_err(|_| DataFusionError::Internal(format!("expected {N} arguments")))

@@ -498,7 +498,7 @@ fn run_id_is_that_of_the_files_and_distinguishes_traces_as_trace_id_does() {
 fn functions_of_single_rows_make_no_more_than_they_may() {
     let session = Session::from_batches(vec![rows(&samples(10_000))]).unwrap();
     for sql in [
-        "SELECT array_length(array_repeat(ts_ns, 1000000)) FROM cpu_sample",
+        "SELECT array_length(array_repeat(ts_ns, 1000000000)) FROM cpu_sample",
         "SELECT length(repeat('x', 1000000000))",
         "SELECT length(lpad('x', 1000000000, 'y'))",
         "SELECT length(replace(repeat('x', 100000), 'x', repeat('y', 100000)))",
@@ -509,7 +509,7 @@ fn functions_of_single_rows_make_no_more_than_they_may() {
     ] {
         let said = error(&session, sql).to_string();
         assert!(
-            said.contains(" would make ") && said.contains(" 256 MiB is the limit"),
+            said.contains(" would make ") && said.ends_with(" MiB is the limit"),
             "{sql}: {said}"
         );
     }

@@ -11,6 +11,7 @@ mod dump;
 mod extracts;
 mod functions;
 mod library;
+mod limits;
 mod names;
 mod parameters;
 mod session;
