@@ -98,7 +98,12 @@ impl Answer {
                         };
                         Err(found.map_or(known, Error::Extract))
                     }
-                    Err(_) => Err(damage().map_or_else(stopped, Error::Extract)),
+                    Err(_) => Err(match stopped() {
+                        Error::Stopped { said } => {
+                            damage().map_or(Error::Stopped { said }, Error::Extract)
+                        }
+                        limit => limit,
+                    }),
                 };
                 is_first = false;
                 let is_last = next.is_err();

@@ -152,7 +152,6 @@ impl Measure {
             .collect();
         let mut given = Given {
             rows: if is_one { 1 } else { args.number_rows },
-            is_one,
             arguments: arguments?,
         };
         if self.is_pattern
@@ -161,6 +160,11 @@ impl Measure {
             argument.weights = weights(value)?;
         }
         Ok(Some(given))
+    }
+
+    /// Returns `true` if the values may be larger than all arguments together.
+    pub(super) const fn has_size(&self) -> bool {
+        self.size.is_some()
     }
 
     /// Returns the bytes of the value for a row: those of all arguments unless the function is known
@@ -209,12 +213,18 @@ impl Measure {
 pub(super) struct Given {
     /// Rows that are computed.
     pub(super) rows: usize,
-    /// True if all arguments are the same for all rows, so that one is computed.
-    pub(super) is_one: bool,
     arguments: Vec<Argument>,
 }
 
 impl Given {
+    /// Returns a call of one row that has the longest value of each argument.
+    pub(super) fn longest(&self) -> Self {
+        Self {
+            rows: 1,
+            arguments: self.arguments.iter().map(Argument::longest).collect(),
+        }
+    }
+
     /// Returns the bytes of all arguments.
     pub(super) fn bytes(&self, row: usize) -> u128 {
         let lengths = self.arguments.iter().map(|argument| argument.length(row));
@@ -283,6 +293,20 @@ impl Argument {
             numbers: numbers.unwrap_or_default(),
             weights: Vec::new(),
         })
+    }
+
+    fn longest(&self) -> Self {
+        let weight = self.weights.iter().map(|(weight, _)| *weight).max();
+        let is_repeated = self.weights.iter().any(|(_, is_repeated)| *is_repeated);
+        Self {
+            is_text: self.is_text,
+            lengths: self.lengths.iter().copied().max().into_iter().collect(),
+            numbers: Vec::new(),
+            weights: weight
+                .map(|weight| (weight, is_repeated))
+                .into_iter()
+                .collect(),
+        }
     }
 
     fn length(&self, row: usize) -> u128 {

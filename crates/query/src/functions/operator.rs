@@ -58,6 +58,13 @@ impl ScalarUDFImpl for Binary {
         &self.signature
     }
 
+    // The name of a column stays that of the operator.
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        let [left, right] = super::arguments(args)?;
+        let (left, right) = (left.schema_name(), right.schema_name());
+        Ok(format!("{left} {} {right}", self.op))
+    }
+
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         if is_pattern(self.op) {
             return Ok(DataType::Boolean);
@@ -128,9 +135,19 @@ impl ScalarUDFImpl for OfSubquery {
         &self.signature
     }
 
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        let [subquery] = super::arguments(args)?;
+        Ok(subquery.schema_name().to_string())
+    }
+
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         let [kind] = super::arguments(arguments)?;
         Ok(kind.clone())
+    }
+
+    fn return_field_from_args(&self, arguments: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let [field] = super::arguments(arguments.arg_fields)?;
+        Ok(Arc::clone(field))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
