@@ -530,7 +530,10 @@ mod tests {
             .filter(|arg| arg.is_global_set())
             .flat_map(names)
             .collect();
-        assert!(globals.contains("map") && globals.contains("q"), "{globals:?}");
+        assert!(
+            globals.contains("map") && globals.contains("q"),
+            "{globals:?}"
+        );
         let mut commands: Vec<&clap::Command> = root.get_subcommands().collect();
         while let Some(command) = commands.pop() {
             let own = command.get_arguments().flat_map(names);

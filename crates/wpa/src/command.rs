@@ -219,7 +219,7 @@ impl Job {
             Done { empty: 1.., .. } => Ok(Exit::Nothing),
             Done { .. } => Err(advised(
                 "nothing of the profile can be written here",
-                "docs/wpaexporter.md lists the graphs and columns that can",
+                "`etwkit docs wpaexporter` lists the graphs and columns that can",
             )),
         }
     }
