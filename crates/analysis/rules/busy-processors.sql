@@ -1,6 +1,6 @@
 -- A program waits for processors that others keep busy
 -- card: 24
--- sentence: {victim} stood ready {total} without a processor, since {culprit} kept them busy{priority}: {count|one delay|# delays}, longest {longest}
+-- sentence: {victim} was ready {total} without a processor, since {culprit} kept them busy{priority}: {count|one delay|# delays}, longest {longest}
 -- why: A thread that is ready runs as soon as a processor is free, or one that runs a thread of lower priority. Where others keep all processors
 --   busy with the same or a higher priority, it has to wait for its turn, and each step of the program takes longer.
 -- fix: Start {culprit} with a lower priority or with fewer threads, run it at another time, or give the machine more processors.
@@ -11,7 +11,7 @@
 -- spot: flame --weight cpu --process {culprit_pid}
 -- param min_single_us: float = 500 – of a delay; shorter turns of others are everyday scheduling
 -- param min_long_ms: float = 20 – of a long delay; threads of one priority take turns of up to that length
--- param min_total_ms: float = 250 – of long delays; below that nobody waits for it
+-- param min_total_ms: float = 250 – of long delays; less goes unnoticed
 -- param min_long_percent: float = 50 – of all delays that long ones take
 -- param min_share_percent: float = 20 – of the time in which the program wanted a processor
 -- param max_idle_percent: float = 10 – of a delay in which some processor was idle: with more, the thread may not run on all of them
