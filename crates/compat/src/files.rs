@@ -513,7 +513,9 @@ mod tests {
             let names = queries.all.iter().map(|name| name_of(Path::new(name)));
             (names.collect::<Vec<_>>(), left)
         };
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let names = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
         assert_eq!(
             taken(&["a.etl", "a.symbols", "b.etl", "notes.txt", "-pn"]),
             (names(&["a.etl", "b.etl"]), 0)

@@ -31,11 +31,8 @@ declare! {
             option("NAMES").called("missing-pdb").alone("*").apart().excludes(&["dll", "version"]),
         /// Parts of the product and their versions instead, by the modules that mark them; only
         /// parts with these names. Only extracts of ETWAnalyzer have them
-        marked: Option<String> = option("NAMES")
-            .called("marked")
-            .alone("*")
-            .apart()
-            .excludes(&["dll", "version", "missing-pdb"]),
+        marked: Option<String> =
+            option("NAMES").alone("*").apart().excludes(&["dll", "version", "missing-pdb"]),
         /// Sums: none, or total without modules
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
     }
