@@ -1,10 +1,12 @@
 //! Properties, modules, missing symbol files.
 
-use etwkit_query::Session;
+use std::path::Path;
+
 use etwkit_query::dump::stats::{StatsRequest, is_known};
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
 use etwkit_query::question::Question;
+use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::{CpuCore, CpuMethod, Disk, Module, SystemConfigItem, Trace, Volume};
 
 use super::super::support::rows;
@@ -172,6 +174,55 @@ fn symbol_files_are_missing_where_code_has_cpu_and_no_names() {
 }
 
 #[test]
+fn parts_of_a_product_have_the_versions_of_their_markers() {
+    let fact = |topic: &str, item, name: &str, value: &str| SystemConfigItem {
+        topic: topic.into(),
+        item,
+        name: name.into(),
+        value: Some(value.into()),
+    };
+    let facts = [
+        fact("main_module_version", 0, "version", "1.2.2405.0103"),
+        fact("main_module_version", 0, "module", "App"),
+        fact("module_version", 1, "module", "App"),
+        fact("module_version", 1, "version", "1.2.2405.0103"),
+        fact("module_version", 1, "module_file", "app.dll"),
+        fact("module_version", 0, "module", "Base"),
+        fact("module_version", 0, "version", "1.2.2404.2901"),
+        fact("module_version", 2, "module", "Other"),
+        fact("module_version", 2, "version", "7.0"),
+    ];
+    let session = Session::from_batches(vec![rows(&facts), rows(&[trace()])]).unwrap();
+    let asked = |names: &str| VersionRequest {
+        marked: Some(names.into()),
+        ..VersionRequest::default()
+    };
+    let parts = asked("*").ask_marked(&session).unwrap();
+    let shown: Vec<_> = parts
+        .iter()
+        .map(|row| (&*row.part, row.built.as_deref(), row.days_before_main))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Base", Some("2024-04-29"), Some(2)),
+            ("App", Some("2024-05-01"), Some(0)),
+            ("Other", None, None),
+        ]
+    );
+    assert!(
+        parts
+            .iter()
+            .all(|row| row.main_version.as_deref() == Some("1.2.2405.0103"))
+    );
+    assert_eq!(parts[1].marker.as_deref(), Some("app.dll"));
+    assert_eq!(asked("!base;!o*").ask_marked(&session).unwrap().len(), 1);
+    assert!(asked("none").ask_marked(&session).unwrap().is_empty());
+    let traces = asked("*").ask_marked(&self::session()).unwrap_err();
+    assert!(traces.is_nothing(), "{traces}");
+}
+
+#[test]
 fn names_of_tests_and_kinds_of_cores_are_properties() {
     let core = |cpu, class, mhz| CpuCore {
         cpu,
@@ -226,6 +277,52 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
     ] {
         assert_eq!(value(name), Some(expected), "{name}");
     }
+}
+
+/// The source is what was named: the extract, or the trace whose extract is in a cache.
+#[test]
+fn the_source_is_the_file_that_was_named() {
+    let source = |trace: Option<&str>| {
+        let source = Source::batches("cache/x-0123.etwx", vec![rows(&[trace()])]);
+        let source = match trace {
+            Some(trace) => source.made_of(Path::new(trace)),
+            None => source,
+        };
+        let session = Session::new(vec![source], &Options::default()).unwrap();
+        let request = StatsRequest {
+            properties: Some("Source".into()),
+            ..Default::default()
+        };
+        let rows = request.ask(&session).unwrap();
+        rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
+    };
+    assert_eq!(source(None), ["cache/x-0123.etwx"]);
+    assert_eq!(source(Some("C:/temp/x.etl")), ["C:/temp/x.etl"]);
+}
+
+/// Names of tests and machines come from the file that was named, and the machine of the recording
+/// goes first.
+#[test]
+fn names_of_files_give_what_the_recording_lacks() {
+    let machine = |path: &str, computer: Option<&str>| {
+        let recorded = Trace {
+            computer: computer.map(str::to_owned),
+            file_name: "trace.etl".into(),
+            ..trace()
+        };
+        let source = Source::batches(path, vec![rows(&[recorded])]);
+        let session = Session::new(vec![source], &Options::default()).unwrap();
+        let request = StatsRequest {
+            properties: Some("TestCase,Machine".into()),
+            ..Default::default()
+        };
+        let rows = request.ask(&session).unwrap();
+        rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
+    };
+    let name = "runs/Open_5msMY_PC-1.etwx";
+    assert_eq!(machine(name, None), ["Open", "MY_PC-1"]);
+    assert_eq!(machine(name, Some("OTHER")), ["Open", "OTHER"]);
+    assert!(machine("runs/x.etwx", None).is_empty());
 }
 
 #[test]
