@@ -285,8 +285,8 @@ impl Job {
                 .collect();
             if let Some(known) = catalog::other(guid) {
                 return Err(format!(
-                    "graph {} is not modelled: extracts have no rows for it, also if the trace has \
-                     its events; {} records it",
+                    "graph {} is not modelled: extracts have no rows for it, even if the trace has \
+                     its events (recorded by {})",
                     known.name, known.recorded_by
                 ));
             }
