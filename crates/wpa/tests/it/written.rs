@@ -72,7 +72,7 @@ fn thread(thread_key: i32, process_key: i32) -> Thread {
         thread_key,
         tid: 1000 + thread_key,
         process_key: Some(process_key),
-        name: Some(format!("thread {thread_key}").into()),
+        name: Some(format!("thread {thread_key}")),
         ideal_cpu: Some(thread_key),
         ..Thread::default()
     }
@@ -145,7 +145,7 @@ fn services_are_rows_and_name_their_process() {
     });
     let titles = ["Service", "Container", "Container Init At"];
     assert_eq!(
-        lines(&mut place, "Services", &titles, "[Service]:~=\"\""),
+        lines(&mut place, "Services", &titles, "[Process ID]:>0"),
         [
             "Dnscache | svchost.exe (101) | 2.000000000",
             "Spooler | svchost.exe (101) | 2.000000000",
@@ -353,7 +353,7 @@ fn fields_and_flags_are_written_as_they_are() {
             &[GenericEvent {
                 ts_ns: 1_500 * MS,
                 name: Some("Order".into()),
-                described_by: Some("tracelogging".into()),
+                described_by: Some("tracelogging"),
                 fields: Some(r#"{"Id":7,"Name":"tea","Empty":null}"#.into()),
                 ..GenericEvent::default()
             }],
