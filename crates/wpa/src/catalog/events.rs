@@ -382,7 +382,11 @@ pub(super) static GENERIC: Graph = Graph {
             Kind::Text,
         ),
     ],
-    unfilled: &[],
+    unfilled: &[unfilled(
+        "Channel",
+        "27165170-b6d1-44fe-ac86-a52749c651f4",
+        "extracts do not keep channels of events",
+    )],
 };
 
 /// A row for each mark.
@@ -649,6 +653,11 @@ pub(super) static REGIONS: Graph = Graph {
     ],
     unfilled: &[
         unfilled(
+            "Metadata 1",
+            "2ab66e6a-720a-564b-0369-93f576abd30e",
+            "the file of regions has it; `etwkit dump region` shows it",
+        ),
+        unfilled(
             "Opcode",
             "d11ae606-c15c-4c87-a001-6d93a76465c3",
             "instances of regions keep the names of their events alone: Provider and Event Name show them",
@@ -852,6 +861,21 @@ pub(super) static TCP_IP: Graph = Graph {
         ),
     ],
     unfilled: &[
+        unfilled(
+            "Connection Start Time",
+            "402aecb8-769c-4c8a-8bcc-baf180f474fe",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Next Event Time",
+            "bc6ac4c0-eab3-411f-9074-e250a2b82478",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Connection End Time",
+            "6803f962-fe4c-4afc-87a5-8c76da9a11b8",
+            OF_TCPIP,
+        ),
         unfilled(
             "Event SubType",
             "2ccdf1ec-969a-4b64-949d-f128d64bce6e",

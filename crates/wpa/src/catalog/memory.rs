@@ -83,6 +83,16 @@ pub(super) static VIRTUAL_ALLOC: Graph = Graph {
     ],
     unfilled: &[
         unfilled(
+            "Commit LifeTime",
+            "cbc35ff9-0d12-4db3-9a75-578e2d746e4b",
+            "extracts have what is left of a commit at the end of the trace, not when it was given back",
+        ),
+        unfilled(
+            "Decommit Time",
+            "093b4056-cb58-4209-90b9-29cdbb8ca214",
+            "extracts have what is left of a commit at the end of the trace, not when it was given back",
+        ),
+        unfilled(
             "Impacting Type",
             "8e0f7d59-37d1-4191-9c30-625cbacbc04f",
             OWN_WORDS,
@@ -226,13 +236,18 @@ pub(super) static POOL: Graph = Graph {
     unfilled: &[],
 };
 
+/// Rows of heaps with the end of the heap: it frees the blocks that are left in it.
+const BLOCKS: &str = "SELECT *, min(CASE WHEN kind = 'destroy' THEN ts_ns END) OVER \
+    (PARTITION BY process_key, heap_handle ORDER BY ts_ns, heap_event_id \
+    ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS destroy_ns FROM heap";
+
 /// A row for each block of a heap of a program, from the event that gave it its size.
 pub(super) static HEAP: Graph = Graph {
     name: "Heap Allocations",
     guid: Some("1a64d983-f796-45f8-aa64-ac50b95d0e45"),
     element: None,
     table: "heap",
-    rows: None,
+    rows: Some(BLOCKS),
     only: Some("r.kind IN ('allocate', 'reallocate')"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -242,7 +257,7 @@ pub(super) static HEAP: Graph = Graph {
             "LEFT JOIN (SELECT allocation_id, min(ts_ns) AS ts_ns FROM heap GROUP BY allocation_id) freed ON freed.allocation_id = r.heap_event_id",
         ),
     ],
-    time: Time::Span("r.ts_ns", "coalesce(freed.ts_ns, $to)"),
+    time: Time::Span("r.ts_ns", "coalesce(freed.ts_ns, r.destroy_ns, $to)"),
     columns: &[
         col(
             "Process Name",
@@ -259,7 +274,7 @@ pub(super) static HEAP: Graph = Graph {
         col(
             "Type",
             "fe123e27-eca6-461a-9a1b-b98056a84feb",
-            "CASE WHEN freed.ts_ns IS NULL THEN 'AIFO' ELSE 'AIFI' END",
+            "CASE WHEN coalesce(freed.ts_ns, r.destroy_ns) IS NULL THEN 'AIFO' ELSE 'AIFI' END",
             Kind::Text,
         ),
         col(
@@ -283,7 +298,7 @@ pub(super) static HEAP: Graph = Graph {
         col(
             "LifeTime",
             "219f972c-9c3e-413b-a921-228a9881d4b5",
-            "freed.ts_ns - r.ts_ns",
+            "coalesce(freed.ts_ns, r.destroy_ns) - r.ts_ns",
             Kind::Duration(Unit::Seconds),
         ),
         col(
@@ -307,7 +322,7 @@ pub(super) static HEAP: Graph = Graph {
         col(
             "Impacting Size",
             "642a8591-f858-4345-b7fa-99e8e4567cca",
-            "CASE WHEN freed.ts_ns IS NULL THEN r.size_bytes ELSE 0 END",
+            "CASE WHEN coalesce(freed.ts_ns, r.destroy_ns) IS NULL THEN r.size_bytes ELSE 0 END",
             Kind::Bytes,
         ),
         col(
@@ -319,7 +334,7 @@ pub(super) static HEAP: Graph = Graph {
         col(
             "FreeTime",
             "859cecc2-100a-4b55-8756-5b83df7e5a93",
-            "freed.ts_ns",
+            "coalesce(freed.ts_ns, r.destroy_ns)",
             Kind::Moment,
         ),
         col(

@@ -273,7 +273,23 @@ pub(super) static IMAGES: Graph = Graph {
             Kind::Moment,
         ),
     ],
-    unfilled: &[],
+    unfilled: &[
+        unfilled(
+            "Load Stack",
+            "26b77cb5-b290-5151-5b9a-184315cef673",
+            "extracts do not keep stacks of loads",
+        ),
+        unfilled(
+            "Original File Name",
+            "53836370-15a4-5b6d-9cbd-0e4c23a36846",
+            "extracts do not keep it of the version resource",
+        ),
+        unfilled(
+            "Relocated Count",
+            "3a9fa0d1-876d-5b93-009a-2cbb3b5e1448",
+            "extracts do not keep the address that a module prefers",
+        ),
+    ],
 };
 
 /// A row for each thread instance.

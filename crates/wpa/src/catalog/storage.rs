@@ -1,7 +1,7 @@
 //! Disks: requests, and page faults that waited for a disk.
 
 use super::unfilled::unfilled;
-use super::{Graph, Kind, Time, col, join, named, process, process_name};
+use super::{Graph, Kind, Time, col, join, named, process, process_name, services};
 use crate::format::Unit;
 
 /// A row for each request that a disk completed.
@@ -15,6 +15,7 @@ pub(super) static DISK: Graph = Graph {
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
+        join("services", services!("r.process_key")),
     ],
     time: Time::Span("r.init_ns", "r.complete_ns"),
     columns: &[
@@ -142,6 +143,12 @@ pub(super) static DISK: Graph = Graph {
             "Thread Name",
             "cb796d44-2927-5ac1-d231-4b71904c18f5",
             "t.name",
+            Kind::Text,
+        ),
+        col(
+            "Service Display Name",
+            "bdc963c7-bac5-4caf-8f13-e7832d675663",
+            "services.display_names",
             Kind::Text,
         ),
     ],
@@ -294,5 +301,16 @@ pub(super) static HARD_FAULTS: Graph = Graph {
             Kind::Text,
         ),
     ],
-    unfilled: &[],
+    unfilled: &[
+        unfilled(
+            "Section Name",
+            "86551eef-39bf-41b1-8444-184ed27baf37",
+            "symbol files say it, and extracts do not keep it",
+        ),
+        unfilled(
+            "COFF Group",
+            "cb4ec152-a004-46ad-b58a-9bc8fbe80aca",
+            "symbol files say it, and extracts do not keep it",
+        ),
+    ],
 };

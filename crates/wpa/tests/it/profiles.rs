@@ -94,10 +94,12 @@ fn graphs_and_columns_are_found_by_their_guids() {
         let known = preset
             .columns
             .iter()
-            .filter(|shown| graph.by_guid(&shown.guid).is_some())
+            .filter(|shown| {
+                graph.by_guid(&shown.guid).is_some() || graph.unfilled(&shown.guid, "").is_some()
+            })
             .count();
         assert!(
-            known * 10 >= preset.columns.len() * 3,
+            known * 10 >= preset.columns.len() * 9,
             "{}: {known} of {}",
             graph.name,
             preset.columns.len()
@@ -164,7 +166,7 @@ fn listed_columns_are_filled_or_say_why_not() {
     }
     assert!((filled + declared) * 10 >= all * 9, "{unknown:#?}");
     // Exact, so that a column which is lost, or no longer filled, is seen.
-    assert_eq!((all, filled, declared, unknown.len()), (601, 430, 171, 0));
+    assert_eq!((all, filled, declared, unknown.len()), (601, 446, 155, 0));
 }
 
 #[test]
