@@ -1,7 +1,7 @@
 //! Disks: requests, and page faults that waited for a disk.
 
 use super::unfilled::unfilled;
-use super::{Graph, Kind, Time, col, join, named, process, process_name, services};
+use super::{Graph, Kind, Time, col, join, process, process_name, services};
 use crate::format::Unit;
 
 /// A row for each request that a disk completed.

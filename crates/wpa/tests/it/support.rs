@@ -125,6 +125,25 @@ impl Place {
         columns: &[(&str, &str)],
         filter: &str,
     ) -> Csv {
+        let exit = self.export_graph(name, keys, columns, filter).unwrap();
+        assert_eq!(exit, Exit::Answered, "{:?}", self.lines);
+        self.table(&self.files()[0])
+    }
+
+    /// The line about a graph that is not written.
+    pub(crate) fn not_written(&mut self, name: &str, columns: &[(&str, &str)]) -> String {
+        let exit = self.export_graph(name, 0, columns, "").unwrap();
+        assert_eq!(exit, Exit::Nothing, "{:?}", self.lines);
+        self.lines.pop().unwrap()
+    }
+
+    fn export_graph(
+        &mut self,
+        name: &str,
+        keys: usize,
+        columns: &[(&str, &str)],
+        filter: &str,
+    ) -> Result<Exit> {
         let graph = by_name(name).unwrap();
         let column = |(title, aggregation): &(&str, &str)| {
             let guid = graph.by_name(title).and_then(|column| column.guid);
@@ -149,9 +168,7 @@ impl Place {
             profiles: vec![file.to_str().unwrap().to_owned()],
             ..ProfileArgs::default()
         };
-        let exit = self.export(&args, None).unwrap();
-        assert_eq!(exit, Exit::Answered, "{:?}", self.lines);
-        self.table(&self.files()[0])
+        self.export(&args, None)
     }
 
     /// One number of the extract.

@@ -395,3 +395,16 @@ fn fields_and_flags_are_written_as_they_are() {
         ]
     );
 }
+
+/// Of a graph of which nothing was recorded, the line says what records it.
+#[test]
+fn a_graph_that_was_not_recorded_says_what_records_it() {
+    let mut place = Place::new("office");
+    let columns = [("Process", ""), ("Count", "")];
+    let text = place.not_written("Heap Allocations", &columns);
+    assert_eq!(
+        text,
+        "not written: Heap Allocations, x: nothing of it was recorded (table heap is empty; to record it: \
+         heap tracing of a process)"
+    );
+}
