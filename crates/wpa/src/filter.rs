@@ -14,7 +14,7 @@ use crate::words::{self, Condition, Operator};
 /// in words.
 pub(crate) fn sql(
     text: &str,
-    graph: &Graph,
+    graph: &'static Graph,
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let condition = words::parse(text).map_err(|wrong| wrong.to_string())?;
@@ -23,26 +23,45 @@ pub(crate) fn sql(
 
 fn of_condition(
     condition: &Condition,
-    graph: &Graph,
+    graph: &'static Graph,
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let of = |inner: &Condition| of_condition(inner, graph, fill);
     Ok(match condition {
-        Condition::And(a, b) => format!("({} AND {})", of(a)?, of(b)?),
-        Condition::Or(a, b) => format!("({} OR {})", of(a)?, of(b)?),
+        Condition::And(..) | Condition::Or(..) => {
+            let word = if matches!(condition, Condition::And(..)) {
+                " AND "
+            } else {
+                " OR "
+            };
+            let all: Vec<String> = operands(condition)
+                .into_iter()
+                .map(of)
+                .collect::<Result<_, _>>()?;
+            format!("({})", all.join(word))
+        }
         Condition::Not(inner) => format!("(NOT {})", of(inner)?),
         Condition::Is {
             column,
             operator,
             literal,
         } => {
-            let (known, sql) = column_of(column, graph)?;
+            let known = column_of(column, graph)?;
             // Only the column is filled: a literal, such as a path, may contain `$to`.
-            let compared = compare(known, &fill(sql), *operator, literal).ok_or_else(|| {
+            let filled = Compared {
+                sql: fill(&known.sql),
+                ..known
+            };
+            let compared = filled.with(*operator, literal).ok_or_else(|| {
                 format!("column \"{column}\" cannot be compared like this with \"{literal}\"")
             })?;
             // An unknown value is unequal to everything. Null would make `NOT` of the whole
             // condition null, and so hide rows that an analyst expects to see.
+            // A share is compared with the capacity of the part, which is known as late.
+            let compared = match filled.kind {
+                Kind::Percent => fill(&compared),
+                _ => compared,
+            };
             format!(
                 "coalesce({compared}, {})",
                 matches!(operator, Operator::NotEqual | Operator::ContainsNot)
@@ -51,29 +70,94 @@ fn of_condition(
     })
 }
 
-/// Returns a column by its title, with its SQL. The title of a process may be followed by `(Name)`.
-fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str), String> {
-    if let Some(column) = graph.by_name(title) {
-        return Ok((column, column.sql));
+/// Returns what a chain of `AND`, or of `OR`, consists of. In SQL it is one pair of parentheses: the
+/// engine takes only so many inside each other.
+fn operands(condition: &Condition) -> Vec<&Condition> {
+    let is_and = matches!(condition, Condition::And(..));
+    let (mut found, mut open) = (Vec::new(), vec![condition]);
+    while let Some(next) = open.pop() {
+        match next {
+            Condition::And(a, b) if is_and => open.extend([&**b, &**a]),
+            Condition::Or(a, b) if !is_and => open.extend([&**b, &**a]),
+            other => found.push(other),
+        }
     }
-    if let Some(column) = title
-        .strip_suffix(" (Name)")
-        .and_then(|title| graph.by_name(title))
-        && let Kind::Process(name) = column.kind
-    {
-        return Ok((column, name));
-    }
-    Err(format!("there is no column \"{title}\" in {}", graph.name))
+    found
 }
 
-fn compare(column: &Column, sql: &str, operator: Operator, literal: &str) -> Option<String> {
-    match column.kind {
-        Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
-        // A stack is a number here, and the frames that a filter could compare are assembled only
-        // when a row is written.
-        Kind::Stack => None,
-        kind => number(kind, sql, operator, literal),
+/// A column in a comparison.
+struct Compared {
+    column: &'static Column,
+    /// Kind of the compared values.
+    kind: Kind,
+    /// The compared values.
+    sql: String,
+}
+
+/// Returns what a title stands for: a column, the name of a process without its id, or the tag of a
+/// stack.
+fn column_of(title: &str, graph: &'static Graph) -> Result<Compared, String> {
+    let of = |column: &'static Column, kind: Kind, sql: String| Compared { column, kind, sql };
+    if let Some(column) = graph.by_name(title) {
+        return Ok(of(column, column.kind, column.sql.to_owned()));
     }
+    let before = |end: &str| {
+        title
+            .strip_suffix(end)
+            .and_then(|title| graph.by_name(title))
+    };
+    if let Some(column) = before(" (Name)")
+        && let Kind::Process(name) = column.kind
+    {
+        return Ok(of(column, Kind::Text, name.to_owned()));
+    }
+    if let Some(column) = before(" Tag").filter(|column| column.kind == Kind::Stack) {
+        return Ok(of(column, Kind::Text, stack_tag(column.sql)));
+    }
+    Err(match graph.unfilled("", title) {
+        Some(known) => format!("column \"{}\": not in extracts: {}", known.name, known.why),
+        None => format!("there is no column \"{title}\" in {}", graph.name),
+    })
+}
+
+/// Returns the SQL for the tag of a stack.
+pub(crate) fn stack_tag(sql: &str) -> String {
+    format!("stack_tag({sql}, 'default')")
+}
+
+impl Compared {
+    fn with(&self, operator: Operator, literal: &str) -> Option<String> {
+        let Self { column, kind, sql } = self;
+        match kind {
+            Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
+            Kind::Stack => Some(stack(column, sql, operator, literal)),
+            // Parts of numbers are compared as their digits are written.
+            Kind::Number if !operator.orders() => Some(text(
+                column,
+                &format!("CAST({sql} AS VARCHAR)"),
+                operator,
+                literal,
+            )),
+            Kind::Hex if !operator.orders() => {
+                Some(text(column, &format!("hex({sql})"), operator, literal))
+            }
+            kind => number(*kind, sql, operator, literal),
+        }
+    }
+}
+
+/// Compares the text of a stack as it is written: `/` between frames, the outermost first. A stack
+/// that was not recorded has no text: it meets what excludes texts.
+fn stack(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
+    const TEXT: &str = "array_to_string(array_reverse(string_to_array(text, chr(10))), '/')";
+    let (is_without, operator) = match operator {
+        Operator::NotEqual => (true, Operator::Equal),
+        Operator::ContainsNot => (true, Operator::Contains),
+        operator => (false, operator),
+    };
+    let condition = text(column, TEXT, operator, literal);
+    let not = if is_without { "NOT " } else { "" };
+    format!("{not}({sql} IN (SELECT stack_id FROM stack_text WHERE {condition}))")
 }
 
 /// Compares texts regardless of case.
@@ -115,6 +199,13 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
         Operator::GreaterOrEqual => ">=",
         _ => return None,
     };
+    if kind == Kind::Percent {
+        // Values are nanoseconds here: a share is that of the capacity of all processors.
+        let share: f64 = literal.trim_end_matches('%').trim_end().parse().ok()?;
+        return share
+            .is_finite()
+            .then(|| format!("{sql} * 100.0 {word} {share:?} * $capacity"));
+    }
     Some(format!("{sql} {word} {}", value(kind, literal)?))
 }
 
@@ -149,10 +240,9 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         "gb" => Unit::Gigabytes,
         _ => return None,
     };
-    // A size that is compared with a time is a mistake in the profile, and so is a share, whose
-    // column has nanoseconds here. An error reports the mistake; otherwise rows would silently be
-    // missing.
-    if usual.is_time() != unit.is_time() || kind == Kind::Percent {
+    // A size that is compared with a time is a mistake in the profile. An error reports it; otherwise
+    // rows would silently be missing.
+    if usual.is_time() != unit.is_time() {
         return None;
     }
     let digits = digits.replace(',', "");
