@@ -204,7 +204,7 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
         let share: f64 = literal.trim_end_matches('%').trim_end().parse().ok()?;
         return share
             .is_finite()
-            .then(|| format!("{sql} * 100.0 {word} {share:?} * $capacity"));
+            .then(|| format!("({sql}) * 100.0 {word} {share:?} * $capacity"));
     }
     Some(format!("{sql} {word} {}", value(kind, literal)?))
 }

@@ -1,11 +1,11 @@
 //! Programs: processes, their modules and threads.
 
+use etwkit_query::dump::boot::PHASES_SQL as BOOT_PHASES;
+
 use super::unfilled::unfilled;
 use super::{
     Column, Graph, Kind, Time, col, function, join, named, process, process_name, services,
 };
-use etwkit_query::dump::boot::PHASES_SQL as BOOT_PHASES;
-
 use crate::format::Unit;
 
 /// A row for each process instance.
@@ -539,6 +539,7 @@ pub(super) static BOOT: Graph = Graph {
             "r.end_ns",
             Kind::Moment,
         ),
+        named("Count", "1", Kind::Number),
     ],
     unfilled: &[],
 };

@@ -633,7 +633,7 @@ fn a_profile_with_every_graph_says_for_each_what_became_of_it() {
     let graph = |guid: &&str| {
         format!(
             "<Graph Guid=\"{guid}\"><Preset Name=\"of {guid}\" KeyColumnCount=\"1\" GraphColumnCount=\"0\"><Columns>\
-             <Column Guid=\"\" Name=\"Process\" IsVisible=\"true\"/><Column Guid=\"\" Name=\"Count\" IsVisible=\"true\" AggregationMode=\"Sum\"/>\
+             <Column Guid=\"\" Name=\"Process\" IsVisible=\"true\"/><Column Guid=\"\" Name=\"CPU\" IsVisible=\"true\"/><Column Guid=\"\" Name=\"Count\" IsVisible=\"true\" AggregationMode=\"Sum\"/>\
              </Columns></Preset></Graph>"
         )
     };
