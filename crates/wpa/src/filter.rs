@@ -322,6 +322,27 @@ mod tests {
     }
 
     #[test]
+    fn shares_are_compared_in_percent_of_the_capacity() {
+        assert_eq!(
+            of("DPC/ISR", "[% Exclusive Duration]:>=1.5").unwrap(),
+            "coalesce((r.duration_ns - r.nested_ns) * 100.0 >= 1.5 * $capacity, false)"
+        );
+        assert!(of("DPC/ISR", "[% Exclusive Duration]:>=1ms").is_err());
+    }
+
+    #[test]
+    fn a_chain_is_one_pair_of_parentheses() {
+        let sql = of(
+            "Marks",
+            "[CPU]:=1 AND [CPU]:=2 AND ([CPU]:=3 OR [CPU]:=4 OR NOT [CPU]:=5)",
+        );
+        assert_eq!(
+            sql.unwrap().replace("coalesce", "").replace(", false", ""),
+            "((r.cpu = 1) AND (r.cpu = 2) AND ((r.cpu = 3) OR (r.cpu = 4) OR (NOT (r.cpu = 5))))"
+        );
+    }
+
+    #[test]
     fn a_process_may_be_named_without_its_id() {
         let sql = of("File I/O", r#"[Process (Name)]:~="diskspd.exe""#).unwrap();
         assert_eq!(

@@ -1,5 +1,6 @@
 //! Tables of a trace: names of files, titles, and numbers, which are equal to SQL.
 
+use etwkit_query::arrow::array::RecordBatch;
 use etwkit_terminal::Exit;
 use etwkit_wpa::catalog::{Column, GRAPHS, Kind, by_name};
 use etwkit_wpa::{Aggregation, Preset, ProfileArgs, Shown, View, plan};
@@ -317,9 +318,7 @@ fn every_column_can_be_filtered() {
                 .sql(&plan.sql)
                 .and_then(etwkit_query::Answer::collect)
                 .unwrap_or_else(|error| panic!("{}: {error}\n{}", graph.name, plan.sql));
-            rows.iter()
-                .map(etwkit_query::arrow::array::RecordBatch::num_rows)
-                .sum::<usize>()
+            rows.iter().map(RecordBatch::num_rows).sum::<usize>()
         };
         let all = count("", false);
         let conditions: Vec<String> = graph.columns.iter().flat_map(conditions).collect();
@@ -350,12 +349,7 @@ fn a_filter_may_have_hundreds_of_comparisons() {
             .sql(&plan.sql)
             .and_then(etwkit_query::Answer::collect)
             .unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(
-            rows.iter()
-                .map(etwkit_query::arrow::array::RecordBatch::num_rows)
-                .sum::<usize>(),
-            0
-        );
+        assert_eq!(rows.iter().map(RecordBatch::num_rows).sum::<usize>(), 0);
     }
 }
 
