@@ -1,5 +1,7 @@
 //! Conditions of the query language as SQL over the columns of a graph.
 
+use std::collections::HashMap;
+
 use etwkit_query::dump::sql::quoted;
 
 use crate::catalog::{Column, Graph, Kind};
@@ -29,14 +31,14 @@ fn of_condition(
     let of = |inner: &Condition| of_condition(inner, graph, fill);
     Ok(match condition {
         Condition::And(..) | Condition::Or(..) => {
-            let word = if matches!(condition, Condition::And(..)) {
-                " AND "
-            } else {
-                " OR "
-            };
-            let all: Vec<String> = operands(condition)
-                .into_iter()
-                .map(of)
+            let is_and = matches!(condition, Condition::And(..));
+            let word = if is_and { " AND " } else { " OR " };
+            let all: Vec<String> = grouped(operands(condition), is_and)
+                .iter()
+                .map(|group| match group[..] {
+                    [one] => of(one),
+                    _ => list(group, graph, fill),
+                })
                 .collect::<Result<_, _>>()?;
             format!("({})", all.join(word))
         }
@@ -83,6 +85,77 @@ fn operands(condition: &Condition) -> Vec<&Condition> {
         }
     }
     found
+}
+
+/// Returns the operands of a chain with those together that one list can stand for: the engine takes
+/// only so many comparisons, and people list programs, hundreds of them.
+fn grouped(operands: Vec<&Condition>, is_and: bool) -> Vec<Vec<&Condition>> {
+    let listed = match is_and {
+        true => Operator::NotEqual,
+        false => Operator::Equal,
+    };
+    let mut groups: Vec<Vec<&Condition>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for operand in operands {
+        let title = match operand {
+            Condition::Is {
+                column, operator, ..
+            } if *operator == listed => Some(column.as_str()),
+            _ => None,
+        };
+        let earlier = title.and_then(|title| places.get(title));
+        if let Some(group) = earlier.and_then(|place| groups.get_mut(*place)) {
+            group.push(operand);
+            continue;
+        }
+        if let Some(title) = title {
+            places.insert(title, groups.len());
+        }
+        groups.push(vec![operand]);
+    }
+    groups
+}
+
+/// Returns the SQL for comparisons of one column with several texts; of other values each is a
+/// comparison of its own.
+fn list(
+    group: &[&Condition],
+    graph: &'static Graph,
+    fill: &dyn Fn(&str) -> String,
+) -> Result<String, String> {
+    let mut texts = Vec::new();
+    let mut compared = None;
+    for condition in group {
+        let Condition::Is {
+            column,
+            operator,
+            literal,
+        } = condition
+        else {
+            continue;
+        };
+        let known = column_of(column, graph)?;
+        texts.push(lower(known.column, literal));
+        compared = Some((known, *operator));
+    }
+    match compared {
+        Some((known, operator)) if matches!(known.kind, Kind::Text | Kind::Process(_)) => {
+            let (value, texts) = (fill(&known.sql), texts.join(", "));
+            Ok(match operator {
+                Operator::NotEqual => format!("coalesce(lower({value}) NOT IN ({texts}), true)"),
+                _ => format!("coalesce(lower({value}) IN ({texts}), false)"),
+            })
+        }
+        Some((_, operator)) => {
+            let word = match operator {
+                Operator::NotEqual => " AND ",
+                _ => " OR ",
+            };
+            let all = group.iter().map(|one| of_condition(one, graph, fill));
+            Ok(all.collect::<Result<Vec<_>, _>>()?.join(word))
+        }
+        None => Err("a list of no comparisons".to_owned()),
+    }
 }
 
 /// A column in a comparison.
@@ -160,15 +233,25 @@ fn stack(column: &Column, sql: &str, operator: Operator, literal: &str) -> Strin
     format!("{not}({sql} IN (SELECT stack_id FROM stack_text WHERE {condition}))")
 }
 
-/// Compares texts regardless of case.
-fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
-    // Profiles name values in the words of their program, which the column may write differently.
+/// Returns the value that a literal stands for. Profiles name values in the words of their program,
+/// which the column may write differently.
+fn meant<'l>(column: &Column, literal: &'l str) -> &'l str {
     let known = column
         .means
         .iter()
         .find(|(word, _)| word.eq_ignore_ascii_case(literal));
-    let literal = known.map_or(literal, |(_, value)| value);
-    let (value, with) = (format!("lower({sql})"), quoted(&literal.to_lowercase()));
+    known.map_or(literal, |(_, value)| value)
+}
+
+/// Returns a literal in SQL, for comparisons regardless of case.
+fn lower(column: &Column, literal: &str) -> String {
+    quoted(&meant(column, literal).to_lowercase())
+}
+
+/// Compares texts regardless of case.
+fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
+    let (value, with) = (format!("lower({sql})"), lower(column, literal));
+    let literal = meant(column, literal);
     match operator {
         Operator::Equal => format!("{value} = {with}"),
         Operator::NotEqual => format!("{value} <> {with}"),
@@ -339,6 +422,27 @@ mod tests {
         assert_eq!(
             sql.unwrap().replace("coalesce", "").replace(", false", ""),
             "((r.cpu = 1) AND (r.cpu = 2) AND ((r.cpu = 3) OR (r.cpu = 4) OR (NOT (r.cpu = 5))))"
+        );
+    }
+
+    #[test]
+    fn texts_of_one_column_are_a_list() {
+        let sql = of(
+            "File I/O",
+            r#"[Process (Name)]:="A.exe" OR [Size]:>1 OR [Process (Name)]:="b.exe""#,
+        );
+        assert_eq!(
+            sql.unwrap(),
+            "(coalesce(lower(coalesce(p.name, 'Unknown')) IN ('a.exe', 'b.exe'), false) \
+             OR coalesce(r.size_bytes > 1, false))"
+        );
+        let sql = of(
+            "File I/O",
+            r#"[Process (Name)]:<>"a.exe" AND [Process (Name)]:<>"b.exe""#,
+        );
+        assert_eq!(
+            sql.unwrap(),
+            "(coalesce(lower(coalesce(p.name, 'Unknown')) NOT IN ('a.exe', 'b.exe'), true))"
         );
     }
 

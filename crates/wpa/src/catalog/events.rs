@@ -794,13 +794,13 @@ pub(super) static TCP_IP: Graph = Graph {
     time: Time::Moment("r.ts_ns"),
     columns: &[
         col(
-            "Process Name",
+            "Owning Process Name",
             "399c8e56-3484-493e-83c3-8a21acc24601",
             process_name!("p"),
             Kind::Text,
         ),
         col(
-            "Process",
+            "Owning Process",
             "bfdd92db-9783-49a1-9627-3562e237ea57",
             process!("p"),
             Kind::Process(process_name!("p")),

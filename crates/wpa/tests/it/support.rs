@@ -144,6 +144,9 @@ impl Place {
         columns: &[(&str, &str)],
         filter: &str,
     ) -> Result<Exit> {
+        for earlier in self.files() {
+            std::fs::remove_file(self.out().join(earlier)).unwrap();
+        }
         let graph = by_name(name).unwrap();
         let column = |(title, aggregation): &(&str, &str)| {
             let guid = graph.by_name(title).and_then(|column| column.guid);
