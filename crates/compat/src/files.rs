@@ -285,9 +285,13 @@ pub(crate) fn named(path: &Path) -> Option<PathBuf> {
     same.or_else(|| of_json.into_iter().flatten().find(is_file))
         .or_else(|| {
             let endings = EXTRACTS.iter().chain(&JSON).chain(&endings::TRACES);
-            endings
-                .map(|ending| path.with_file_name(format!("{name}{ending}")))
+            let named = endings.map(|ending| path.with_file_name(format!("{name}{ending}")));
+            // The case of a name matters only if two files differ in nothing else.
+            let in_any_case = |path: PathBuf| local(&path.display().to_string());
+            named
+                .clone()
                 .find(is_file)
+                .or_else(|| named.map(in_any_case).find(is_file))
         })
 }
 

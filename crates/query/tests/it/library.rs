@@ -31,7 +31,7 @@ fn source() -> Source {
     let wait = |thread_key, last_out_ns, wait_ns, wait_reason| ContextSwitch {
         thread_key,
         // The first thread moves after its first slice.
-        cpu: i32::from(last_out_ns >= 30),
+        cpu: Some(i32::from(last_out_ns >= 30)),
         process_key: Some(1),
         last_out_ns: Some(last_out_ns),
         wait_ns,

@@ -282,10 +282,10 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
 /// The source is what was named: the extract, or the trace whose extract is in a cache.
 #[test]
 fn the_source_is_the_file_that_was_named() {
-    let source = |trace: Option<&str>| {
+    let source = |named: Option<&str>| {
         let source = Source::batches("cache/x-0123.etwx", vec![rows(&[trace()])]);
-        let source = match trace {
-            Some(trace) => source.made_of(Path::new(trace)),
+        let source = match named {
+            Some(named) => source.made_of(Path::new(named)),
             None => source,
         };
         let session = Session::new(vec![source], &Options::default()).unwrap();
