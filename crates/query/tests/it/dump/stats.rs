@@ -1,12 +1,10 @@
 //! Properties, modules, missing symbol files.
 
-use std::path::Path;
-
+use etwkit_query::Session;
 use etwkit_query::dump::stats::{StatsRequest, is_known};
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
 use etwkit_query::question::Question;
-use etwkit_query::{Options, Session, Source};
 use etwkit_trace::table::{CpuCore, CpuMethod, Disk, Module, SystemConfigItem, Trace, Volume};
 
 use super::super::support::rows;
@@ -279,50 +277,28 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
     }
 }
 
-/// The source is what was named: the extract, or the trace whose extract is in a cache.
-#[test]
-fn the_source_is_the_file_that_was_named() {
-    let source = |made_of: Option<&str>| {
-        let source = Source::batches("cache/x-0123.etwx", vec![rows(&[trace()])]);
-        let source = match made_of {
-            Some(path) => source.made_of(Path::new(path)),
-            None => source,
-        };
-        let session = Session::new(vec![source], &Options::default()).unwrap();
-        let request = StatsRequest {
-            properties: Some("Source".into()),
-            ..Default::default()
-        };
-        let rows = request.ask(&session).unwrap();
-        rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
-    };
-    assert_eq!(source(None), ["cache/x-0123.etwx"]);
-    assert_eq!(source(Some("C:/temp/x.etl")), ["C:/temp/x.etl"]);
-}
-
-/// Names of tests and machines come from the file that was named, and the machine of the recording
-/// goes first.
+/// Names of tests and machines come from the name of the file, and the machine of the recording goes
+/// first.
 #[test]
 fn names_of_files_give_what_the_recording_lacks() {
-    let machine = |path: &str, computer: Option<&str>| {
+    let machine = |name: &str, computer: Option<&str>| {
         let recorded = Trace {
             computer: computer.map(str::to_owned),
-            file_name: "trace.etl".into(),
+            file_name: name.into(),
             ..trace()
         };
-        let source = Source::batches(path, vec![rows(&[recorded])]);
-        let session = Session::new(vec![source], &Options::default()).unwrap();
+        let session = Session::from_batches(vec![rows(&[recorded])]).unwrap();
         let request = StatsRequest {
-            properties: Some("TestCase,Machine".into()),
+            properties: Some("TestCase;Machine".into()),
             ..Default::default()
         };
         let rows = request.ask(&session).unwrap();
         rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
     };
-    let name = "runs/Open_5msMY_PC-1.etwx";
+    let name = "Open_5msMY_PC-1.etl";
     assert_eq!(machine(name, None), ["Open", "MY_PC-1"]);
     assert_eq!(machine(name, Some("OTHER")), ["Open", "OTHER"]);
-    assert!(machine("runs/x.etwx", None).is_empty());
+    assert!(machine("x.etl", None).is_empty());
 }
 
 #[test]
