@@ -548,7 +548,7 @@ fn test_runs() {
     let folder = test_folder();
     let place = folder.path().to_str().unwrap();
     let commands: &[&[&str]] = &[
-        &["test-run", place, "--verbose", "--print-files"],
+        &["test-run", place, "--recordings", "--print-files"],
         &[
             "testrun",
             place,
