@@ -29,7 +29,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use etwkit_base::shell;
+use etwkit_base::{path, shell};
 use etwkit_query::nearest;
 use etwkit_query::numbers::Numbers;
 
@@ -208,7 +208,7 @@ fn is_whole_line(word: &str) -> bool {
 
 fn is_program(word: &str) -> bool {
     // A path of Windows on any system.
-    let name = word.rsplit(['\\', '/']).next().unwrap_or(word);
+    let name = path::file_name(word);
     ["etwanalyzer", "etwanalyzer.exe"]
         .iter()
         .any(|program| name.eq_ignore_ascii_case(program))

@@ -33,12 +33,9 @@ fn of_condition(
         Condition::And(..) | Condition::Or(..) => {
             let is_and = matches!(condition, Condition::And(..));
             let word = if is_and { " AND " } else { " OR " };
-            let all: Vec<String> = grouped(operands(condition), is_and)
+            let all: Vec<String> = with_lists(operands(condition), is_and, graph)
                 .iter()
-                .map(|group| match group[..] {
-                    [one] => of(one),
-                    _ => list(group, graph, fill),
-                })
+                .map(|operand| of_operand(operand, graph, fill))
                 .collect::<Result<_, _>>()?;
             format!("({})", all.join(word))
         }
@@ -87,75 +84,73 @@ fn operands(condition: &Condition) -> Vec<&Condition> {
     found
 }
 
-/// Returns the operands of a chain with those together that one list can stand for: the engine takes
-/// only so many comparisons, and people list programs, hundreds of them.
-fn grouped(operands: Vec<&Condition>, is_and: bool) -> Vec<Vec<&Condition>> {
+/// An operand of a chain.
+struct Operand<'c> {
+    condition: &'c Condition,
+    /// Further texts that a comparison of texts has in one list.
+    further: Vec<&'c str>,
+}
+
+/// Puts comparisons of a column with several texts into one list: the engine takes only so many
+/// comparisons, and people list programs, hundreds of them.
+fn with_lists<'c>(
+    operands: Vec<&'c Condition>,
+    is_and: bool,
+    graph: &'static Graph,
+) -> Vec<Operand<'c>> {
     let listed = match is_and {
         true => Operator::NotEqual,
         false => Operator::Equal,
     };
-    let mut groups: Vec<Vec<&Condition>> = Vec::new();
+    let mut found: Vec<Operand<'c>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    for operand in operands {
-        let title = match operand {
-            Condition::Is {
-                column, operator, ..
-            } if *operator == listed => Some(column.as_str()),
-            _ => None,
-        };
-        let earlier = title.and_then(|title| places.get(title));
-        if let Some(group) = earlier.and_then(|place| groups.get_mut(*place)) {
-            group.push(operand);
-            continue;
-        }
-        if let Some(title) = title {
-            places.insert(title, groups.len());
-        }
-        groups.push(vec![operand]);
-    }
-    groups
-}
-
-/// Returns the SQL for comparisons of one column with several texts; of other values each is a
-/// comparison of its own.
-fn list(
-    group: &[&Condition],
-    graph: &'static Graph,
-    fill: &dyn Fn(&str) -> String,
-) -> Result<String, String> {
-    let mut texts = Vec::new();
-    let mut compared = None;
-    for condition in group {
-        let Condition::Is {
+    for condition in operands {
+        if let Condition::Is {
             column,
             operator,
             literal,
         } = condition
-        else {
-            continue;
-        };
-        let known = column_of(column, graph)?;
-        texts.push(lower(known.column, literal));
-        compared = Some((known, *operator));
-    }
-    match compared {
-        Some((known, operator)) if matches!(known.kind, Kind::Text | Kind::Process(_)) => {
-            let (value, texts) = (fill(&known.sql), texts.join(", "));
-            Ok(match operator {
-                Operator::NotEqual => format!("coalesce(lower({value}) NOT IN ({texts}), true)"),
-                _ => format!("coalesce(lower({value}) IN ({texts}), false)"),
-            })
+            && *operator == listed
+            && column_of(column, graph).is_ok_and(|known| known.is_text())
+        {
+            let place = *places.entry(column).or_insert(found.len());
+            if let Some(first) = found.get_mut(place) {
+                first.further.push(literal);
+                continue;
+            }
         }
-        Some((_, operator)) => {
-            let word = match operator {
-                Operator::NotEqual => " AND ",
-                _ => " OR ",
-            };
-            let all = group.iter().map(|one| of_condition(one, graph, fill));
-            Ok(all.collect::<Result<Vec<_>, _>>()?.join(word))
-        }
-        None => Err("a list of no comparisons".to_owned()),
+        found.push(Operand {
+            condition,
+            further: Vec::new(),
+        });
     }
+    found
+}
+
+fn of_operand(
+    operand: &Operand<'_>,
+    graph: &'static Graph,
+    fill: &dyn Fn(&str) -> String,
+) -> Result<String, String> {
+    let Condition::Is {
+        column,
+        operator,
+        literal,
+    } = operand.condition
+    else {
+        return of_condition(operand.condition, graph, fill);
+    };
+    if operand.further.is_empty() {
+        return of_condition(operand.condition, graph, fill);
+    }
+    let known = column_of(column, graph)?;
+    let all = std::iter::once(literal.as_str()).chain(operand.further.iter().copied());
+    let texts: Vec<String> = all.map(|text| lower(known.column, text)).collect();
+    let (value, texts) = (fill(&known.sql), texts.join(", "));
+    Ok(match operator {
+        Operator::NotEqual => format!("coalesce(lower({value}) NOT IN ({texts}), true)"),
+        _ => format!("coalesce(lower({value}) IN ({texts}), false)"),
+    })
 }
 
 /// A column in a comparison.
@@ -199,6 +194,10 @@ pub(crate) fn stack_tag(sql: &str) -> String {
 }
 
 impl Compared {
+    const fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Process(_))
+    }
+
     fn with(&self, operator: Operator, literal: &str) -> Option<String> {
         let Self { column, kind, sql } = self;
         match kind {
