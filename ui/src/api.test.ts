@@ -20,6 +20,14 @@ test("an extract that was removed is said once, whatever was asked", () => {
   assert.equal(traffic.isGone.value, false);
   assert.equal(goneOr(failure, "v1/pivot").code, "gone");
   assert.equal(traffic.isGone.value, true);
+  // While it is removed, or where a file of it is missing.
+  for (const file of [
+    "/c/a.etwx/derived/disk_file.parquet: No such file",
+    "C:\\c\\a.etwx\\process.parquet",
+  ]) {
+    const missing = { code: "internal", message: `cannot open ${file}`, hint: "check the name" };
+    assert.equal(goneOr(missing, "v1/search").code, "gone", file);
+  }
   const other = { code: "limit", message: "too much", hint: null };
   assert.deepEqual(goneOr(other, "v1/pivot"), other);
 });

@@ -94,7 +94,7 @@ function lost(): AskError {
 
 /** Each panel would say the same two lines about the file; that it is gone is said once, above all of them. */
 export function goneOr(failure: Failure, path: string): Failure {
-  if (path.endsWith("open") || !/cannot open [^\n]+\.etwx:/.test(failure.message)) return failure;
+  if (path.endsWith("open") || !/cannot open [^\n]+\.etwx[:\\/]/.test(failure.message)) return failure;
   traffic.isGone.value = true;
   return { code: "gone", message: "The extract is gone.", hint: null };
 }

@@ -10,7 +10,7 @@ use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_query::filter::TextFilter;
 
-use crate::drive::local;
+use crate::drive::{drive_letter, local};
 use crate::line::Line;
 use crate::{Find, Wrong};
 
@@ -32,11 +32,26 @@ impl Queries {
     /// Takes a switch for input files. Returns `true` if it was one.
     pub(crate) fn take(&mut self, name: &str, line: &mut Line) -> anyhow::Result<bool> {
         match name {
-            "fd" | "filedir" | "dir" => self.all.push(line.required(name)?),
+            "fd" | "filedir" | "dir" => {
+                let first = line.required(name)?;
+                let others: Vec<String> = std::iter::from_fn(|| line.file()).collect();
+                self.add(first, others);
+            }
             "recursive" => self.is_recursive = true,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Adds a query, or the files that a shell made of it. A pattern finds other files, too, which
+    /// are left out as in a folder.
+    fn add(&mut self, first: String, others: Vec<String>) {
+        let is_pattern = !others.is_empty();
+        let names = std::iter::once(first).chain(others);
+        self.all.extend(names.filter(|name| {
+            let path = Path::new(name);
+            !is_pattern || is_extract_folder(path) || (path.is_file() && is_asked(path))
+        }));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -158,7 +173,10 @@ fn extract_of(path: &Path) -> Option<PathBuf> {
                 .clone()
                 .map(move |ending| folder.join(format!("{stem}{ending}")))
         })
-        .find(|extract| extract.exists())
+        .find(|extract| {
+            // Profiles and other files are JSON, too, and can have the name of the trace.
+            extract.exists() && (!is_json_extract(extract) || looks_like_json_extract(extract))
+        })
 }
 
 fn all(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
@@ -170,6 +188,8 @@ fn all(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let whole = rejoined(query);
+    let query = whole.as_deref().unwrap_or(query);
     if query.contains(['*', '?', ';', '!']) {
         return matching(query, is_recursive);
     }
@@ -193,11 +213,65 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
             return Ok(found);
         }
     }
-    if let Some((letter, _)) = crate::drive::drive_letter(query).filter(|_| !cfg!(windows)) {
-        let hint = format!("ETWKIT_DRIVE_{letter} sets the folder that drive {letter}: means");
+    if let Some((letter, _)) = drive_letter(query).filter(|_| !cfg!(windows)) {
+        let hint = if query.contains(['\\', '/']) {
+            format!("ETWKIT_DRIVE_{letter} sets the folder that drive {letter}: means")
+        } else {
+            r"a shell takes \ away: put quotes around the path".to_owned()
+        };
         return Err(Wrong::new("was not found", hint).into());
     }
     bail!("was not found: name a file, a folder or a query such as *Serial*")
+}
+
+/// Returns a query of a drive with the separators that a shell took away: `C:tempslow.json` is
+/// `C:/temp/slow.json` if there is such a file. `None` if it has separators, or means nothing that
+/// exists.
+fn rejoined(query: &str) -> Option<String> {
+    let first = query.split(';').next()?;
+    let (letter, rest) = drive_letter(first)?;
+    let is_whole = first.contains(['\\', '/']) || rest.is_empty();
+    if is_whole || named(&local(first)).is_some() {
+        return None;
+    }
+    let drive = format!("{letter}:/");
+    let folder = rejoined_in(&local(&drive), rest)?;
+    let others = query.get(first.len()..)?;
+    Some(format!("{drive}{folder}{others}"))
+}
+
+/// Finds the file or the pattern of a folder, or of folders below it, whose path without separators
+/// is this text.
+fn rejoined_in(folder: &Path, text: &str) -> Option<String> {
+    let is_pattern = text.contains(['*', '?']);
+    if !is_pattern && named(&local(&folder.join(text).display().to_string())).is_some() {
+        return Some(text.to_owned());
+    }
+    let mut folders: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| begins(text, name))
+        .collect();
+    // The longest name first: `temp` and `temporary` can be beside each other.
+    folders.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    let below = folders.iter().find_map(|name| {
+        let rest = text.get(name.len()..)?;
+        if rest.is_empty() {
+            return Some(name.clone());
+        }
+        let rest = rejoined_in(&folder.join(name), rest)?;
+        Some(format!("{name}/{rest}"))
+    });
+    below.or_else(|| is_pattern.then(|| text.to_owned()))
+}
+
+/// Returns `true` if a text begins with a name, in any case.
+fn begins(text: &str, name: &str) -> bool {
+    text.get(..name.len())
+        .is_some_and(|begin| begin.to_lowercase() == name.to_lowercase())
 }
 
 /// Returns the file of that name, or with an ending, or our extract at the place of an extract of
@@ -211,9 +285,13 @@ pub(crate) fn named(path: &Path) -> Option<PathBuf> {
     same.or_else(|| of_json.into_iter().flatten().find(is_file))
         .or_else(|| {
             let endings = EXTRACTS.iter().chain(&JSON).chain(&endings::TRACES);
-            endings
-                .map(|ending| path.with_file_name(format!("{name}{ending}")))
+            let named = endings.map(|ending| path.with_file_name(format!("{name}{ending}")));
+            // The case of a name matters only if two files differ in nothing else.
+            let in_any_case = |path: PathBuf| local(&path.display().to_string());
+            named
+                .clone()
                 .find(is_file)
+                .or_else(|| named.map(in_any_case).find(is_file))
         })
 }
 
@@ -345,6 +423,8 @@ mod tests {
             "a_parallel.etl",
             "Extract/a_serial.etwx",
             "Extract/Test.10-06-2022.19-46-16.etwx",
+            // A profile, and no extract of ETWAnalyzer.
+            "a_parallel.json",
             "b_serial.7z",
             "notes.txt",
             "WithAV/c_serial.etwx",
@@ -388,6 +468,66 @@ mod tests {
         }
         let error = found(&files, "no.json", false).unwrap_err();
         assert!(error.contains("was not found"), "{error}");
+    }
+
+    #[test]
+    fn separators_that_a_shell_took_away_are_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["temp/Extract/Slow.json", "temp/a.etl", "temporary/b.etl"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        for (text, expected) in [
+            ("tempExtractSlow.json", Some("temp/Extract/Slow.json")),
+            ("TEMPextractslow", Some("temp/Extract/slow")),
+            ("tempa.etl", Some("temp/a.etl")),
+            ("temporaryb.etl", Some("temporary/b.etl")),
+            ("tempExtract", Some("temp/Extract")),
+            ("temp*a*.etl", Some("temp/*a*.etl")),
+            ("tempExtract*Slow*", Some("temp/Extract/*Slow*")),
+            ("*Slow*", Some("*Slow*")),
+            ("tempnosuch.etl", None),
+            ("temporarya.etl", None),
+        ] {
+            let found = rejoined_in(folder.path(), text);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+        // A path with separators is taken as it is.
+        for query in [r"C:\temp\x.etl", "C:/temp/x.etl", "x.etl", "C:", "*x*"] {
+            assert_eq!(rejoined(query), None, "{query}");
+        }
+    }
+
+    #[test]
+    fn files_that_a_shell_made_of_a_pattern_are_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        for name in ["a.etl", "a.symbols", "b.etl", "notes.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let taken = |words: &[&str]| {
+            let words = words.iter().map(|word| match *word {
+                name if name.contains('.') => path(name),
+                word => word.to_owned(),
+            });
+            let (mut line, mut queries) = (Line::new(words), Queries::default());
+            assert!(queries.take("fd", &mut line).unwrap());
+            let left = std::iter::from_fn(|| line.value()).count();
+            let names = queries.all.iter().map(|name| name_of(Path::new(name)));
+            (names.collect::<Vec<_>>(), left)
+        };
+        let names = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        assert_eq!(
+            taken(&["a.etl", "a.symbols", "b.etl", "notes.txt", "-pn"]),
+            (names(&["a.etl", "b.etl"]), 0)
+        );
+        // A single name is what was typed, whatever it is.
+        assert_eq!(taken(&["a.symbols"]), (names(&["a.symbols"]), 0));
+        assert_eq!(taken(&["a.etl", "cpu"]), (names(&["a.etl"]), 1));
+        assert_eq!(taken(&["a.etl", "no.etl"]), (names(&["a.etl"]), 1));
     }
 
     #[test]

@@ -26,11 +26,10 @@ mod switch;
 mod tables;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::bail;
-use etwkit_base::path::stem_of;
-use etwkit_base::shell;
+use etwkit_base::{path, shell};
 use etwkit_query::nearest;
 use etwkit_query::numbers::Numbers;
 
@@ -153,36 +152,94 @@ pub type Find<'f> = &'f dyn Fn(&[String], bool) -> anyhow::Result<Vec<PathBuf>>;
 /// ETWAnalyzer, or was meant to be one.
 #[must_use]
 pub fn is_line(args: &[OsString]) -> bool {
-    let Some((program, words)) = args.split_first() else {
+    let Some(program) = args.first() else {
         return false;
     };
-    let stem = stem_of(Path::new(program)).to_lowercase();
+    let (words, is_named) = read_words(args);
     let begins = words.first().is_some_and(|word| {
-        let word = word.to_string_lossy();
         // One dash and one letter is an option of ours, such as `-q`.
         word.starts_with('-') && !word.starts_with("--") && word.len() > 2
     });
     let meant = || {
         words
             .first()
-            .and_then(|word| similar_command(&word.to_string_lossy()))
+            .and_then(|word| similar_command(word))
             .is_some()
     };
-    stem == "etwanalyzer"
-        || (begins
-            && (words
-                .iter()
-                .any(|word| command(&word.to_string_lossy()).is_some())
-                || meant()))
+    is_named
+        || is_program(&program.to_string_lossy())
+        || (begins && (words.iter().any(|word| command(word).is_some()) || meant()))
 }
 
 /// Returns the words of a line after the name of the program.
 #[must_use]
 pub fn words(args: &[OsString]) -> Vec<String> {
-    args.iter()
+    read_words(args).0
+}
+
+/// Returns the words of a line after the name of the program, and `true` if they began with the
+/// name of ETWAnalyzer. A whole line in quotes, as a shell takes one that was typed for Windows, is
+/// split here.
+fn read_words(args: &[OsString]) -> (Vec<String>, bool) {
+    let typed: Vec<String> = args
+        .iter()
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
-        .collect()
+        .collect();
+    let mut words = match typed.as_slice() {
+        [line] if is_whole_line(line) => shell::split(line),
+        _ => typed,
+    };
+    let is_named = words.first().is_some_and(|word| is_program(word));
+    if is_named {
+        words.remove(0);
+    }
+    (quoted_as_in_texts(words), is_named)
+}
+
+/// Returns `true` if a word is a line of several words with a command of ETWAnalyzer.
+fn is_whole_line(word: &str) -> bool {
+    let words = shell::split(word);
+    let begins = |first: &String| first.starts_with('-') || is_program(first);
+    words.len() > 1
+        && words.first().is_some_and(begins)
+        && words.iter().any(|word| command(word).is_some())
+}
+
+fn is_program(word: &str) -> bool {
+    // A path of Windows on any system.
+    let name = path::file_name(word);
+    ["etwanalyzer", "etwanalyzer.exe"]
+        .iter()
+        .any(|program| name.eq_ignore_ascii_case(program))
+}
+
+/// Joins words between quotes as texts of word processors have them, which no shell reads.
+fn quoted_as_in_texts(words: Vec<String>) -> Vec<String> {
+    const QUOTES: [char; 3] = ['\u{201c}', '\u{201d}', '\u{201e}'];
+    let (mut joined, mut open) = (Vec::new(), None::<String>);
+    for word in words {
+        let is_quoted = open.is_some() || word.starts_with(QUOTES);
+        let quotes = word.matches(QUOTES).count();
+        let plain = if is_quoted {
+            word.replace(QUOTES, "")
+        } else {
+            word
+        };
+        let stays_open = is_quoted && (quotes % 2 == 1) != open.is_some();
+        let whole = match open.take() {
+            Some(begin) => format!("{begin} {plain}"),
+            None => plain,
+        };
+        if stays_open {
+            open = Some(whole);
+        } else {
+            joined.push(whole);
+        }
+    }
+    // A quote that is not closed ends with the line.
+    joined.extend(open);
+    joined
 }
 
 /// Returns `true` if a line disables colors; errors in the line itself follow that as well.
@@ -297,6 +354,67 @@ mod tests {
         ] {
             let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
             assert_eq!(is_line(&args), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_whole_line_in_quotes_is_read_as_on_windows() {
+        let read = |args: &[&str]| {
+            let args: Vec<OsString> = args.iter().map(Into::into).collect();
+            (is_line(&args), words(&args))
+        };
+        let line = r#"-dump cpu -fd C:\temp\*a b*;!*c* -pn cmd;explorer -cmdline "*x y*";*z*"#;
+        let same = r#"-dump cpu -fd "C:\temp\*a b*;!*c*" -pn cmd;explorer -cmdline "*x y*";*z*"#;
+        let expected = [
+            "-dump",
+            "cpu",
+            "-fd",
+            r"C:\temp\*a b*;!*c*",
+            "-pn",
+            "cmd;explorer",
+            "-cmdline",
+            "*x y*;*z*",
+        ];
+        assert_ne!(read(&["etwkit", line]).1, expected, "a blank parts words");
+        assert_eq!(
+            read(&["etwkit", same]),
+            (true, expected.map(Into::into).into())
+        );
+        for args in [
+            &["etwkit", "ETWAnalyzer -dump stats"][..],
+            &["etwkit", r"C:\tools\EtwAnalyzer.exe -dump stats"],
+            &["etwkit", "etwanalyzer", "-dump", "stats"],
+            &["/bin/ETWAnalyzer", "-dump stats"],
+            &["ETWAnalyzer", "-dump", "stats"],
+        ] {
+            assert_eq!(read(args), (true, vec!["-dump".into(), "stats".into()]));
+        }
+        // Words of ours with blanks.
+        for args in [
+            &["etwkit", "dump cpu"][..],
+            &["etwkit", "a b.etl"],
+            &["etwkit", "etwanalyzer.etl"],
+            &["etwkit", "-q x"],
+            &["etwkit", "dump", "-dump x"],
+        ] {
+            assert!(!read(args).0, "{args:?}");
+            assert_eq!(read(args).1, &args[1..]);
+        }
+    }
+
+    #[test]
+    fn quotes_of_word_processors_are_quotes() {
+        for (typed, expected) in [
+            (&["a", "b"][..], &["a", "b"][..]),
+            (&["\u{201c}a", "b\u{201d};c", "d"], &["a b;c", "d"]),
+            (&["\u{201e}a\u{201c}", "b"], &["a", "b"]),
+            (&["\u{201c}a", "b", "c\u{201d}"], &["a b c"]),
+            (&["\u{201c}a", "b"], &["a b"]),
+            // Names can have such marks.
+            (&["it\u{201d}s", "b"], &["it\u{201d}s", "b"]),
+        ] {
+            let words = typed.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(quoted_as_in_texts(words), expected, "{typed:?}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The words of a command line: switches, and the values after them.
 
 use std::collections::VecDeque;
+use std::path::Path;
 
 use anyhow::bail;
 
@@ -47,6 +48,14 @@ impl Line {
             (None, Some(next)) => bail!("-{name} needs a value, but {next:?} stands behind it"),
             (None, None) => bail!("-{name} needs a value, but the line ends behind it"),
         }
+    }
+
+    /// Returns the next word if it is the name of a file that exists, with a folder or an ending.
+    /// Shells other than those of Windows put such names in place of a pattern.
+    pub(crate) fn file(&mut self) -> Option<String> {
+        self.words.pop_front_if(|word| {
+            switch(word).is_none() && word.contains(['.', '/']) && Path::new(word).exists()
+        })
     }
 
     /// Returns the next word if it is a number or a range.

@@ -1,8 +1,11 @@
 //! The words of a line, which all commands read in the same way: switches of tables, queries of
 //! files, and words that only one command takes.
 
+use std::path::Path;
+
 use anyhow::bail;
 
+use crate::Wrong;
 use crate::files::Queries;
 use crate::line::{Line, Word};
 use crate::switch::{Native, Switch, find};
@@ -38,10 +41,21 @@ pub(crate) fn read(
             Some((name, switch)) => switch.apply(name, &mut line, &mut said.native)?,
             None if other(&word, &mut line, &mut said)? => {}
             None => match word {
-                Word::Plain(word) => bail!("{word:?} belongs to no switch of -{command}"),
+                Word::Plain(word) => return Err(stray(&word, command)),
                 Word::Switch(name) => bail!("there is no switch -{name} of -{command}"),
             },
         }
     }
     Ok(said)
+}
+
+/// Returns the error for a word that no switch takes.
+fn stray(word: &str, command: &str) -> anyhow::Error {
+    let message = format!("{word:?} belongs to no switch of -{command}");
+    if Path::new(word).exists() {
+        let hint =
+            "a shell puts names of files in place of patterns: put quotes around what has * or ?";
+        return Wrong::new(message, hint).into();
+    }
+    anyhow::anyhow!(message)
 }

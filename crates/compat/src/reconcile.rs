@@ -159,7 +159,14 @@ fn by_count(native: &mut Native, notes: &mut Vec<String>) {
 }
 
 /// Keeps the last of `-dll`, `-versionfilter` and `-missingpdb`, each of which chooses a list.
+/// `-modulefilter` filters the list that is shown without any of them.
 fn last_mode(native: &mut Native) {
+    if ["--dll", "--version", "--missing-pdb"]
+        .iter()
+        .any(|option| has(native, option))
+    {
+        without(native, &["--marked"]);
+    }
     let of = |option| last_place(native, option);
     match (of("--missing-pdb"), of("--dll").max(of("--version"))) {
         (Some(pdbs), Some(modules)) if pdbs > modules => without(native, &["--dll", "--version"]),
@@ -251,6 +258,8 @@ mod tests {
             ),
             ("version", "--dll=a --missing-pdb=*", "--missing-pdb=*", ""),
             ("version", "--missing-pdb=* --version=a", "--version=a", ""),
+            ("version", "--marked=a --dll=b", "--dll=b", ""),
+            ("version", "--marked=a", "--marked=a", ""),
         ] {
             let mut native: Native = line.split(' ').map(Into::into).collect();
             let mut notes = Vec::new();

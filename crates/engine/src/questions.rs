@@ -63,6 +63,7 @@ impl Engine {
         if let Some(named) = request.descriptions() {
             asking.described = described(named)?;
         }
+        notes.extend(request.file_notes());
         match request.tagging() {
             Tagging::None => Ok(()),
             Tagging::Derived(files) => self.tag_extracts(asking, &paths(files), extracts, notes),

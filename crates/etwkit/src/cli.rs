@@ -498,6 +498,8 @@ pub(crate) struct SynthWriteArgs {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -516,5 +518,34 @@ mod tests {
     #[test]
     fn definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The parser of arguments notices an option of a command with the name of a global one only
+    /// when it is used, and then it panics.
+    #[test]
+    fn no_command_has_an_option_of_all() {
+        let root = Cli::command();
+        let globals: BTreeSet<String> = root
+            .get_arguments()
+            .filter(|arg| arg.is_global_set())
+            .flat_map(names)
+            .collect();
+        assert!(
+            globals.contains("map") && globals.contains("q"),
+            "{globals:?}"
+        );
+        let mut commands: Vec<&clap::Command> = root.get_subcommands().collect();
+        while let Some(command) = commands.pop() {
+            let own = command.get_arguments().flat_map(names);
+            let shared: Vec<String> = own.filter(|name| globals.contains(name)).collect();
+            assert!(shared.is_empty(), "{}: {shared:?}", command.get_name());
+            commands.extend(command.get_subcommands());
+        }
+    }
+
+    fn names(arg: &clap::Arg) -> Vec<String> {
+        let long = arg.get_long().map(str::to_owned);
+        let short = arg.get_short().map(String::from);
+        long.into_iter().chain(short).collect()
     }
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod called;
 mod cli;
 mod commands;
 mod compat;
@@ -73,7 +74,7 @@ pub fn run_on_screen<T>(
 where
     T: Into<OsString> + Clone,
 {
-    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let args = called::resolved(args.into_iter().map(Into::into).collect());
     let mut screen = Screen {
         out,
         err,

@@ -101,7 +101,7 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
     {
         Ok(_) => Ok(Exit::Answered),
         Err(why) => {
-            let hint = "an agent starts this command and talks to it: see docs/mcp.md";
+            let hint = "an agent starts this command and talks to it: see `etwkit docs mcp`";
             Err(anyhow::anyhow!(
                 "the client went before it said what it wants ({why}); {hint}"
             ))

@@ -134,7 +134,7 @@ impl Error {
                 "this is a defect of etwkit: please report it with the question and the version",
             ),
             Self::Parameter { .. } => Some(
-                "`--param NAME=VALUE` gives a value; docs/sql.md lists the parameters of the library",
+                "`--param NAME=VALUE` gives a value; `etwkit docs sql` lists the parameters of the library",
             ),
             Self::TooMuch { .. } => Some(
                 "ask for fewer rows: some processes, a part of the trace, without details; `etwkit sql` writes answers of any size",
@@ -148,7 +148,7 @@ impl Error {
 }
 
 /// The hint for SQL without a better one.
-const REFERENCE: &str = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
+const REFERENCE: &str = "the SQL is that of DataFusion; `etwkit docs sql` lists tables and functions, `etwkit sql --show-schema` the columns";
 
 fn of_question(name: &str) -> String {
     if name.is_empty() {

@@ -61,7 +61,8 @@ fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
     // Own functions describe the expected arguments, which helps more than the list of the engine.
     if let Some((_, own)) = message.split_once("coercion failed with: Error during planning: ") {
         let own = own.split(". No function matches").next().unwrap_or(own);
-        let hint = format!("cast(VALUE AS TYPE) converts; docs/sql.md shows how {name} is called");
+        let hint =
+            format!("cast(VALUE AS TYPE) converts; `etwkit docs sql` shows how {name} is called");
         return Some((own.to_owned(), Some(hint)));
     }
     let known = rest

@@ -28,6 +28,7 @@ static QUERIES: &[Query] = library![
     "cpu/modules",
     "cpu/wait_reasons",
     "cpu/busy_per_processor",
+    "cpu/moves",
     "disk/processes",
     "disk/files",
     "file/operations",

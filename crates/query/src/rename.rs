@@ -19,7 +19,7 @@ use crate::xml::{Element, FileError, Source};
 
 /// The expected form of a file.
 const HINT: &str = "rules for names are XML: <ProcessRenamer><ProcessRenamers> around <RenameRule> with <ExeName>, <CmdLineSubstrings>, \
-     <NotCmdLineSubstrings> and <NewExeName>, as docs/process-names.md shows";
+     <NotCmdLineSubstrings> and <NewExeName>, as `etwkit docs process-names` shows";
 
 /// Maximum number of characters of a name that a rule assigns. Each process that it matches gets a
 /// copy.

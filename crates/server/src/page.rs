@@ -37,7 +37,7 @@ cargo build --release</pre>
 ";
 
 /// Note for a user who starts a server without the page.
-const NO_PAGE_NOTE: &str = "this program was built without the page: docs/view.md says how to build it; \
+const NO_PAGE_NOTE: &str = "this program was built without the page: `etwkit docs view` says how to build it; \
     the server answers programs";
 
 /// True if the program contains the page.
@@ -210,7 +210,7 @@ mod tests {
         );
         let note = note_of(&[]).unwrap();
         assert!(
-            note.contains("built without the page") && note.contains("docs/view.md"),
+            note.contains("built without the page") && note.contains("`etwkit docs view`"),
             "{note}"
         );
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/view.md");

@@ -9,7 +9,7 @@ use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named, read_rules};
 use etwkit_files::out_file::{self, Replace};
 use etwkit_query::Session;
-use etwkit_query::dump::has_rows;
+use etwkit_query::dump::{ask, has_rows};
 use etwkit_query::question::NamedFile;
 use etwkit_query::range::Part as Written;
 use etwkit_terminal::Exit;
@@ -219,7 +219,7 @@ impl Job {
             Done { empty: 1.., .. } => Ok(Exit::Nothing),
             Done { .. } => Err(advised(
                 "nothing of the profile can be written here",
-                "docs/wpaexporter.md lists the graphs and columns that can",
+                "`etwkit docs wpaexporter` lists the graphs and columns that can",
             )),
         }
     }
@@ -285,8 +285,8 @@ impl Job {
                 .collect();
             if let Some(known) = catalog::other(guid) {
                 return Err(format!(
-                    "graph {} is not modelled: extracts have no rows for it, also if the trace has \
-                     its events; {} records it",
+                    "graph {} is not modelled: extracts have no rows for it, even if the trace has \
+                     its events (recorded by {})",
                     known.name, known.recorded_by
                 ));
             }
@@ -346,6 +346,13 @@ impl Job {
     }
 }
 
+etwkit_query::declare! {
+    /// What records a topic.
+    row Topic {
+        recorded_by: String = "Keywords of the kernel logger, or a provider.",
+    }
+}
+
 /// Returns the reason why a table has no rows.
 fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     let table = graph.table;
@@ -357,10 +364,19 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     }
     // Regions are not a table of the extract: they come from the file that the line names.
     let is_there = table == regions::TABLE || has_rows(session, table)?;
-    Ok(if is_there {
-        "no rows, in this part of the trace and with this filter".to_owned()
-    } else {
-        format!("nothing of it was recorded (table {table} is empty)")
+    if is_there {
+        return Ok("no rows, in this part of the trace and with this filter".to_owned());
+    }
+    let sql = format!(
+        "SELECT recorded_by FROM topic WHERE NOT is_recorded AND recorded_by IS NOT NULL
+         AND contains(concat(';', tables, ';'), ';{table};')"
+    );
+    let how = ask::<Topic>(session, &sql)?.into_iter().next();
+    Ok(match how {
+        Some(Topic { recorded_by }) => format!(
+            "nothing of it was recorded (table {table} is empty; to record it: {recorded_by})"
+        ),
+        None => format!("nothing of it was recorded (table {table} is empty)"),
     })
 }
 

@@ -1,5 +1,7 @@
 //! Conditions of the query language as SQL over the columns of a graph.
 
+use std::collections::HashMap;
+
 use etwkit_query::dump::sql::quoted;
 
 use crate::catalog::{Column, Graph, Kind};
@@ -14,7 +16,7 @@ use crate::words::{self, Condition, Operator};
 /// in words.
 pub(crate) fn sql(
     text: &str,
-    graph: &Graph,
+    graph: &'static Graph,
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let condition = words::parse(text).map_err(|wrong| wrong.to_string())?;
@@ -23,26 +25,42 @@ pub(crate) fn sql(
 
 fn of_condition(
     condition: &Condition,
-    graph: &Graph,
+    graph: &'static Graph,
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let of = |inner: &Condition| of_condition(inner, graph, fill);
     Ok(match condition {
-        Condition::And(a, b) => format!("({} AND {})", of(a)?, of(b)?),
-        Condition::Or(a, b) => format!("({} OR {})", of(a)?, of(b)?),
+        Condition::And(..) | Condition::Or(..) => {
+            let is_and = matches!(condition, Condition::And(..));
+            let word = if is_and { " AND " } else { " OR " };
+            let all: Vec<String> = with_lists(operands(condition), is_and, graph)
+                .iter()
+                .map(|operand| of_operand(operand, graph, fill))
+                .collect::<Result<_, _>>()?;
+            format!("({})", all.join(word))
+        }
         Condition::Not(inner) => format!("(NOT {})", of(inner)?),
         Condition::Is {
             column,
             operator,
             literal,
         } => {
-            let (known, sql) = column_of(column, graph)?;
+            let known = column_of(column, graph)?;
             // Only the column is filled: a literal, such as a path, may contain `$to`.
-            let compared = compare(known, &fill(sql), *operator, literal).ok_or_else(|| {
+            let filled = Compared {
+                sql: fill(&known.sql),
+                ..known
+            };
+            let compared = filled.with(*operator, literal).ok_or_else(|| {
                 format!("column \"{column}\" cannot be compared like this with \"{literal}\"")
             })?;
             // An unknown value is unequal to everything. Null would make `NOT` of the whole
             // condition null, and so hide rows that an analyst expects to see.
+            // A share is compared with the capacity of the part, which is known as late.
+            let compared = match filled.kind {
+                Kind::Percent => fill(&compared),
+                _ => compared,
+            };
             format!(
                 "coalesce({compared}, {})",
                 matches!(operator, Operator::NotEqual | Operator::ContainsNot)
@@ -51,40 +69,188 @@ fn of_condition(
     })
 }
 
-/// Returns a column by its title, with its SQL. The title of a process may be followed by `(Name)`.
-fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str), String> {
-    if let Some(column) = graph.by_name(title) {
-        return Ok((column, column.sql));
+/// Returns what a chain of `AND`, or of `OR`, consists of. In SQL it is one pair of parentheses: the
+/// engine takes only so many inside each other.
+fn operands(condition: &Condition) -> Vec<&Condition> {
+    let is_and = matches!(condition, Condition::And(..));
+    let (mut found, mut open) = (Vec::new(), vec![condition]);
+    while let Some(next) = open.pop() {
+        match next {
+            Condition::And(a, b) if is_and => open.extend([&**b, &**a]),
+            Condition::Or(a, b) if !is_and => open.extend([&**b, &**a]),
+            other => found.push(other),
+        }
     }
-    if let Some(column) = title
-        .strip_suffix(" (Name)")
-        .and_then(|title| graph.by_name(title))
+    found
+}
+
+/// An operand of a chain.
+struct Operand<'c> {
+    condition: &'c Condition,
+    /// Further texts that a comparison of texts has in one list.
+    further: Vec<&'c str>,
+}
+
+/// Puts comparisons of a column with several texts into one list: the engine takes only so many
+/// comparisons, and people list programs, hundreds of them.
+fn with_lists<'c>(
+    operands: Vec<&'c Condition>,
+    is_and: bool,
+    graph: &'static Graph,
+) -> Vec<Operand<'c>> {
+    let listed = match is_and {
+        true => Operator::NotEqual,
+        false => Operator::Equal,
+    };
+    let mut found: Vec<Operand<'c>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for condition in operands {
+        if let Condition::Is {
+            column,
+            operator,
+            literal,
+        } = condition
+            && *operator == listed
+            && column_of(column, graph).is_ok_and(|known| known.is_text())
+        {
+            let place = *places.entry(column).or_insert(found.len());
+            if let Some(first) = found.get_mut(place) {
+                first.further.push(literal);
+                continue;
+            }
+        }
+        found.push(Operand {
+            condition,
+            further: Vec::new(),
+        });
+    }
+    found
+}
+
+fn of_operand(
+    operand: &Operand<'_>,
+    graph: &'static Graph,
+    fill: &dyn Fn(&str) -> String,
+) -> Result<String, String> {
+    let Condition::Is {
+        column,
+        operator,
+        literal,
+    } = operand.condition
+    else {
+        return of_condition(operand.condition, graph, fill);
+    };
+    if operand.further.is_empty() {
+        return of_condition(operand.condition, graph, fill);
+    }
+    let known = column_of(column, graph)?;
+    let all = std::iter::once(literal.as_str()).chain(operand.further.iter().copied());
+    let texts: Vec<String> = all.map(|text| lower(known.column, text)).collect();
+    let (value, texts) = (fill(&known.sql), texts.join(", "));
+    Ok(match operator {
+        Operator::NotEqual => format!("coalesce(lower({value}) NOT IN ({texts}), true)"),
+        _ => format!("coalesce(lower({value}) IN ({texts}), false)"),
+    })
+}
+
+/// A column in a comparison.
+struct Compared {
+    column: &'static Column,
+    /// Kind of the compared values.
+    kind: Kind,
+    /// The compared values.
+    sql: String,
+}
+
+/// Returns what a title stands for: a column, the name of a process without its id, or the tag of a
+/// stack.
+fn column_of(title: &str, graph: &'static Graph) -> Result<Compared, String> {
+    let of = |column: &'static Column, kind: Kind, sql: String| Compared { column, kind, sql };
+    if let Some(column) = graph.by_name(title) {
+        return Ok(of(column, column.kind, column.sql.to_owned()));
+    }
+    let before = |end: &str| {
+        title
+            .strip_suffix(end)
+            .and_then(|title| graph.by_name(title))
+    };
+    if let Some(column) = before(" (Name)")
         && let Kind::Process(name) = column.kind
     {
-        return Ok((column, name));
+        return Ok(of(column, Kind::Text, name.to_owned()));
     }
-    Err(format!("there is no column \"{title}\" in {}", graph.name))
+    if let Some(column) = before(" Tag").filter(|column| column.kind == Kind::Stack) {
+        return Ok(of(column, Kind::Text, stack_tag(column.sql)));
+    }
+    Err(match graph.unfilled("", title) {
+        Some(known) => format!("column \"{}\": not in extracts: {}", known.name, known.why),
+        None => format!("there is no column \"{title}\" in {}", graph.name),
+    })
 }
 
-fn compare(column: &Column, sql: &str, operator: Operator, literal: &str) -> Option<String> {
-    match column.kind {
-        Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
-        // A stack is a number here, and the frames that a filter could compare are assembled only
-        // when a row is written.
-        Kind::Stack => None,
-        kind => number(kind, sql, operator, literal),
+/// Returns the SQL for the tag of a stack.
+pub(crate) fn stack_tag(sql: &str) -> String {
+    format!("stack_tag({sql}, 'default')")
+}
+
+impl Compared {
+    const fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Process(_))
+    }
+
+    fn with(&self, operator: Operator, literal: &str) -> Option<String> {
+        let Self { column, kind, sql } = self;
+        match kind {
+            Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
+            Kind::Stack => Some(stack(column, sql, operator, literal)),
+            // Parts of numbers are compared as their digits are written.
+            Kind::Number if !operator.orders() => Some(text(
+                column,
+                &format!("CAST({sql} AS VARCHAR)"),
+                operator,
+                literal,
+            )),
+            Kind::Hex if !operator.orders() => {
+                Some(text(column, &format!("hex({sql})"), operator, literal))
+            }
+            kind => number(*kind, sql, operator, literal),
+        }
     }
 }
 
-/// Compares texts regardless of case.
-fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
-    // Profiles name values in the words of their program, which the column may write differently.
+/// Compares the text of a stack as it is written: `/` between frames, the outermost first. A stack
+/// that was not recorded has no text: it meets what excludes texts.
+fn stack(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
+    const TEXT: &str = "array_to_string(array_reverse(string_to_array(text, chr(10))), '/')";
+    let (is_without, operator) = match operator {
+        Operator::NotEqual => (true, Operator::Equal),
+        Operator::ContainsNot => (true, Operator::Contains),
+        operator => (false, operator),
+    };
+    let condition = text(column, TEXT, operator, literal);
+    let not = if is_without { "NOT " } else { "" };
+    format!("{not}({sql} IN (SELECT stack_id FROM stack_text WHERE {condition}))")
+}
+
+/// Returns the value that a literal stands for. Profiles name values in the words of their program,
+/// which the column may write differently.
+fn meant<'l>(column: &Column, literal: &'l str) -> &'l str {
     let known = column
         .means
         .iter()
         .find(|(word, _)| word.eq_ignore_ascii_case(literal));
-    let literal = known.map_or(literal, |(_, value)| value);
-    let (value, with) = (format!("lower({sql})"), quoted(&literal.to_lowercase()));
+    known.map_or(literal, |(_, value)| value)
+}
+
+/// Returns a literal in SQL, for comparisons regardless of case.
+fn lower(column: &Column, literal: &str) -> String {
+    quoted(&meant(column, literal).to_lowercase())
+}
+
+/// Compares texts regardless of case.
+fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
+    let (value, with) = (format!("lower({sql})"), lower(column, literal));
+    let literal = meant(column, literal);
     match operator {
         Operator::Equal => format!("{value} = {with}"),
         Operator::NotEqual => format!("{value} <> {with}"),
@@ -115,6 +281,13 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
         Operator::GreaterOrEqual => ">=",
         _ => return None,
     };
+    if kind == Kind::Percent {
+        // Values are nanoseconds here: a share is that of the capacity of all processors.
+        let share: f64 = literal.trim_end_matches('%').trim_end().parse().ok()?;
+        return share
+            .is_finite()
+            .then(|| format!("({sql}) * 100.0 {word} {share:?} * $capacity"));
+    }
     Some(format!("{sql} {word} {}", value(kind, literal)?))
 }
 
@@ -149,10 +322,9 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         "gb" => Unit::Gigabytes,
         _ => return None,
     };
-    // A size that is compared with a time is a mistake in the profile, and so is a share, whose
-    // column has nanoseconds here. An error reports the mistake; otherwise rows would silently be
-    // missing.
-    if usual.is_time() != unit.is_time() || kind == Kind::Percent {
+    // A size that is compared with a time is a mistake in the profile. An error reports it; otherwise
+    // rows would silently be missing.
+    if usual.is_time() != unit.is_time() {
         return None;
     }
     let digits = digits.replace(',', "");
@@ -229,6 +401,48 @@ mod tests {
     fn words_of_profiles_stand_for_values() {
         let sql = of("CPU Usage (Sampled)", r#"[DPC/ISR]:="DPC""#).unwrap();
         assert!(sql.ends_with("= 'dpc/isr', false)"), "{sql}");
+    }
+
+    #[test]
+    fn shares_are_compared_in_percent_of_the_capacity() {
+        assert_eq!(
+            of("DPC/ISR", "[% Exclusive Duration]:>=1.5").unwrap(),
+            "coalesce((r.duration_ns - r.nested_ns) * 100.0 >= 1.5 * $capacity, false)"
+        );
+        assert!(of("DPC/ISR", "[% Exclusive Duration]:>=1ms").is_err());
+    }
+
+    #[test]
+    fn a_chain_is_one_pair_of_parentheses() {
+        let sql = of(
+            "Marks",
+            "[CPU]:=1 AND [CPU]:=2 AND ([CPU]:=3 OR [CPU]:=4 OR NOT [CPU]:=5)",
+        );
+        assert_eq!(
+            sql.unwrap().replace("coalesce", "").replace(", false", ""),
+            "((r.cpu = 1) AND (r.cpu = 2) AND ((r.cpu = 3) OR (r.cpu = 4) OR (NOT (r.cpu = 5))))"
+        );
+    }
+
+    #[test]
+    fn texts_of_one_column_are_a_list() {
+        let sql = of(
+            "File I/O",
+            r#"[Process (Name)]:="A.exe" OR [Size]:>1 OR [Process (Name)]:="b.exe""#,
+        );
+        assert_eq!(
+            sql.unwrap(),
+            "(coalesce(lower(coalesce(p.name, 'Unknown')) IN ('a.exe', 'b.exe'), false) \
+             OR coalesce(r.size_bytes > 1, false))"
+        );
+        let sql = of(
+            "File I/O",
+            r#"[Process (Name)]:<>"a.exe" AND [Process (Name)]:<>"b.exe""#,
+        );
+        assert_eq!(
+            sql.unwrap(),
+            "(coalesce(lower(coalesce(p.name, 'Unknown')) NOT IN ('a.exe', 'b.exe'), true))"
+        );
     }
 
     #[test]

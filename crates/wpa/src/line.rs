@@ -131,7 +131,7 @@ pub static OPTIONS: &[Opt] = &[
     opt(
         &["listplugins"],
         Takes::Words(0),
-        Does::Refused("there are no plugins; docs/wpaexporter.md lists the graphs"),
+        Does::Refused("there are no plugins; `etwkit docs wpaexporter` lists the graphs"),
     ),
     opt(
         &["slot"],

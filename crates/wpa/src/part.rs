@@ -107,6 +107,22 @@ impl View {
         self.filled(sql, -FAR, FAR)
     }
 
+    /// Returns the SQL for the length of a time inside the part, in nanoseconds, as a fraction; null
+    /// if an end of the time is not known.
+    pub(crate) fn length(&self, start: &str, end: &str) -> String {
+        let (from, to) = if self.is_part {
+            (self.from_ns.max(self.start_ns), self.to_ns.min(self.end_ns))
+        } else {
+            (self.start_ns, self.end_ns)
+        };
+        // `greatest` and `least` ignore nulls.
+        let sql = format!(
+            "CASE WHEN ({start}) IS NOT NULL AND ({end}) IS NOT NULL
+             THEN CAST(greatest(least({end}, $to) - greatest({start}, $from), 0) AS DOUBLE) END"
+        );
+        self.filled(&sql, from, to)
+    }
+
     fn filled(&self, sql: &str, from: i64, to: i64) -> String {
         // A negative number directly after a minus sign would start an SQL comment.
         let number = |number: i64| {
@@ -119,6 +135,7 @@ impl View {
         sql.replace("$from", &number(from))
             .replace("$to", &number(to))
             .replace("$end", &number(self.end_ns))
+            .replace("$capacity", &format!("{:.1}", self.capacity_ns()))
     }
 
     /// Returns the SQL that has to come before a SELECT over this table.

@@ -18,6 +18,10 @@ use crate::profile::{Aggregation, ColumnOption, Preset, Shown};
 /// become one, regardless of addresses.
 const ALL_FRAMES: u32 = 4096;
 
+/// The table whose sizes were measured: the largest of them is the most at any measured time. Sizes
+/// of other tables are changes, and what they add up to at a time is not computed.
+const MEASURED: &str = "memory_sample";
+
 /// The query for a preset, and the columns to write.
 #[derive(Debug)]
 pub struct Plan {
@@ -105,7 +109,7 @@ pub fn plan(
     // A column that cannot be added up is left out and named, instead of being written with the
     // value of an arbitrary row.
     if is_grouped {
-        picked.retain(|column| match why_not(column) {
+        picked.retain(|column| match why_not(column, graph) {
             Some(why) => {
                 left_out.push(format!("{}: {why}", named(column.shown)));
                 false
@@ -116,7 +120,7 @@ pub fn plan(
     if picked.is_empty() {
         return Err(match left_out.as_slice() {
             [] => "it shows no column".to_owned(),
-            all => format!("none of its columns is known here ({})", all.join("; ")),
+            all => format!("none of its columns can be written ({})", all.join("; ")),
         });
     }
     let condition = condition(preset, graph, view)?;
@@ -152,11 +156,9 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
     let known: &'static Column = graph
         .by_guid(&shown.guid)
         .or_else(by_name)
-        .ok_or_else(|| format!("{} is not known here", named(shown)))?;
+        .ok_or_else(|| why_missing(shown, graph))?;
     let (kind, sql) = match (shown.option, known.kind) {
-        (ColumnOption::StackTag, Kind::Stack) => {
-            (Kind::Text, format!("stack_tag({}, 'default')", known.sql))
-        }
+        (ColumnOption::StackTag, Kind::Stack) => (Kind::Text, filter::stack_tag(known.sql)),
         (ColumnOption::NoPid, Kind::Process(name)) => (known.kind, name.to_owned()),
         (_, kind) => (kind, known.sql.to_owned()),
     };
@@ -169,8 +171,16 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
     })
 }
 
+/// Returns the reason why a column of a profile is not in the catalog.
+fn why_missing(shown: &Shown, graph: &Graph) -> String {
+    match graph.unfilled(&shown.guid, &shown.name) {
+        Some(known) => format!("column \"{}\": not in extracts: {}", known.name, known.why),
+        None => format!("{} is not known here", named(shown)),
+    }
+}
+
 /// Returns the reason why groups of rows have no value for a column; `None` if they have one.
-fn why_not(column: &Picked<'_>) -> Option<String> {
+fn why_not(column: &Picked<'_>, graph: &Graph) -> Option<String> {
     // Digits of an address are not an amount: their sum would mean nothing.
     let is_number = !matches!(
         column.kind,
@@ -179,18 +189,21 @@ fn why_not(column: &Picked<'_>) -> Option<String> {
     match &column.shown.aggregation {
         _ if column.is_key => None,
         Aggregation::Other(word) => Some(format!("aggregation \"{word}\" is not known here")),
-        Aggregation::Peak if column.kind != Kind::Bytes => {
+        Aggregation::Peak if column.kind != Kind::Bytes || graph.table != MEASURED => {
             Some("the most at any time is only computed of sizes that were measured".to_owned())
         }
-        Aggregation::Sum | Aggregation::Average if !is_number => {
+        Aggregation::Sum | Aggregation::Average | Aggregation::WeightedAverage if !is_number => {
             Some("it cannot be added up".to_owned())
+        }
+        Aggregation::WeightedAverage if matches!(graph.time, Time::Moment(_)) => {
+            Some("its rows are moments, which have no length to weigh values by".to_owned())
         }
         _ => None,
     }
 }
 
 /// Returns the condition that rows have to meet, with the ends of the part filled in.
-fn condition(preset: &Preset, graph: &Graph, view: &View) -> Result<String, String> {
+fn condition(preset: &Preset, graph: &'static Graph, view: &View) -> Result<String, String> {
     let mut all: Vec<String> = graph.only.into_iter().map(str::to_owned).collect();
     if view.is_part {
         all.push(view.fill(&match graph.time {
@@ -224,9 +237,17 @@ fn select(
     view: &View,
 ) -> String {
     let numbered = || picked.iter().enumerate();
-    let values: Vec<String> = numbered()
+    let mut values: Vec<String> = numbered()
         .map(|(n, column)| format!("{} AS v{n}", value(column, is_grouped, view)))
         .collect();
+    if let Time::Span(start, end) = graph.time
+        && is_grouped
+        && picked
+            .iter()
+            .any(|column| column.shown.aggregation == Aggregation::WeightedAverage)
+    {
+        values.push(format!("{} AS weight", view.length(start, end)));
+    }
     let outputs: Vec<String> = numbered()
         .map(|(n, column)| output(n, column, is_grouped))
         .collect();
@@ -252,10 +273,18 @@ FROM picked{group}
 ORDER BY {}",
         view.tables(graph),
         values.join(", "),
-        graph.table,
+        source(graph),
         outputs.join(", "),
         order(picked)
     )
+}
+
+/// Returns the rows of a graph, for a `FROM`.
+fn source(graph: &Graph) -> String {
+    match graph.rows {
+        Some(select) => format!("({select})"),
+        None => graph.table.to_owned(),
+    }
 }
 
 /// Returns the SQL for a value of a row.
@@ -281,6 +310,10 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
         match column.shown.aggregation {
             Aggregation::Sum => format!("sum(v{n})"),
             Aggregation::Average => format!("avg(CAST(v{n} AS DOUBLE))"),
+            // Rows without a length or a value weigh nothing.
+            Aggregation::WeightedAverage => format!(
+                "sum(CAST(v{n} AS DOUBLE) * weight) / nullif(sum(CASE WHEN v{n} IS NOT NULL THEN weight END), 0)"
+            ),
             Aggregation::Min => format!("min(v{n})"),
             Aggregation::Max | Aggregation::Peak => format!("max(v{n})"),
             Aggregation::Count => "count(*)".to_owned(),

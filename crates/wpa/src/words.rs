@@ -49,6 +49,21 @@ pub(crate) enum Operator {
     Matches,
 }
 
+impl Operator {
+    /// True for operators that compare values as a whole, which numbers also have.
+    pub(crate) const fn orders(self) -> bool {
+        matches!(
+            self,
+            Self::Equal
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessOrEqual
+                | Self::Greater
+                | Self::GreaterOrEqual
+        )
+    }
+}
+
 /// Operators as they are written, longer ones first.
 const OPERATORS: [(&str, Operator); 12] = [
     ("~=", Operator::Contains),

@@ -45,6 +45,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "rundown-stall",
     "lock-convoy",
     "priority-inversion",
+    "busy-processors",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

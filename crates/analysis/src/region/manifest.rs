@@ -17,7 +17,7 @@ use super::ManifestError;
 
 /// The expected form of a file.
 const HINT: &str = "a file of regions is XML: <InstrumentationManifest><Instrumentation><Regions><RegionRoot …> around <Region Guid=\"…\" Name=\"…\"> with \
-     <Start> and <Stop>, as docs/regions.md shows";
+     <Start> and <Stop>, as `etwkit docs regions` shows";
 
 /// Elements of a file, as they are spelled.
 const ELEMENTS: &[&str] = &[

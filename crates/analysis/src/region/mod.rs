@@ -176,7 +176,7 @@ impl RegionRequest {
         if self.manifest.content.is_none() {
             return Err(Error::NotThere {
                 message: "no file says what regions are".to_owned(),
-                how: "name one with --regions FILE; docs/regions.md shows what stands in it"
+                how: "name one with --regions FILE; `etwkit docs regions` shows what stands in it"
                     .to_owned(),
             });
         }
@@ -202,7 +202,7 @@ impl RegionRequest {
                 message: "the extract has none of the events that the file of regions names"
                     .to_owned(),
                 how: format!(
-                    "record the providers {}; events that have tables of their own (see docs/sql.md) are not found here",
+                    "record the providers {}; events that have tables of their own (see `etwkit docs sql`) are not found here",
                     self.manifest().providers().join(", ")
                 ),
             });

@@ -193,9 +193,7 @@ impl RegionRequest {
         // Without these lines, regions whose events were not recorded would look as if they never
         // happened.
         let line = |event: String| Line::new(format!("not in the extract: {event}"));
-        let doubts = self.manifest().warnings().lines();
-        let doubts = doubts.into_iter().map(Line::new);
-        Ok(answer.with_foot(doubts.chain(missing.into_iter().map(line))))
+        Ok(answer.with_foot(missing.into_iter().map(line)))
     }
 }
 
@@ -251,6 +249,10 @@ impl Question for RegionRequest {
                 what: "a file that defines regions",
             }),
         }
+    }
+
+    fn file_notes(&self) -> Vec<String> {
+        self.manifest().warnings().lines()
     }
 
     fn descriptions(&self) -> Option<&Descriptions> {

@@ -5,7 +5,7 @@ use etwkit_query::question::Question;
 use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::CpuCore;
 
-use super::support::{Machine, first, off};
+use super::support::{Machine, Slice, first, off};
 
 const MS: i64 = 1_000_000;
 
@@ -293,4 +293,41 @@ fn a_performant_core_that_ran_nothing_was_idle() {
         (one.process.as_deref(), one.cost_ns),
         (Some("a.exe"), Some(150 * MS))
     );
+}
+
+/// Thread 2 is ready from 100 to 400 ms, in which thread 1 has its processor. On the other one
+/// thread 3 runs until then, or ends earlier and leaves it idle.
+#[test]
+fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
+    for (other_ends, cost) in [(400, Some(300 * MS)), (380, Some(300 * MS)), (200, None)] {
+        let mut machine = Machine::new(&["hog.exe", "slow.exe", "other.exe"], 1000 * MS);
+        let on = |mut slice: Slice, cpu| {
+            slice.0.cpu = Some(cpu);
+            slice.0.priority = Some(8);
+            slice
+        };
+        let mut late = off(2, 100 * MS).preempted().ran(400 * MS, 500 * MS);
+        late.0.instead_thread_key = Some(1);
+        late.0.instead_priority = Some(9);
+        machine
+            .add(on(first(2, 0, 100 * MS), 0))
+            .add(on(first(1, 100 * MS, 400 * MS), 0))
+            .add(on(first(3, 0, other_ends * MS), 1))
+            .add(on(first(3, 400 * MS, 500 * MS), 1))
+            .add(on(late, 0));
+        let request = DiagnoseRequest {
+            rule: Some("busy-processors".to_owned()),
+            ..DiagnoseRequest::default()
+        };
+        let found = request.ask(&machine.session()).unwrap().findings;
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{other_ends}");
+        if let Some(one) = found.first() {
+            assert_eq!(
+                one.sentence,
+                "slow.exe (8) was ready 300 ms without a processor, since hog.exe (4) kept them \
+                 busy with a higher priority: one delay, longest 300 ms"
+            );
+        }
+    }
 }

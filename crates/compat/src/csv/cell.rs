@@ -46,7 +46,7 @@ pub(crate) enum Cell {
     Directory,
     /// Version of the main module of the product, which extracts of ETWAnalyzer can have.
     Baseline,
-    /// The recorded machine.
+    /// The recorded machine, by the recording or else by the name of the test.
     Machine,
     /// Time of the test, or of the start of the recording.
     Date,
@@ -161,7 +161,7 @@ impl Cell {
                 .unwrap_or(Path::new(""))
                 .display()
                 .to_string(),
-            Self::Machine => row.trace.computer.clone().unwrap_or_default(),
+            Self::Machine => row.machine(),
             Self::Date => row.date(),
             Self::Is(name) => row.text(name),
             Self::Maybe(name) => row.maybe(name),
@@ -195,7 +195,8 @@ impl Cell {
             Self::NameOf(name) => path::file_name(&row.text(name)).to_owned(),
             Self::Module(path) => row.module(path),
             Self::Driver(path) => row.driver(path),
-            Self::Facts(topics, names) => machine::facts(row.values, topics, names).join(";"),
+            // ETWAnalyzer separates screens by this mark, which no separator of a file replaces.
+            Self::Facts(topics, names) => machine::facts(row.values, topics, names).join("~"),
             Self::Arguments(name) => arguments(&row.text(name)).to_owned(),
             // Our rows have stacks on one line; ETWAnalyzer has a line for each frame.
             Self::Frames(name) => row.text(name).replace(" < ", "\n"),
@@ -314,6 +315,12 @@ impl Row<'_> {
             .as_deref()
             .unwrap_or(&self.trace.file_name);
         path::file_name(path.trim_end_matches(['/', '\\'])).to_owned()
+    }
+
+    fn machine(&self) -> String {
+        let of_name = || self.test().map(|test| test.machine);
+        let recorded = self.trace.computer.clone();
+        recorded.or_else(of_name).unwrap_or_default()
     }
 
     /// Returns the parts of the file name of a test.

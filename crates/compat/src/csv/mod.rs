@@ -209,7 +209,7 @@ mod tests {
             .map(|dump| dump.native)
             .filter(|dump| is_known(dump))
         {
-            for kind in ["kind", "retransmission_ns", "module", "pid"] {
+            for kind in ["kind", "retransmission_ns", "module", "part", "pid"] {
                 let row = Map::from_iter([(kind.to_owned(), Value::from("x"))]);
                 let tables = columns::of(dump, &row).unwrap();
                 let mut titles: Vec<&str> = tables

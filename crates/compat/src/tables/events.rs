@@ -123,7 +123,7 @@ pub(crate) const TEST_RUN: &[Switch] = &[
     },
     Switch {
         names: &["verbose"],
-        to: To::Flag("--verbose"),
+        to: To::Flag("--recordings"),
     },
     Switch {
         names: &["copyfilesto"],

@@ -91,7 +91,7 @@ pub(crate) const VERSION: &[Switch] = &[
     },
     Switch {
         names: &["modulefilter"],
-        to: To::Missing("no list says which modules are the main ones of a product; use -dll"),
+        to: To::Text("--marked"),
     },
 ];
 

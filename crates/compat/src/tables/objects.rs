@@ -69,7 +69,7 @@ pub(crate) const OBJECT_REF: &[Switch] = &[
     },
     Switch {
         names: &["map"],
-        to: To::Text("--map"),
+        to: To::Text("--mapped"),
     },
     Switch {
         names: &["leak"],

@@ -53,7 +53,7 @@ fn lines_become_commands_of_ours() {
         ("-dump stats", "dump stats -- here.etwx"),
         (
             "-dump testrun -verbose -fd x",
-            "dump test-run --verbose -- x.etwx",
+            "dump test-run --recordings -- x.etwx",
         ),
         (
             "-loadsymbol -fd x -symserver MS -nocolor",

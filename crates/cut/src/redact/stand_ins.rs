@@ -21,7 +21,7 @@ pub struct StandIn {
     pub kind: &'static str,
     /// What the redacted trace has.
     pub stand_in: String,
-    /// The text of the original, as it was spelled first.
+    /// The text of the original, in the first spelling with capitals, if there is one.
     pub original: String,
 }
 
@@ -70,8 +70,12 @@ impl StandIns {
         ending: &str,
     ) -> String {
         let lower = original.to_lowercase();
-        if let Some(given) = self.given(class, &lower) {
-            return given.to_owned();
+        let place = self.places.get(&(class, lower.as_str().into()));
+        if let Some(row) = place.and_then(|place| self.rows.get_mut(*place)) {
+            if row.original == lower {
+                original.clone_into(&mut row.original);
+            }
+            return row.stand_in.clone();
         }
         let number = self.of_kind.entry(kind).or_default();
         *number += 1;
@@ -219,8 +223,11 @@ mod tests {
         assert_eq!(word("folder", "foo"), "program-1");
         assert_eq!(word("folder", "Bar"), "folder-1");
         assert_eq!(word("program", "baz"), "program-2");
+        assert_eq!(word("program", "BAZ"), "program-2");
         assert_eq!(all.rows().len(), 3);
-        assert_eq!(all.rows()[0].original, "Foo");
+        // Lists of modules are in lower case; the table has the spelling of the events.
+        let originals = all.rows().iter().map(|row| row.original.as_str());
+        assert_eq!(originals.collect::<Vec<_>>(), ["Foo", "Bar", "BAZ"]);
     }
 
     #[test]

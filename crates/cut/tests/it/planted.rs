@@ -537,9 +537,11 @@ fn what_is_microsofts_stays_and_a_strangers_name_does_not() {
     ] {
         assert!(has(kept), "{kept}");
     }
+    // The table has one of the spellings of a name.
     let row = |original: &str| {
-        let rows = cut.stand_ins.iter().find(|row| row.original == original);
-        rows.unwrap_or_else(|| panic!("{original}"))
+        let mut rows = cut.stand_ins.iter();
+        rows.find(|row| row.original.eq_ignore_ascii_case(original))
+            .unwrap_or_else(|| panic!("{original}"))
     };
     assert_eq!(row("zebulon").kind, "program");
     assert_eq!(row("tarnhelm").kind, "driver");

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::trace;
+use crate::extracts::Extract;
+use crate::support::{Exit, run, trace};
 
 /// A question to a trace with a cache of its own: the answer, and the notes.
 fn ask(folder: &Path, trace: &Path) -> (String, String) {
@@ -28,6 +29,19 @@ fn extracts(folder: &Path) -> Vec<PathBuf> {
     entries
         .filter(|path| path.extension().is_some_and(|it| it == "etwx"))
         .collect()
+}
+
+/// The source of an answer is what was named: the trace, and not its extract in the cache.
+#[test]
+fn the_source_is_the_file_that_was_named() {
+    let trace = trace("dns-5.etl");
+    let extract = Extract::of(&[&trace], &[]);
+    for named in [&trace, &extract.path] {
+        let answer = run(&["dump", "stats", "--properties", "Source", named]);
+        assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+        let source = format!("  Source  {named}\n");
+        assert!(answer.out.ends_with(&source), "{}", answer.out);
+    }
 }
 
 #[test]

@@ -548,7 +548,7 @@ fn test_runs() {
     let folder = test_folder();
     let place = folder.path().to_str().unwrap();
     let commands: &[&[&str]] = &[
-        &["test-run", place, "--verbose", "--print-files"],
+        &["test-run", place, "--recordings", "--print-files"],
         &[
             "testrun",
             place,
@@ -734,4 +734,20 @@ fn a_summary_has_the_stacks_of_the_rows_that_it_keeps() {
         "{full}"
     );
     assert_eq!(full, summary);
+}
+
+#[test]
+fn folders_and_files_have_blanks_and_umlauts() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("dir mit Leer").join("Ünï");
+    std::fs::create_dir_all(&inner).unwrap();
+    let path = inner.join("öffice größe.etl");
+    std::fs::copy(trace("power-5.etl"), &path).unwrap();
+    let answer = run(&["dump", "stats", path.to_str().unwrap()]);
+    assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+    assert!(
+        answer.out.contains("SourceETLFileName") && answer.out.contains("öffice größe.etl"),
+        "{}",
+        answer.out
+    );
 }

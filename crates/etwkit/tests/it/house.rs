@@ -276,3 +276,44 @@ fn comments_stand_alone() {
         "comments that need their neighbours: {leaning:#?}"
     );
 }
+
+/// Texts of the program name pages by the command that shows them, since no package has the files.
+#[test]
+fn hints_name_pages_that_the_program_has() {
+    let mut topics = Vec::new();
+    let mut wrong = Vec::new();
+    for path in all_sources() {
+        let shown = name(&path);
+        if !shown.contains("/src/") || shown.ends_with("tests.rs") {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        // What is included or compared when the program is built names the file.
+        let code = source
+            .lines()
+            .filter(|line| !line.trim().starts_with("//") && !line.contains("../docs/"));
+        for line in code {
+            if line.contains("see docs/") || line.contains("; docs/") || line.contains(", as docs/")
+            {
+                wrong.push(format!("{shown}: {}", line.trim()));
+            }
+            let named = line.split("`etwkit docs ").skip(1);
+            let named = named.filter_map(|rest| rest.split_once('`'));
+            topics.extend(named.map(|(topic, _)| topic.to_owned()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    topics.retain(|topic| !topic.starts_with("--") && !topic.contains('{'));
+    topics.sort();
+    topics.dedup();
+    assert!(topics.len() > 5, "{topics:?}");
+    for topic in topics {
+        let answer = crate::support::run(&["docs", "--plain", &topic]);
+        assert_eq!(
+            answer.exit,
+            crate::support::Exit::Answered,
+            "{}",
+            answer.err
+        );
+    }
+}

@@ -4,7 +4,8 @@
 //! of stacks; the profiler upgrades it to its own. Threads come one after the other, each with its
 //! samples and markers, and the shared tables at the end. A sample has a weight in milliseconds,
 //! and the run time of its thread since the previous one, which the profiler draws as processor
-//! use.
+//! use. The busiest threads are visible when the file is opened: they are known at the end, where
+//! the description of the profile stands for this reason.
 
 mod columns;
 mod markers;
@@ -49,7 +50,7 @@ impl Format for Firefox {
             pids: BTreeMap::new(),
             thread: None,
             ran: Ran::default(),
-            is_first: true,
+            busy: Busy::default(),
         })))
     }
 }
@@ -67,7 +68,45 @@ struct Profile<'o> {
     /// Key of the thread whose rows are being written.
     thread: Option<i64>,
     ran: Ran,
-    is_first: bool,
+    busy: Busy,
+}
+
+/// The most threads that are visible when a file is opened. With thousands the profiler takes
+/// minutes to draw them, and the busy ones are lost among the others.
+const VISIBLE: usize = 30;
+
+/// The threads of the file so far, and how busy they are.
+#[derive(Debug, Default)]
+struct Busy {
+    /// Time on processors; without slices, weight of samples.
+    threads: Vec<i64>,
+    /// Places of threads that are always visible.
+    always: Vec<usize>,
+}
+
+impl Busy {
+    fn add(&mut self, ns: i64, is_always_visible: bool) {
+        if is_always_visible {
+            self.always.push(self.threads.len());
+        }
+        self.threads.push(ns);
+    }
+
+    /// Returns the places of visible threads, and of the thread that is selected.
+    fn visible(&self) -> (Vec<usize>, Option<usize>) {
+        let mut order: Vec<usize> = (0..self.threads.len()).collect();
+        // The sort is stable: of threads that are equally busy the first ones are taken.
+        order.sort_by_key(|place| std::cmp::Reverse(self.threads.get(*place)));
+        let busy = order.into_iter().take(VISIBLE);
+        let mut visible: Vec<usize> = busy
+            .filter(|place| self.threads.get(*place).is_some_and(|ns| *ns > 0))
+            .collect();
+        let selected = visible.first().copied();
+        visible.extend(&self.always);
+        visible.sort_unstable();
+        visible.dedup();
+        (visible, selected)
+    }
 }
 
 /// The run time of a thread.
@@ -79,6 +118,8 @@ struct Ran {
     slice: (i64, i64),
     /// Run time up to the last sample; missing before the first one.
     sampled_ns: Option<i64>,
+    /// Weight of all samples.
+    weight_ns: i64,
 }
 
 impl Ran {
@@ -87,6 +128,15 @@ impl Ran {
             .before_ns
             .saturating_add(self.slice.1.saturating_sub(self.slice.0));
         self.slice = (from, to);
+    }
+
+    /// Returns the run time of all slices; without any, the weight of the samples.
+    fn all(&self) -> i64 {
+        let last = self.slice.1.saturating_sub(self.slice.0);
+        match self.before_ns.saturating_add(last) {
+            0 => self.weight_ns,
+            ran => ran,
+        }
     }
 
     /// Returns the run time since the previous sample; 0 for the first one.
@@ -120,25 +170,9 @@ impl Timeline for Profile<'_> {
             *times += 1;
             self.pids.insert(process.process_key, pid);
         }
-        // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol
-        // server for names that the profile has. Without samples the interval is the usual one of
-        // Windows, 1 ms, since the format requires one.
-        write!(
-            self.out,
-            "{{\"meta\":{{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\n\
-             \"product\":{},\"importedFrom\":\"etwkit {}\",\"platform\":\"Windows\",\"interval\":{},\"startTime\":{},\n\
-             \"symbolicated\":true,\"symbolicationNotSupported\":true,\"usesOnlyOneStackType\":true,\
-             \"sourceCodeIsNotOnSearchfox\":true,\n\
-             \"sampleUnits\":{{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}},\n\
-             \"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}],\n\
-             \"markerSchema\":{}}},\n\"pages\":[],\"counters\":[],\"threads\":[",
-            text(scene.name),
-            env!("CARGO_PKG_VERSION"),
-            milliseconds(scene.sampling_ns.unwrap_or(1_000_000)),
-            milliseconds(scene.start_unix_ns.unwrap_or(0)),
-            markers::SCHEMA
-        )
-        .map_err(Error::Write)
+        self.out
+            .write_all(b"{\"pages\":[],\"counters\":[],\"threads\":[")
+            .map_err(Error::Write)
     }
 
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
@@ -164,32 +198,65 @@ impl Timeline for Profile<'_> {
 
     fn end(mut self: Box<Self>, scene: &Scene<'_>) -> Result<()> {
         self.finish_thread(scene)?;
+        let meta = self.meta(scene);
         let Self { out, tables, .. } = *self;
-        out.write_all(b"\n],\n").map_err(Error::Write)?;
+        write!(out, "\n],\n{meta},\n").map_err(Error::Write)?;
         tables.write(out, scene.frames)?;
         out.write_all(b"}\n").map_err(Error::Write)
     }
 }
 
 impl Profile<'_> {
+    /// Returns the member that describes the profile.
+    fn meta(&self, scene: &Scene<'_>) -> String {
+        let (visible, selected) = self.busy.visible();
+        let list = |places: &[usize]| {
+            let places: Vec<String> = places.iter().map(usize::to_string).collect();
+            places.join(",")
+        };
+        // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol
+        // server for names that the profile has. Without samples the interval is the usual one of
+        // Windows, 1 ms, since the format requires one.
+        format!(
+            "\"meta\":{{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\n\
+             \"product\":{},\"importedFrom\":\"etwkit {}\",\"platform\":\"Windows\",\"interval\":{},\"startTime\":{},\n\
+             \"symbolicated\":true,\"symbolicationNotSupported\":true,\"usesOnlyOneStackType\":true,\
+             \"sourceCodeIsNotOnSearchfox\":true,\n\
+             \"initialVisibleThreads\":[{}],\"initialSelectedThreads\":[{}],\n\
+             \"sampleUnits\":{{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}},\n\
+             \"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}],\n\
+             \"markerSchema\":{}}}",
+            text(scene.name),
+            env!("CARGO_PKG_VERSION"),
+            milliseconds(scene.sampling_ns.unwrap_or(1_000_000)),
+            milliseconds(scene.start_unix_ns.unwrap_or(0)),
+            list(&visible),
+            list(selected.as_slice()),
+            markers::SCHEMA
+        )
+    }
+
     fn sample(&mut self, at: i64, sample: &Sample, scene: &Scene<'_>) -> Result<()> {
         let stack = maybe(self.tables.stack(sample.stack_id, scene.frames));
         let ran = self.ran.sample(at).to_string();
+        self.ran.weight_ns = self.ran.weight_ns.saturating_add(sample.weight_ns);
         self.samples
             .push([stack, milliseconds(at), milliseconds(sample.weight_ns), ran])
     }
 
     /// Writes the thread whose rows were added, if it has any.
     fn finish_thread(&mut self, scene: &Scene<'_>) -> Result<()> {
-        self.ran = Ran::default();
+        let ran = std::mem::take(&mut self.ran);
         if self.samples.is_empty() && self.markers.is_empty() {
             return Ok(());
         }
-        let comma = if std::mem::replace(&mut self.is_first, false) {
+        let comma = if self.busy.threads.is_empty() {
             ""
         } else {
             ","
         };
+        // Marks of no thread are what people wrote into the trace to find a place again.
+        self.busy.add(ran.all(), self.thread.is_none());
         let head = self.head(scene);
         write!(self.out, "{comma}\n{{{head},\n\"samples\":").map_err(Error::Write)?;
         // Without slices the run time of a thread is unknown, and zeros would be drawn as if it
@@ -246,6 +313,30 @@ impl Profile<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_busiest_threads_are_visible() {
+        let of = |threads: &[(i64, bool)]| {
+            let mut busy = Busy::default();
+            threads
+                .iter()
+                .for_each(|(ns, is_always)| busy.add(*ns, *is_always));
+            busy.visible()
+        };
+        assert_eq!(of(&[]), (vec![], None));
+        // An idle thread is hidden; that of marks is not.
+        assert_eq!(
+            of(&[(0, false), (5, false), (7, false), (0, true)]),
+            (vec![1, 2, 3], Some(2))
+        );
+        // Of 4000 threads, 40 are busy.
+        let many: Vec<(i64, bool)> = (0..4000)
+            .map(|at| (if at % 100 == 99 { at } else { 0 }, false))
+            .collect();
+        let (visible, selected) = of(&many);
+        assert_eq!((visible.len(), selected), (VISIBLE, Some(3999)));
+        assert_eq!(visible.first(), Some(&1099), "the least busy one of 30");
+    }
 
     #[test]
     fn a_sample_says_how_long_its_thread_ran_since_the_one_before() {

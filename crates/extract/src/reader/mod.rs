@@ -8,6 +8,8 @@ mod slice;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 pub use slice::{Batches, Cursor, Slice, TableFile};
 
@@ -18,8 +20,9 @@ use crate::manifest::{self, DerivedManifest, Detail, Manifest, TableEntry};
 use crate::store_error::{StoreError, StoreResult};
 pub(crate) use place::Container;
 
-/// Maximum number of attempts to open an extract that is being replaced.
-const ATTEMPTS: u32 = 20;
+/// Maximum number of attempts to open an extract that is being replaced, two seconds in all: the
+/// pauses between them get longer, so that writers who replace it again and again come to an end.
+const ATTEMPTS: u64 = 60;
 
 /// An open extract. All table files were present and complete when it was opened; their pages are
 /// read on demand. If the extract is replaced in the meantime, pages come from the new one or give
@@ -46,7 +49,7 @@ impl Extract {
         // An extract is replaced as a whole, by exchanging folders, but it is opened file by file.
         // The manifest before and after shows if all files belong to one extract.
         let mut before = read_manifest(path)?;
-        for _ in 1..ATTEMPTS {
+        for attempt in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);
             let after = read_manifest(path)?;
             if before.1 == after.1 {
@@ -55,6 +58,7 @@ impl Extract {
             // The extract was replaced in the meantime: the files that were opened may belong to
             // either version.
             before = after;
+            thread::sleep(Duration::from_millis(attempt));
         }
         Self::open_with(path, &before)
     }

@@ -91,7 +91,7 @@ impl BootRequest {
         let conditions: Vec<String> = text_condition("h.phase", self.phase.as_deref())
             .into_iter()
             .collect();
-        format!("{SQL}{}\nORDER BY sort_value", filtered(&conditions))
+        format!("{PHASES_SQL}{}\nORDER BY sort_value", filtered(&conditions))
     }
 }
 
@@ -101,10 +101,12 @@ const BOOT: Recorded = Recorded::rows(
     "record a boot: `wpr -boottrace -addboot GeneralProfile`, or `xbootmgr -trace boot`",
 );
 
+/// A SELECT of the rows of [`BootPhaseRow`], without an order.
+///
 /// The session manager, the logon and the shell start one after the other. Later sessions have a copy of
 /// the session manager, which is its child and not one of the system process. A desktop is at rest when the
 /// processors are idle for 80 % of ten seconds, by CPU samples.
-const SQL: &str = "WITH begun AS (
+pub const PHASES_SQL: &str = "WITH begun AS (
   SELECT min(CASE WHEN lower(name) = 'smss.exe' AND parent_pid = 4 THEN start_ns END) AS session_ns,
     min(CASE WHEN lower(name) = 'winlogon.exe' THEN start_ns END) AS logon_ns,
     min(CASE WHEN lower(name) = 'explorer.exe' THEN start_ns END) AS desktop_ns

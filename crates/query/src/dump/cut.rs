@@ -70,12 +70,16 @@ impl Cut {
         }
     }
 
-    /// Returns the part; `...` replaces the missing characters at the start.
+    /// Returns the part; `...` replaces the missing characters at the start. A name that ends before
+    /// the part keeps its last character, so that rows of short names can be told from empty ones.
     #[must_use]
     pub fn of(self, name: &str) -> String {
         // Characters and not bytes: a cut inside a character would leave invalid text.
         let length = name.chars().count();
-        let (from, to) = self.bounds(length);
+        let (from, to) = match self.bounds(length) {
+            (from, _) if from == length && from > 0 => (length - 1, length),
+            part => part,
+        };
         let part: String = name.chars().take(to).skip(from).collect();
         if from > 0 { format!("...{part}") } else { part }
     }
@@ -94,10 +98,16 @@ mod tests {
             ("3..", "...dow"),
             ("-2", "...ow"),
             ("-99", "Wiñdow"),
-            ("9..", "..."),
+            ("-6", "Wiñdow"),
+            ("5..6", "...w"),
+            ("6..7", "...w"),
+            ("9..", "...w"),
+            ("..6", "Wiñdow"),
+            ("..7", "Wiñdow"),
         ] {
             assert_eq!(cut.parse::<Cut>().unwrap().of("Wiñdow"), shown, "{cut}");
         }
+        assert_eq!("9..".parse::<Cut>().unwrap().of(""), "");
         for wrong in ["", "3", "4..2", "a..b", "-", "--2"] {
             assert!(wrong.parse::<Cut>().is_err(), "{wrong}");
         }

@@ -20,7 +20,7 @@ use crate::xml::{Element, FileError, Source};
 
 /// The expected form of a file.
 const HINT: &str = "rules for exceptions are XML: <ExceptionFilters><Filters> around <ExceptionFilterItem> with <ProcessName>, <ExceptionType>, \
-     <Message> and <StackTracePart>, as docs/dump.md describes";
+     <Message> and <StackTracePart>, as `etwkit docs dump` describes";
 
 /// Elements allowed in an item.
 const PARTS: [&str; 8] = [

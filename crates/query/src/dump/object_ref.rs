@@ -62,7 +62,7 @@ declare! {
         /// Only mapped files with so many bytes
         map_size: Range = option("A..B").called("map-size").unit(Unit::Bytes),
         /// 0: only objects, 1: only mapped files
-        maps: Option<bool> = option("0|1").called("map").either("0", "1"),
+        maps: Option<bool> = option("0|1").called("mapped").either("0", "1"),
         /// Only objects with handles, or mapped files, that were created in the trace and open at
         /// its end
         leaked: bool = option("").called("leak"),

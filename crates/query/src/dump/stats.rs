@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use etwkit_base::path;
+
 use super::stats_sql::OF_TRACE;
 use super::trace::TraceInfo;
 use super::{Result, ask};
@@ -176,7 +178,8 @@ pub(super) fn utc(filetime: &str) -> String {
     )
 }
 
-/// Returns the properties of a test that its file name gives.
+/// Returns the properties of a test that its file name gives. The machine of the name counts only
+/// if the recording does not have its own.
 fn of_test(name: TestName) -> Vec<Property> {
     let status = name.status.map(|status| match status {
         TestStatus::Passed => "Passed",
@@ -191,6 +194,7 @@ fn of_test(name: TestName) -> Vec<Property> {
                 .map(|at| at.format("%Y-%m-%dT%H:%M:%S").to_string()),
         ),
         ("TestStatus", status.map(str::to_owned)),
+        ("Machine", Some(name.machine)),
     ];
     let property = |(name, value): (&str, Option<String>)| {
         Some(Property {
@@ -238,13 +242,19 @@ impl StatsRequest {
     /// The query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Property>> {
         let mut all: Vec<Property> = ask(session, &self.sql())?;
-        let file = all
-            .iter()
-            .find(|property| property.name == "SourceETLFileName");
-        let of_test = file
-            .and_then(|file| TestName::parse(&file.value))
-            .map(of_test)
-            .unwrap_or_default();
+        // The source is the file that was named, and not an extract of it in the cache.
+        let source = all.iter_mut().find(|property| property.name == "Source");
+        if let (Some(source), Some(trace)) = (source, session.trace_path()) {
+            trace.clone_into(&mut source.value);
+        }
+        let value = |name: &str| all.iter().find(|property| property.name == name);
+        let named = |name| TestName::parse(path::file_name(&value(name)?.value));
+        // An extract can have another name than its trace.
+        let test = named("Source").or_else(|| named("SourceETLFileName"));
+        let mut of_test = test.map(of_test).unwrap_or_default();
+        if value("Machine").is_some() {
+            of_test.retain(|property| property.name != "Machine");
+        }
         all.splice(0..0, of_test);
         if let Some(filter) = &self.properties {
             let filter = filter_of(filter);

@@ -116,7 +116,10 @@ FROM tcp_retransmit r JOIN connection c ON c.connection_id = r.connection_id{ret
                     TcpGroup::SourceIpRemoteIp => "min(local_ip)",
                 },
                 "concat(min(remote_ip), ':* (', count(*), ')')",
-                "s.rate AS send_bytes_per_s, v.rate AS receive_bytes_per_s",
+                // Extracts without single events have the rate of each connection, which is that of
+                // a row with no other one.
+                "coalesce(s.rate, CASE WHEN g.connections = 1 THEN g.send_rate END) AS send_bytes_per_s,
+  coalesce(v.rate, CASE WHEN g.connections = 1 THEN g.receive_rate END) AS receive_bytes_per_s",
                 "\nLEFT JOIN rate s ON s.row_id = g.row_id AND s.kind = 'send'
 LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
             ),

@@ -1,8 +1,10 @@
 //! Modules of processes and their versions; symbol files that are missing.
 
+use chrono::NaiveDate;
+
 use super::group::{Group, grouped};
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition};
-use super::{Recorded, Result, Top, ask};
+use super::{Error, Recorded, Result, Top, ask};
 use crate::Session;
 use crate::question::Format::{Id, Milliseconds, ProcessLine, Whole, Word};
 use crate::question::{
@@ -27,6 +29,10 @@ declare! {
         /// names
         missing_pdb: Option<String> =
             option("NAMES").called("missing-pdb").alone("*").apart().excludes(&["dll", "version"]),
+        /// Parts of the product and their versions instead, by the modules that mark them; only
+        /// parts with these names. Only extracts of ETWAnalyzer have them
+        marked: Option<String> =
+            option("NAMES").alone("*").apart().excludes(&["dll", "version", "missing-pdb"]),
         /// Sums: none, or total without modules
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
     }
@@ -44,6 +50,15 @@ declare! {
         size_bytes: i64 = "Size in memory.",
         all_modules: i64 = "Modules of the process, whether they pass the filters or not.",
         ..process_details,
+    }
+    /// A part of the product, with the module that marks it.
+    pub row MarkedPart {
+        part: String = "Name of the part.",
+        part_version: Option<String> = "Version of the module that marks it.",
+        marker: Option<String> = "Module that marks it.",
+        built: Option<String> = "Day of the build, which the version says: its third number is year and month, its fourth begins with the day.",
+        main_version: Option<String> = "Version of the part that was built last, which stands for the product.",
+        days_before_main: Option<i64> = "Days from the build of this part to the build of that one.",
     }
     /// A symbol file that was not found for a module with CPU samples.
     pub row MissingPdb {
@@ -125,6 +140,24 @@ const MISSING: View<VersionRequest, MissingPdb> = View::new(
     |row| row.cpu_ns as f64,
 );
 
+type Marked = Column<VersionRequest, MarkedPart>;
+
+const MARKED: View<VersionRequest, MarkedPart> = View::new(
+    &[
+        Marked::new("Part", "Part", Word, |_, row| row.part.clone().into()),
+        Marked::new("Version", "Version", Word, |_, row| {
+            row.part_version.clone().into()
+        }),
+        Marked::new("Built", "Built", Word, |_, row| row.built.clone().into()).or("?"),
+        Marked::new("DaysBeforeMain", "Days before main", Whole, |_, row| {
+            row.days_before_main.into()
+        }),
+        Marked::new("Marker", "Module", Word, |_, row| row.marker.clone().into()),
+    ],
+    |_| 0.0,
+)
+.ranking(|_| Ranked::No);
+
 impl Question for VersionRequest {
     const NAME: &'static str = "version";
     const SENTENCE: &'static str = "Modules and their versions, symbol files that are missing";
@@ -153,6 +186,15 @@ impl Question for VersionRequest {
             };
             return Form::made::<MissingPdb>(missing_pdbs_sql(Some(filter)), answer)
                 .shows(&MISSING);
+        }
+        if self.marked.is_some() {
+            let answer = |asked: &Self, session: &Session| {
+                let rows = asked.ask_marked(session)?;
+                let main = rows.first().and_then(|row| row.main_version.clone());
+                let foot = main.map(|version| Line::new(format!("Main version: {version}")));
+                Ok(Answer::rows(asked, &MARKED, rows).with_foot(foot))
+            };
+            return Form::made::<MarkedPart>(self.marked_sql(), answer).shows(&MARKED);
         }
         // `top` counts processes, not rows.
         Form::made::<ModuleRow>(self.sql(), |asked: &Self, session| {
@@ -207,6 +249,67 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
         self.top.cut(&mut groups);
         Ok(groups)
     }
+}
+
+impl VersionRequest {
+    /// Returns the SQL for parts of the product.
+    #[must_use]
+    pub fn marked_sql(&self) -> String {
+        let conditions = text_condition("part", self.marked.as_deref());
+        // What the versions say of the builds is not SQL: a version can name a day that no
+        // calendar has.
+        format!(
+            "SELECT part, part_version, marker, CAST(NULL AS VARCHAR) AS built,
+  (SELECT max(value) FROM system_config WHERE topic = 'main_module_version' AND name = 'version') AS main_version,
+  CAST(NULL AS BIGINT) AS days_before_main
+FROM (
+  SELECT item, max(value) FILTER (WHERE name = 'module') AS part,
+    max(value) FILTER (WHERE name = 'version') AS part_version,
+    max(value) FILTER (WHERE name = 'module_file') AS marker
+  FROM system_config WHERE topic = 'module_version' GROUP BY item
+){}
+ORDER BY item",
+            filtered(&Vec::from_iter(
+                std::iter::once("part IS NOT NULL".to_owned()).chain(conditions)
+            ))
+        )
+    }
+
+    /// Returns parts of the product in the order of the extract.
+    ///
+    /// # Errors
+    /// The extract names none; the query fails.
+    pub fn ask_marked(&self, session: &Session) -> Result<Vec<MarkedPart>> {
+        let all = "SELECT count(*) AS rows FROM system_config WHERE topic = 'module_version'";
+        let counts: Vec<super::Count> = ask(session, all)?;
+        if counts.iter().all(|count| count.rows == 0) {
+            let error = Error::NotRecorded {
+                what: "versions of parts of a product",
+                how: "only extracts of ETWAnalyzer have them; `etwkit dump version --dll NAMES` lists the versions of modules",
+            };
+            return Err(error);
+        }
+        let mut rows: Vec<MarkedPart> = ask(session, &self.marked_sql())?;
+        for row in &mut rows {
+            let built = row.part_version.as_deref().and_then(built_on);
+            let main = row.main_version.as_deref().and_then(built_on);
+            row.built = built.map(|day| day.to_string());
+            let days = |(main, built): (NaiveDate, NaiveDate)| {
+                main.signed_duration_since(built).num_days()
+            };
+            row.days_before_main = main.zip(built).map(days);
+        }
+        Ok(rows)
+    }
+}
+
+/// Returns the day of the build that a version says: `1.2.2405.0103` is the third build of
+/// 1 May 2024. Other versions say none.
+fn built_on(version: &str) -> Option<NaiveDate> {
+    let mut numbers = version.split('.').skip(2).map(str::parse::<u32>);
+    let (month, build) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    let year = i32::try_from(2000 + month / 100).ok()?;
+    NaiveDate::from_ymd_opt(year, month % 100, build / 100)
 }
 
 /// Returns the SQL for missing symbol files whose file names pass the filter.
@@ -297,3 +400,26 @@ const MODULE: Recorded = Recorded::rows(
     "modules",
     "record with the kernel keyword LOADER, which every profile of wpr has",
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_say_the_day_of_the_build() {
+        for (version, day) in [
+            ("1.2.2405.0103", Some("2024-05-01")),
+            ("1.2.2412.3101", Some("2024-12-31")),
+            // No calendar has these days, and no version of Windows means one.
+            ("1.2.2402.3001", None),
+            ("1.2.2400.0101", None),
+            ("10.0.19041.4170", None),
+            ("1.2", None),
+            ("1.2.x.0101", None),
+            ("", None),
+        ] {
+            let built = built_on(version).map(|day| day.to_string());
+            assert_eq!(built.as_deref(), day, "{version}");
+        }
+    }
+}

@@ -80,6 +80,7 @@ any_request! {
         fn overall(&self, all: &[Sums]) -> Vec<Line>;
         fn of_names(&self) -> Option<OfNames<'_>>;
         fn descriptions(&self) -> Option<&Descriptions>;
+        fn file_notes(&self) -> Vec<String>;
         fn notes(&self, all: &[Sums]) -> Vec<String>;
     }
     own {

@@ -170,6 +170,11 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         None
     }
 
+    /// Returns what could not be followed in the files that its options name, once these are read.
+    fn file_notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns notes about the answers of all extracts together, given the numbers of each.
     fn notes(&self, _: &[Sums]) -> Vec<String> {
         Vec::new()

@@ -140,18 +140,32 @@ impl TestName {
         })
     }
 
-    /// Parses `MACHINE`, as in names without a date: letters, digits and dashes.
+    /// Parses `MACHINE`, as in names without a date: letters, digits, dashes and underscores, up to
+    /// the first point. Two last parts of digits behind dashes are a date, which nobody can read.
     fn undated(&self, rest: &str) -> Option<Self> {
-        let is_name = rest.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let (machine, date) = rest.split_once('.').unwrap_or((rest, ""));
+        let machine = without_number(machine)
+            .and_then(without_number)
+            .unwrap_or(machine);
+        let is_name = machine.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && machine
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
         // A date after the machine without a dot between is not one of the forms.
-        let at = rest.len().saturating_sub("20200717-124447".len());
-        let has_date = rest.get(at..).and_then(date_time).is_some();
+        let at = machine.len().saturating_sub("20200717-124447".len());
+        let has_date = date.is_empty() && machine.get(at..).and_then(date_time).is_some();
         (is_name && !has_date).then(|| Self {
-            machine: rest.to_owned(),
+            machine: machine.to_owned(),
             ..self.clone()
         })
     }
+}
+
+/// Returns the text before a last dash that only digits follow.
+fn without_number(text: &str) -> Option<&str> {
+    let (before, digits) = text.rsplit_once('-')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(before)
 }
 
 /// Parses `20200717-124447`.
@@ -236,6 +250,20 @@ mod tests {
                 9,
                 "FO9DE01-PC",
             ),
+            // What other programs add to a name stays with the machine, or ends it.
+            (
+                "Case_500msMachine-With_SomeOtherData.7z",
+                "Case",
+                500,
+                "Machine-With_SomeOtherData",
+            ),
+            ("Case_5msMY_PC.etl", "Case", 5, "MY_PC"),
+            ("Case_5msPC.10-06-2022.19-46-16.json", "Case", 5, "PC"),
+            ("Case_5msPC.before.the.patch.etl", "Case", 5, "PC"),
+            // No calendar has this date.
+            ("Case_5msPC.20201317-124447.etl", "Case", 5, "PC"),
+            ("Case_5msMY-PC-20201317-124447.etl", "Case", 5, "MY-PC"),
+            ("Case_5msPC-7.etl", "Case", 5, "PC-7"),
         ] {
             let name = TestName::parse(text).unwrap();
             assert_eq!(
@@ -255,7 +283,6 @@ mod tests {
         for text in [
             "trace.etl",
             "Case_5msPC.20200717-124447.txt",
-            "Case_5msPC.20201317-124447.etl",
             "Case_5msPC20200717-124447.etl",
             "Case_5ms.20200717-124447.etl",
             "Case_msPC.20200717-124447.etl",

@@ -21,7 +21,7 @@ declare! {
         /// Print the files of each recording
         print_files: bool = option("").called("print-files").output(),
         /// Print each recording, with one x for each 200 ms that its test took
-        verbose: bool = option("").output(),
+        verbose: bool = option("").called("recordings").output(),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::range::{Range, Unit};
 /// Minimum gap between two tests that starts a new run.
 const GAP: TimeDelta = TimeDelta::hours(1);
 
-/// Maximum distance between files of one test.
+/// Maximum distance between a file of a test and the next one.
 const ONE_TEST: TimeDelta = TimeDelta::minutes(10);
 
 /// A recording: a trace, its extract, or both.
@@ -93,14 +93,28 @@ impl Test {
             .unwrap_or_default()
     }
 
+    /// Returns the time of its last file.
+    fn last_file_at(&self) -> NaiveDateTime {
+        self.files
+            .last()
+            .map(|file| file.performed_at)
+            .unwrap_or_default()
+    }
+
+    /// Returns the time between its first and its last file.
+    fn length(&self) -> TimeDelta {
+        self.last_file_at()
+            .signed_duration_since(self.performed_at())
+    }
+
     /// Returns `true` if a file is of this test: it has the same case and duration, is from another
-    /// machine, and has nearly the same time.
+    /// machine, and follows the last file of the test closely.
     fn has(&self, file: &TestFile) -> bool {
         let is_other = |known: &TestFile| known.machine() != file.machine();
         file.name.is_some()
             && self.test_case() == file.test_case()
             && self.duration_ms() == file.duration_ms()
-            && file.performed_at.signed_duration_since(self.performed_at()) < ONE_TEST
+            && file.performed_at.signed_duration_since(self.last_file_at()) < ONE_TEST
             && self.files.iter().all(is_other)
     }
 }
@@ -171,15 +185,21 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
     // them.
     files.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
     let mut tests: Vec<Test> = Vec::new();
+    let mut longest = TimeDelta::zero();
     for file in files {
-        // Tests are sorted by time: tests that are too old for the file need not be compared.
+        // Tests are sorted by their first file: tests that are too old for the file need not be
+        // compared, however long they are.
+        let reach = ONE_TEST + longest;
         let near = tests.iter_mut().rev().take_while(|test| {
-            file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST
+            file.performed_at.signed_duration_since(test.performed_at()) < reach
         });
         // The earliest of the matching tests, which the backward search meets last: files of one
         // test follow each other.
         match near.filter(|test| test.has(&file)).last() {
-            Some(test) => test.files.push(file),
+            Some(test) => {
+                test.files.push(file);
+                longest = longest.max(test.length());
+            }
             None => tests.push(Test::of(file)),
         }
     }
@@ -327,6 +347,48 @@ mod tests {
         assert_eq!(all[0].tests[0].files.len(), 2);
         assert_eq!(runs(files(), true).len(), 1);
         assert!(runs(Vec::new(), false).is_empty());
+    }
+
+    #[test]
+    fn files_of_a_test_follow_each_other_closely() {
+        let of = |names: &[&str]| -> Vec<Vec<String>> {
+            let files = names.iter().map(|name| file(name)).collect();
+            let machines = |test: &Test| {
+                let machines = test.files.iter().filter_map(TestFile::machine);
+                machines.map(str::to_owned).collect()
+            };
+            let runs = runs(files, true);
+            runs[0].tests.iter().map(machines).collect()
+        };
+        // Each file less than ten minutes after the one before, another test between them.
+        assert_eq!(
+            of(&[
+                "Open_1msA.20200717-120000.etl",
+                "Close_1msA.20200717-120100.etl",
+                "Open_1msB.20200717-120900.etl",
+                "Open_1msC.20200717-121800.etl",
+                "Close_1msB.20200717-121801.etl",
+            ]),
+            [vec!["A", "B", "C"], vec!["A"], vec!["B"]]
+        );
+        // Ten minutes are too long.
+        assert_eq!(
+            of(&[
+                "Open_1msA.20200717-120000.etl",
+                "Open_1msB.20200717-121000.etl",
+            ]),
+            [vec!["A"], vec!["B"]]
+        );
+        // A machine is in a test once.
+        assert_eq!(
+            of(&[
+                "Open_1msA.20200717-120000.etl",
+                "Open_1msB.20200717-120000.etl",
+                "Open_1msA.20200717-120100.etl",
+                "Open_1msB.20200717-120100.etl",
+            ]),
+            [vec!["A", "B"], vec!["A", "B"]]
+        );
     }
 
     #[test]

@@ -30,6 +30,8 @@ fn source() -> Source {
     };
     let wait = |thread_key, last_out_ns, wait_ns, wait_reason| ContextSwitch {
         thread_key,
+        // The first thread moves after its first slice.
+        cpu: Some(i32::from(last_out_ns >= 30)),
         process_key: Some(1),
         last_out_ns: Some(last_out_ns),
         wait_ns,
@@ -210,6 +212,12 @@ fn answers_of_the_library() {
             "app.exe|42|UserRequest|2|20|15|10|1\napp.exe|42|WrQueue|1|4|4|4|0",
         ),
         ("cpu/busy_per_processor", &[], "0|20|0|50|2\n1|5|0|0|1"),
+        (
+            "cpu/moves",
+            &[],
+            "app.exe|42|7|1|2|2|7|-|-\napp.exe|42|8|0|1|1|5|-|-",
+        ),
+        ("cpu/moves", &[("process", "none")], ""),
         (
             "disk/files",
             &[("path", "c:*")],

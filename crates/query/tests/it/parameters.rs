@@ -346,7 +346,7 @@ fn messages_of_the_engine_are_put_into_words() {
         (
             "SELECT ms('abc')",
             "ms(ns) expects (Float64), found (Utf8)",
-            "docs/sql.md shows how ms is called",
+            "`etwkit docs sql` shows how ms is called",
         ),
         (
             "SELECT hex(1, 2)",

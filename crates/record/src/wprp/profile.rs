@@ -285,7 +285,10 @@ impl<'e> Reader<'_, '_, 'e> {
             let name = child.name.to_lowercase();
             let kind = name.strip_suffix("id").unwrap_or(&name);
             let kinds = ["SystemProvider", "HardwareCounter"];
-            let Some(kind) = kinds.into_iter().find(|known| known.eq_ignore_ascii_case(kind)) else {
+            let Some(kind) = kinds
+                .into_iter()
+                .find(|known| known.eq_ignore_ascii_case(kind))
+            else {
                 continue;
             };
             // A definition can stand in the place of a reference to one.

@@ -23,7 +23,7 @@ impl TagFileError {
     /// Advice for the user.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
-        "a stack tag file is XML: <Tag Name=\"\"> around <Tag Name=\"…\"> with <Entrypoint Module=\"…\" Method=\"…\"/>, as docs/stack-tags.md shows"
+        "a stack tag file is XML: <Tag Name=\"\"> around <Tag Name=\"…\"> with <Entrypoint Module=\"…\" Method=\"…\"/>, as `etwkit docs stack-tags` shows"
     }
 
     pub(super) fn at(file: &str, text: &str, offset: usize, expected: &str, found: String) -> Self {

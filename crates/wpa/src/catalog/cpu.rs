@@ -1,6 +1,9 @@
 //! CPU usage: samples, scheduling slices, activities, DPCs and interrupts.
 
-use super::{Column, Graph, Kind, Time, col, function, join, named, process, process_name};
+use super::unfilled::unfilled;
+use super::{
+    Column, Graph, Kind, Time, col, function, join, named, process, process_name, services,
+};
 use crate::format::Unit;
 
 /// SQL of the start of a slice. An extract of a part of a trace has no switch-in of a thread that
@@ -54,12 +57,42 @@ macro_rules! in_view {
     };
 }
 
+/// Join of scheduling slices, by the two columns that find one, their alias and the condition. Where
+/// two have the same values, as slices of no length can, none of them is certain to be the right one,
+/// and neither is joined.
+macro_rules! slices {
+    ($first:literal, $second:literal, $alias:literal, $on:literal) => {
+        concat!(
+            "LEFT JOIN (SELECT ",
+            $first,
+            " AS first, ",
+            $second,
+            " AS second, max(thread_key) AS thread, max(process_key) AS process, max(run_ns) AS run, ",
+            "max(coalesce(out_priority, priority)) AS last_priority, max(prev_state) AS state, ",
+            "max(wait_reason) AS reason, bool_or(is_user_wait) AS is_user ",
+            "FROM context_switch GROUP BY ",
+            $first,
+            ", ",
+            $second,
+            " HAVING count(*) = 1) ",
+            $alias,
+            " ON ",
+            $on
+        )
+    };
+}
+
+const ON_BEHALF: &str = "extracts have no events of work on behalf of others";
+const NO_RANK: &str = "extracts do not keep ranks of threads";
+const IN_SYMBOLS: &str = "symbol files say it, and extracts do not keep it";
+
 /// A row for each sample, including samples of idle processors.
 pub(super) static SAMPLED: Graph = Graph {
     name: "CPU Usage (Sampled)",
     guid: Some("b855361e-7be0-4bc8-a754-3e8507715ca5"),
     element: Some("CpuSamplingGraphTreeItem"),
     table: "cpu_sample",
+    rows: None,
     only: None,
     // Left joins everywhere: a sample of a process without a description is still a row, and
     // counts.
@@ -225,6 +258,54 @@ pub(super) static SAMPLED: Graph = Graph {
             Kind::Text,
         ),
     ],
+    unfilled: &[
+        unfilled(
+            "Display Name",
+            "00875e0c-482f-418d-ab40-decf05030541",
+            "extracts have no names of programs for display",
+        ),
+        unfilled(
+            "WorkOnBehalf Thread ID",
+            "32acf445-36b3-456e-a54e-19bcad276a4f",
+            ON_BEHALF,
+        ),
+        unfilled(
+            "WorkOnBehalf Process Name",
+            "303f4b83-026a-4142-979a-247296c5f4cb",
+            ON_BEHALF,
+        ),
+        unfilled(
+            "WorkOnBehalf Process",
+            "56e0aeb4-5ed0-44a6-a60b-9db4e918e5a1",
+            ON_BEHALF,
+        ),
+        unfilled("Rank", "ab54241e-ce5d-4ef7-a28c-bbcb5b8d39d4", NO_RANK),
+        unfilled(
+            "Section Name",
+            "1667fd6a-0e7f-4a99-9d2c-3ba6a6f5f850",
+            IN_SYMBOLS,
+        ),
+        unfilled(
+            "COFF Group",
+            "40915a4b-2140-4ed1-95b2-dbee0ae4b34f",
+            IN_SYMBOLS,
+        ),
+        unfilled(
+            "Is PGO'ed",
+            "6e81cc09-edf0-4ed9-b667-befc9278e035",
+            IN_SYMBOLS,
+        ),
+        unfilled(
+            "Compiler Optimization",
+            "d8276b3e-7279-431e-a4d1-c7cbc9476869",
+            IN_SYMBOLS,
+        ),
+        unfilled(
+            "PGO Dynamic Instruction Count",
+            "8a74bcc6-4df6-4dde-9bc0-562237c71034",
+            IN_SYMBOLS,
+        ),
+    ],
 };
 
 /// A row for each scheduling slice, with the preceding wait of its thread.
@@ -233,6 +314,7 @@ pub(super) static PRECISE: Graph = Graph {
     guid: Some("c58f5fea-0319-4046-932d-e695ebe20b47"),
     element: None,
     table: "context_switch",
+    rows: None,
     // The row of an open wait has no slice: its thread was not switched in again before the trace
     // ended.
     only: Some("NOT r.is_open_wait"),
@@ -259,6 +341,69 @@ pub(super) static PRECISE: Graph = Graph {
             "start_method",
             "LEFT JOIN method start_method ON start_method.method_id = start_frame.method_id",
         ),
+        join(
+            "before",
+            slices!(
+                "thread_key",
+                "out_ns",
+                "before",
+                "before.first = r.thread_key AND before.second = r.last_out_ns"
+            ),
+        ),
+        join(
+            "after",
+            slices!(
+                "thread_key",
+                "last_out_ns",
+                "after",
+                "after.first = r.thread_key AND after.second = r.out_ns"
+            ),
+        ),
+        join(
+            "old",
+            slices!(
+                "cpu",
+                "out_ns",
+                "old",
+                "old.first = r.cpu AND old.second = r.in_ns"
+            ),
+        ),
+        join(
+            "old_after",
+            slices!(
+                "thread_key",
+                "last_out_ns",
+                "old_after",
+                "old_after.first = old.thread AND old_after.second = r.in_ns"
+            ),
+        ),
+        join("op", "LEFT JOIN process op ON op.process_key = old.process"),
+        join("ot", "LEFT JOIN thread ot ON ot.thread_key = old.thread"),
+        join(
+            "readying_frame",
+            "LEFT JOIN frame readying_frame ON readying_frame.frame_id = rt.start_frame_id",
+        ),
+        join(
+            "readying_module",
+            "LEFT JOIN module readying_module ON readying_module.module_id = readying_frame.module_id",
+        ),
+        join(
+            "readying_method",
+            "LEFT JOIN method readying_method ON readying_method.method_id = readying_frame.method_id",
+        ),
+        join(
+            "old_frame",
+            "LEFT JOIN frame old_frame ON old_frame.frame_id = ot.start_frame_id",
+        ),
+        join(
+            "old_module",
+            "LEFT JOIN module old_module ON old_module.module_id = old_frame.module_id",
+        ),
+        join(
+            "old_method",
+            "LEFT JOIN method old_method ON old_method.method_id = old_frame.method_id",
+        ),
+        join("services", services!("r.process_key")),
     ],
     time: Time::Span(begin!(), end!()),
     columns: &[
@@ -454,6 +599,196 @@ pub(super) static PRECISE: Graph = Graph {
             in_view!(begin, end),
             Kind::Percent,
         ),
+        col(
+            "New Prev Out Pri",
+            "f611f788-c420-49a0-84b2-21ad7cfea811",
+            "before.last_priority",
+            Kind::Number,
+        ),
+        col(
+            "New State",
+            "ef1e0e6d-e243-48e8-b40a-71c408eeae9f",
+            "thread_state_name(after.state)",
+            Kind::Text,
+        ),
+        col(
+            "New Wait Reason",
+            "d8d5d554-5877-4b5a-8df5-7cfa1935430a",
+            "wait_reason_name(after.reason)",
+            Kind::Text,
+        ),
+        col(
+            "New Wait Mode",
+            "3fd1ebd9-3538-443f-b50b-d08de1352271",
+            "CASE WHEN after.is_user THEN 'UserMode' WHEN after.is_user IS NOT NULL THEN 'KernelMode' END",
+            Kind::Text,
+        ),
+        col(
+            "Old Process Name",
+            "c10c7661-6e59-4743-894d-9fbc770a41f3",
+            process_name!("op"),
+            Kind::Text,
+        ),
+        col(
+            "Old Process",
+            "e93e468d-86a2-4f3a-a750-bb3b07c14a0b",
+            process!("op"),
+            Kind::Process(process_name!("op")),
+        ),
+        col(
+            "Old Thread Id",
+            "7e24b8da-fe12-4e69-b8cc-9ab0c22c9734",
+            "ot.tid",
+            Kind::Number,
+        ),
+        col(
+            "Old Thread Start Module",
+            "96d10b76-4157-42d0-8163-91dc0b8b12b5",
+            "old_module.name",
+            Kind::Text,
+        ),
+        col(
+            "Old Thread Start Function",
+            "e99e2971-b205-41e9-894d-ba0c19e2af83",
+            function!("old_method", "old_frame"),
+            Kind::Text,
+        ),
+        col(
+            "Old Out Pri",
+            "3aa1863c-4219-4667-9aa8-aedc0da92bbe",
+            "old.last_priority",
+            Kind::Number,
+        ),
+        col(
+            "Old State",
+            "6d59239b-c825-4f19-bc0f-039d59568408",
+            "thread_state_name(old_after.state)",
+            Kind::Text,
+        ),
+        col(
+            "Old Wait Reason",
+            "89a7715b-5b16-48ec-b6db-f6a28ac4ca63",
+            "wait_reason_name(old_after.reason)",
+            Kind::Text,
+        ),
+        col(
+            "Old Wait Mode",
+            "0a1c969d-e94a-4ca8-83f1-086f55c46dd1",
+            "CASE WHEN old_after.is_user THEN 'UserMode' WHEN old_after.is_user IS NOT NULL THEN 'KernelMode' END",
+            Kind::Text,
+        ),
+        col(
+            "Old Switch-In Time",
+            "ad3b2db0-2dbb-449b-88f5-cf83b8db33ec",
+            "old.run",
+            Kind::Duration(Unit::Microseconds),
+        ),
+        col(
+            "Readying Thread Start Module",
+            "de478623-0270-43d8-b2b4-c7df7b93ec7a",
+            "readying_module.name",
+            Kind::Text,
+        ),
+        col(
+            "Readying Thread Start Function",
+            "3a13296d-8e2d-40d7-8ab6-46ebb2646caa",
+            function!("readying_method", "readying_frame"),
+            Kind::Text,
+        ),
+        col(
+            "Ideal Cpu",
+            "e93dcc3d-9960-446a-aa1d-fa05d47d5aa4",
+            "t.ideal_cpu",
+            Kind::Number,
+        ),
+        col(
+            "New Service Display Name",
+            "e525fd54-5ae2-4e5e-a85d-927abaf8e149",
+            "services.display_names",
+            Kind::Text,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "WorkOnBehalf Thread ID",
+            "eebb72e2-1b69-4d05-872f-5c09dc909de5",
+            ON_BEHALF,
+        ),
+        unfilled(
+            "WorkOnBehalf Process",
+            "7ce2a15b-86c2-488e-bea2-4a791f266994",
+            ON_BEHALF,
+        ),
+        unfilled(
+            "WorkOnBehalf Process Name",
+            "90e30229-fa81-44cc-9996-ec46146daf8d",
+            ON_BEHALF,
+        ),
+        unfilled(
+            "NewThreadRank",
+            "145e9709-1fc8-4cbf-8119-6a4c9b6bf945",
+            NO_RANK,
+        ),
+        unfilled(
+            "New Prev Thread Rank",
+            "10400bbf-b55c-4034-94d7-9f190ae0b2c5",
+            NO_RANK,
+        ),
+        unfilled(
+            "Old Thread Rank",
+            "f0350651-fec4-4716-9fdb-8ccc82bd5c8b",
+            NO_RANK,
+        ),
+        unfilled(
+            "New Thread Remaining Quantum",
+            "12d422df-3a1b-4030-afad-e99eaf4f0bb8",
+            "extracts do not keep quanta of threads",
+        ),
+        unfilled(
+            "New Thread Prev Remaining Quantum",
+            "92e39fbc-474d-4552-9b6b-102c770c66a8",
+            "extracts do not keep quanta of threads",
+        ),
+        unfilled(
+            "Old Thread Remaining Quantum",
+            "f3c40e2a-ad5b-4ec3-ac26-7b966a6da1cb",
+            "extracts do not keep quanta of threads",
+        ),
+        unfilled(
+            "New Qnt",
+            "32a7f4fc-f7ad-47a3-b5a8-ad740991c9c1",
+            "extracts do not keep quanta of threads",
+        ),
+        unfilled(
+            "Old Qnt",
+            "2d8aa42b-6fde-45bb-8b4e-230c6adcc656",
+            "extracts do not keep quanta of threads",
+        ),
+        unfilled(
+            "New Pri Decr",
+            "7d7dabe0-0896-4fd1-9617-1c6758d80da5",
+            "extracts do not keep the part of a priority that is a boost",
+        ),
+        unfilled(
+            "Adjust Increment",
+            "c0c14208-2fc6-4077-928c-3df6f2f847fe",
+            "ready events have it, and extracts do not keep it",
+        ),
+        unfilled(
+            "Kernel Stack Not Resident",
+            "196563c2-6480-4353-8ea4-ed9663fd5a6d",
+            "ready events have it, and extracts do not keep it",
+        ),
+        unfilled(
+            "Process Out of Memory",
+            "c730d632-ba9f-41db-8c2b-ed97918ecd50",
+            "ready events have it, and extracts do not keep it",
+        ),
+        unfilled(
+            "Direct Switch Attempt",
+            "6536b3d9-1bbd-4268-974d-4f9377122feb",
+            "ready events have it, and extracts do not keep it",
+        ),
     ],
 };
 
@@ -464,6 +799,7 @@ pub(super) static ATTRIBUTED: Graph = Graph {
     guid: None,
     element: None,
     table: "context_switch",
+    rows: None,
     only: Some("NOT r.is_open_wait"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -508,6 +844,7 @@ pub(super) static ATTRIBUTED: Graph = Graph {
             Kind::Percent,
         ),
     ],
+    unfilled: &[],
 };
 
 /// A row for each DPC or interrupt, not for each of its fragments.
@@ -516,6 +853,7 @@ pub(super) static DPC_ISR: Graph = Graph {
     guid: Some("79926001-a767-4658-9d56-cdbfc8140de9"),
     element: None,
     table: "dpc_isr",
+    rows: None,
     only: None,
     joins: &[
         join("frame", "LEFT JOIN frame ON frame.frame_id = r.frame_id"),
@@ -616,4 +954,119 @@ pub(super) static DPC_ISR: Graph = Graph {
             Kind::Number,
         ),
     ],
+    unfilled: &[
+        unfilled(
+            "Return Value",
+            "2489ae5e-7d72-43ef-bfc5-8c4b84589d34",
+            "interrupt events have it, and extracts do not keep it",
+        ),
+        unfilled(
+            "MessageIndex",
+            "7d573b76-0d30-45b6-965e-241c4e43869e",
+            "extracts have one number for it and for the vector: Vector shows it",
+        ),
+        unfilled(
+            "Count (Fragments)",
+            "3e42d420-e63f-482b-9d24-d1974f51f750",
+            "a DPC or interrupt has one row here, not one for each of its fragments; Exclusive Duration is the sum of theirs",
+        ),
+        unfilled(
+            "Duration (Fragmented)",
+            "68e9bd02-5848-4b85-94b4-16f704079529",
+            "a DPC or interrupt has one row here, not one for each of its fragments; Exclusive Duration is the sum of theirs",
+        ),
+        unfilled(
+            "% Duration (Fragmented)",
+            "eb2af1c4-0a0c-452e-b89e-e89cfdc9f2ca",
+            "a DPC or interrupt has one row here, not one for each of its fragments; Exclusive Duration is the sum of theirs",
+        ),
+        unfilled(
+            "Fragment Enter Time",
+            "385694db-6c2c-43b1-b887-f424042fde8d",
+            "a DPC or interrupt has one row here, not one for each of its fragments; Exclusive Duration is the sum of theirs",
+        ),
+        unfilled(
+            "Fragment Exit Time",
+            "0dc53605-c4cd-4ccb-8207-450af8d9ac6d",
+            "a DPC or interrupt has one row here, not one for each of its fragments; Exclusive Duration is the sum of theirs",
+        ),
+        unfilled(
+            "Fragment",
+            "7cb72020-c75c-43c0-88d7-86d19fb8f262",
+            "a DPC or interrupt has one row here, not one for each of its fragments; Exclusive Duration is the sum of theirs",
+        ),
+    ],
+};
+
+/// A row for each scheduling slice, without waits. Compact context switches, which the program also
+/// shows in this graph, are not in an extract.
+pub(super) static BY_PROCESS: Graph = Graph {
+    name: "CPU Usage by Process",
+    guid: Some("4237fcb5-808e-4868-ae15-96772fb57e41"),
+    element: None,
+    table: "context_switch",
+    rows: None,
+    only: Some("NOT r.is_open_wait"),
+    joins: &[
+        join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
+        join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
+    ],
+    time: Time::Span(begin!(), end!()),
+    columns: &[
+        col(
+            "Process Name",
+            "f1f58603-c0ce-4f4c-a9c2-4335e04021d2",
+            process_name!("p"),
+            Kind::Text,
+        ),
+        col(
+            "Process",
+            "1e8cbc23-093a-4d49-a8e8-c4ed7951e254",
+            process!("p"),
+            Kind::Process(process_name!("p")),
+        ),
+        col(
+            "Thread ID",
+            "06a17026-935e-4cc7-82fd-2dd99aca31e6",
+            "t.tid",
+            Kind::Number,
+        ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "CPU",
+            "0686a137-1e89-474f-86cc-bd7e94361d92",
+            "r.cpu",
+            Kind::Number,
+        ),
+        col(
+            "Switch-In Time",
+            "3146e1c7-4112-45b2-bd36-c7c567c944ef",
+            "r.in_ns",
+            Kind::Moment,
+        ),
+        col(
+            "Time Switched-In",
+            "f54f983e-dd2d-4a72-bf45-756c1199b67c",
+            "r.run_ns",
+            Kind::Duration(Unit::Microseconds),
+        ),
+        col(
+            "CPU Usage (in view)",
+            "002c66b5-fd27-4792-bcb6-b897cceb150f",
+            in_view!(begin, end),
+            Kind::Duration(Unit::Milliseconds),
+        ),
+        col(
+            "% CPU Usage",
+            "423a4686-a544-4d2a-9aaf-43575b97a9c4",
+            in_view!(begin, end),
+            Kind::Percent,
+        ),
+    ],
+    unfilled: &[],
 };

@@ -1,6 +1,7 @@
 //! Events of programs and of the system: events, marks, regions, the registry, the network.
 
-use super::{Graph, Kind, Time, col, function, join, named, process, process_name};
+use super::unfilled::unfilled;
+use super::{Graph, Kind, Time, col, function, join, named, process, process_name, services};
 use crate::format::Unit;
 
 /// A row for each event that has no table of its own.
@@ -9,6 +10,7 @@ pub(super) static GENERIC: Graph = Graph {
     guid: Some("04f69f98-176e-4d1c-b44e-97f734996ab8"),
     element: None,
     table: "generic_event",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -25,6 +27,7 @@ pub(super) static GENERIC: Graph = Graph {
             "start_method",
             "LEFT JOIN method start_method ON start_method.method_id = start_frame.method_id",
         ),
+        join("trace", "CROSS JOIN trace"),
     ],
     time: Time::Moment("r.ts_ns"),
     columns: &[
@@ -168,7 +171,222 @@ pub(super) static GENERIC: Graph = Graph {
             Kind::Moment,
         ),
         named("Task", "r.task", Kind::Number),
+        col(
+            "Event Type",
+            "72892fbe-0f55-426a-9aa1-26b6baf09ffb",
+            "coalesce(r.described_by, 'unknown')",
+            Kind::Text,
+        ),
+        col(
+            "DateTime (Local)",
+            "3426b823-3565-4fc6-a796-b4a66d0b5757",
+            "local_time(trace.start_filetime, trace.time_zone_bias_minutes, r.ts_ns)",
+            Kind::Text,
+        ),
+        col(
+            "Field 1",
+            "0c5cf8cd-9b9e-5798-1a5d-09d429f7fa3c",
+            "field_text(r.fields, 1)",
+            Kind::Text,
+        ),
+        col(
+            "Field 2",
+            "71badd11-26e5-56bc-44ec-12f4cc6a8f3e",
+            "field_text(r.fields, 2)",
+            Kind::Text,
+        ),
+        col(
+            "Field 3",
+            "411dba2d-5d6e-5272-8287-636d0841768c",
+            "field_text(r.fields, 3)",
+            Kind::Text,
+        ),
+        col(
+            "Field 4",
+            "048f5050-1f17-59b3-fa22-4b0781ee630b",
+            "field_text(r.fields, 4)",
+            Kind::Text,
+        ),
+        col(
+            "Field 5",
+            "94e48f22-d499-5227-bb04-be011b4159b0",
+            "field_text(r.fields, 5)",
+            Kind::Text,
+        ),
+        col(
+            "Field 6",
+            "c1054028-424a-59ba-e760-6d30abbd69c5",
+            "field_text(r.fields, 6)",
+            Kind::Text,
+        ),
+        col(
+            "Field 7",
+            "5cbc4b58-2de1-5449-55b2-4651d4edf90a",
+            "field_text(r.fields, 7)",
+            Kind::Text,
+        ),
+        col(
+            "Field 8",
+            "fc01e6c9-a43b-51a1-fd2e-112ba48aff65",
+            "field_text(r.fields, 8)",
+            Kind::Text,
+        ),
+        col(
+            "Field 9",
+            "e3dcf300-46e2-5c43-ef4b-2c3db489ec25",
+            "field_text(r.fields, 9)",
+            Kind::Text,
+        ),
+        col(
+            "Field 10",
+            "87c21ddb-4b29-58e3-5ddc-f114c5ca209a",
+            "field_text(r.fields, 10)",
+            Kind::Text,
+        ),
+        col(
+            "Field 11",
+            "65f8fe42-ad02-5016-3521-f93329c76227",
+            "field_text(r.fields, 11)",
+            Kind::Text,
+        ),
+        col(
+            "Field 12",
+            "03d48fd3-0fe4-57f5-a477-49beb0d70a1f",
+            "field_text(r.fields, 12)",
+            Kind::Text,
+        ),
+        col(
+            "Field 13",
+            "998f8e2d-0f5a-5a54-0133-226e2de62c0b",
+            "field_text(r.fields, 13)",
+            Kind::Text,
+        ),
+        col(
+            "Field 14",
+            "bb772c34-9600-5bf7-3f54-e6080f8a0611",
+            "field_text(r.fields, 14)",
+            Kind::Text,
+        ),
+        col(
+            "Field 15",
+            "1479add7-3dcb-580b-f1e9-87d5186ced61",
+            "field_text(r.fields, 15)",
+            Kind::Text,
+        ),
+        col(
+            "Field 16",
+            "23f4d26d-f02e-592e-f16b-2980410ed2b2",
+            "field_text(r.fields, 16)",
+            Kind::Text,
+        ),
+        col(
+            "Field 17",
+            "40dce5c1-dea9-5dbc-ab35-c942b2d0bc12",
+            "field_text(r.fields, 17)",
+            Kind::Text,
+        ),
+        col(
+            "Field 18",
+            "dab0dfee-6f35-5deb-6df3-0ea67c831edb",
+            "field_text(r.fields, 18)",
+            Kind::Text,
+        ),
+        col(
+            "Field 19",
+            "213da6f4-f8e3-5177-4d42-fef0d1e6b0cb",
+            "field_text(r.fields, 19)",
+            Kind::Text,
+        ),
+        col(
+            "Field 20",
+            "d14459a6-d8e9-5de7-3bca-ab658234e784",
+            "field_text(r.fields, 20)",
+            Kind::Text,
+        ),
+        col(
+            "Field 21",
+            "24d8ee5e-37d8-571b-a820-350e442abe6d",
+            "field_text(r.fields, 21)",
+            Kind::Text,
+        ),
+        col(
+            "Field 22",
+            "7aa0e585-9480-5032-2fb3-c4fdad8ed100",
+            "field_text(r.fields, 22)",
+            Kind::Text,
+        ),
+        col(
+            "Field 23",
+            "cd98d7dd-4336-53c0-600c-ee3c469698ce",
+            "field_text(r.fields, 23)",
+            Kind::Text,
+        ),
+        col(
+            "Field 24",
+            "db99d24f-59c7-56cf-0734-a8f7f592ea4a",
+            "field_text(r.fields, 24)",
+            Kind::Text,
+        ),
+        col(
+            "Field 25",
+            "b864ad7f-3ed9-55d4-a159-60cb9df0ab4b",
+            "field_text(r.fields, 25)",
+            Kind::Text,
+        ),
+        col(
+            "Field 26",
+            "6b9c053a-8ef9-5f1c-474b-d2842bc953bc",
+            "field_text(r.fields, 26)",
+            Kind::Text,
+        ),
+        col(
+            "Field 27",
+            "3f2879b6-445e-56a9-5014-eba8acae2689",
+            "field_text(r.fields, 27)",
+            Kind::Text,
+        ),
+        col(
+            "Field 28",
+            "8ef7b298-825f-5633-eac1-fdef22992ba3",
+            "field_text(r.fields, 28)",
+            Kind::Text,
+        ),
+        col(
+            "Field 29",
+            "38cab6fb-a56b-5ced-5572-b646ef314d75",
+            "field_text(r.fields, 29)",
+            Kind::Text,
+        ),
+        col(
+            "Field 30",
+            "f38da267-5d37-5386-6ec4-36fd9a54c511",
+            "field_text(r.fields, 30)",
+            Kind::Text,
+        ),
+        col(
+            "Field 31",
+            "4f5815e2-c2ad-5c2a-acba-59fb35efd0ee",
+            "field_text(r.fields, 31)",
+            Kind::Text,
+        ),
+        col(
+            "Field 32",
+            "9082489b-ea82-56f3-2a3e-0ac9d9382fee",
+            "field_text(r.fields, 32)",
+            Kind::Text,
+        ),
+        col(
+            "Field 33",
+            "3c287902-5328-564e-238a-f64e08b7370c",
+            "field_text(r.fields, 33)",
+            Kind::Text,
+        ),
     ],
+    unfilled: &[unfilled(
+        "Channel",
+        "27165170-b6d1-44fe-ac86-a52749c651f4",
+        "extracts do not keep channels of events",
+    )],
 };
 
 /// A row for each mark.
@@ -177,6 +395,7 @@ pub(super) static MARKS: Graph = Graph {
     guid: Some("ec60ccb2-4409-444e-98fa-792c5b3c36da"),
     element: None,
     table: "mark",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -223,7 +442,18 @@ pub(super) static MARKS: Graph = Graph {
             "r.ts_ns",
             Kind::Moment,
         ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
     ],
+    unfilled: &[unfilled(
+        "Stack",
+        "8fb7a46f-7806-57d5-358e-5bd84ca2afd6",
+        "extracts do not keep stacks of marks",
+    )],
 };
 
 /// A row for each instance of a region; the regions come from a file.
@@ -232,8 +462,12 @@ pub(super) static REGIONS: Graph = Graph {
     guid: Some("1ce7fd53-2344-4ea8-acd6-1a0722a51427"),
     element: None,
     table: "region",
+    rows: None,
     only: None,
-    joins: &[],
+    joins: &[join(
+        "t",
+        "LEFT JOIN thread t ON t.tid = r.start_tid AND coalesce(t.start_ns, r.start_ns) <= r.start_ns AND coalesce(t.stop_ns, r.start_ns) >= r.start_ns",
+    )],
     time: Time::Span("r.start_ns", "coalesce(r.stop_ns, $to)"),
     columns: &[
         col(
@@ -338,6 +572,106 @@ pub(super) static REGIONS: Graph = Graph {
             "r.stop_ns",
             Kind::Moment,
         ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "Field 1",
+            "0c5cf8cd-9b9e-5798-1a5d-09d429f7fa3c",
+            "field_text(r.fields, 1)",
+            Kind::Text,
+        ),
+        col(
+            "Field 2",
+            "71badd11-26e5-56bc-44ec-12f4cc6a8f3e",
+            "field_text(r.fields, 2)",
+            Kind::Text,
+        ),
+        col(
+            "Field 3",
+            "411dba2d-5d6e-5272-8287-636d0841768c",
+            "field_text(r.fields, 3)",
+            Kind::Text,
+        ),
+        col(
+            "Field 4",
+            "048f5050-1f17-59b3-fa22-4b0781ee630b",
+            "field_text(r.fields, 4)",
+            Kind::Text,
+        ),
+        col(
+            "Field 5",
+            "94e48f22-d499-5227-bb04-be011b4159b0",
+            "field_text(r.fields, 5)",
+            Kind::Text,
+        ),
+        col(
+            "Field 6",
+            "c1054028-424a-59ba-e760-6d30abbd69c5",
+            "field_text(r.fields, 6)",
+            Kind::Text,
+        ),
+        col(
+            "Field 7",
+            "5cbc4b58-2de1-5449-55b2-4651d4edf90a",
+            "field_text(r.fields, 7)",
+            Kind::Text,
+        ),
+        col(
+            "Field 8",
+            "fc01e6c9-a43b-51a1-fd2e-112ba48aff65",
+            "field_text(r.fields, 8)",
+            Kind::Text,
+        ),
+        col(
+            "Field 9",
+            "e3dcf300-46e2-5c43-ef4b-2c3db489ec25",
+            "field_text(r.fields, 9)",
+            Kind::Text,
+        ),
+        col(
+            "Field 10",
+            "87c21ddb-4b29-58e3-5ddc-f114c5ca209a",
+            "field_text(r.fields, 10)",
+            Kind::Text,
+        ),
+        col(
+            "Field 11",
+            "65f8fe42-ad02-5016-3521-f93329c76227",
+            "field_text(r.fields, 11)",
+            Kind::Text,
+        ),
+        col(
+            "Field 12",
+            "03d48fd3-0fe4-57f5-a477-49beb0d70a1f",
+            "field_text(r.fields, 12)",
+            Kind::Text,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "Metadata 1",
+            "2ab66e6a-720a-564b-0369-93f576abd30e",
+            "the file of regions has it; `etwkit dump region` shows it",
+        ),
+        unfilled(
+            "Opcode",
+            "d11ae606-c15c-4c87-a001-6d93a76465c3",
+            "instances of regions keep the names of their events alone: Provider and Event Name show them",
+        ),
+        unfilled(
+            "Provider Guid",
+            "02153301-a927-427b-a07d-050fdb06eb7a",
+            "instances of regions keep the names of their events alone: Provider and Event Name show them",
+        ),
+        unfilled(
+            "ManifestFullPath",
+            "328f22af-2e8a-4abc-8a19-bfefe367bf7c",
+            "it is the file that the command line names",
+        ),
     ],
 };
 
@@ -347,10 +681,12 @@ pub(super) static REGISTRY: Graph = Graph {
     guid: Some("e97b189d-b977-4e41-9448-8c214c166f84"),
     element: None,
     table: "registry_io",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
+        join("services", services!("r.process_key")),
     ],
     time: Time::Span("r.start_ns", "r.end_ns"),
     columns: &[
@@ -427,8 +763,21 @@ pub(super) static REGISTRY: Graph = Graph {
             Kind::Text,
         ),
         named("Value", "r.value", Kind::Text),
+        col(
+            "Service Display Name",
+            "82499962-6a9b-4862-accf-0dc896b654b2",
+            "services.display_names",
+            Kind::Text,
+        ),
     ],
+    unfilled: &[unfilled(
+        "Handle Count",
+        "80fe6ecc-50c2-4ce2-ade2-599599b7f62c",
+        "extracts do not count open handles of keys",
+    )],
 };
+
+const OF_TCPIP: &str = "kernel events of the network do not have it; what Microsoft-Windows-TCPIP reports is in the tables tcp_connection and tcp_event";
 
 /// A row for each transfer over TCP or UDP.
 pub(super) static TCP_IP: Graph = Graph {
@@ -436,6 +785,7 @@ pub(super) static TCP_IP: Graph = Graph {
     guid: Some("21214383-88f8-4603-9eac-2a6422756b11"),
     element: None,
     table: "net_io",
+    rows: None,
     only: None,
     joins: &[join(
         "p",
@@ -444,13 +794,13 @@ pub(super) static TCP_IP: Graph = Graph {
     time: Time::Moment("r.ts_ns"),
     columns: &[
         col(
-            "Process Name",
+            "Owning Process Name",
             "399c8e56-3484-493e-83c3-8a21acc24601",
             process_name!("p"),
             Kind::Text,
         ),
         col(
-            "Process",
+            "Owning Process",
             "bfdd92db-9783-49a1-9627-3562e237ea57",
             process!("p"),
             Kind::Process(process_name!("p")),
@@ -508,6 +858,66 @@ pub(super) static TCP_IP: Graph = Graph {
             "869dba43-0f44-4572-9994-29d61aa43280",
             "r.ts_ns",
             Kind::Moment,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "Connection Start Time",
+            "402aecb8-769c-4c8a-8bcc-baf180f474fe",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Next Event Time",
+            "bc6ac4c0-eab3-411f-9074-e250a2b82478",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Connection End Time",
+            "6803f962-fe4c-4afc-87a5-8c76da9a11b8",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Event SubType",
+            "2ccdf1ec-969a-4b64-949d-f128d64bce6e",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Connection Id",
+            "b1ff4098-d080-48a4-ab78-5ebf571e6cf0",
+            OF_TCPIP,
+        ),
+        unfilled("Event", "699ee728-cf1b-4c03-98d7-9d889220d40b", OF_TCPIP),
+        unfilled(
+            "Seq. No. Transferred",
+            "21a0416d-7106-44f8-906f-cbd5044eb95b",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Seq. No. Acked",
+            "d792469c-bb92-4044-9743-6c4054901fbe",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Seq. No. Posted",
+            "8770153d-eade-4655-9d08-b8e5fc2c8aa0",
+            OF_TCPIP,
+        ),
+        unfilled(
+            "Seq. No. Received",
+            "21d7729f-5aae-461b-a9c6-8aac765e5d14",
+            OF_TCPIP,
+        ),
+        unfilled("SndWnd", "81e27e0a-f1ca-4456-9f9f-a833fe097166", OF_TCPIP),
+        unfilled(
+            "Tcp Send State",
+            "09b7165c-4ce0-4bd7-9621-bc260f577f32",
+            OF_TCPIP,
+        ),
+        unfilled("Duration", "5d5c7263-fce9-41ad-9ea3-4c5d5962a53e", OF_TCPIP),
+        unfilled(
+            "Event Process",
+            "aa0b9d88-5a52-4781-93cb-617fe9171bfb",
+            "extracts have the process that owns the connection, not the one that ran when the event was written",
         ),
     ],
 };

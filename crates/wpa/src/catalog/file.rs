@@ -1,5 +1,6 @@
 //! File systems: operations on files, and the minifilter drivers that handle them.
 
+use super::unfilled::unfilled;
 use super::{Graph, Kind, Time, col, join, process, process_name};
 use crate::format::Unit;
 
@@ -9,6 +10,7 @@ pub(super) static FILE: Graph = Graph {
     guid: Some("e2a7d340-0dbd-4f24-8b26-e5388eeaf562"),
     element: None,
     table: "file_io",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -100,6 +102,46 @@ pub(super) static FILE: Graph = Graph {
             "r.offset_bytes",
             Kind::Number,
         ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "Event SubType",
+            "dcefaad1-2b62-4311-a003-1fc61c0f7f7e",
+            "CASE WHEN r.kind = 'fs_control' THEN hex(CAST(r.info_class AS BIGINT) & 4294967295) ELSE CAST(r.info_class AS VARCHAR) END",
+            Kind::Text,
+        ),
+        col(
+            "Flags",
+            "b85964cd-412b-46fe-823c-f3f08a738fbd",
+            "r.io_flags",
+            Kind::Hex,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "Logging Process",
+            "f793ebfb-acc0-44d3-bb35-b38d74d5ddaa",
+            "extracts have the thread of the operation, not the one that ran when the event was written",
+        ),
+        unfilled(
+            "Logging Thread",
+            "00fe23ca-3361-4979-a1b5-4a052ea4a0c0",
+            "extracts have the thread of the operation, not the one that ran when the event was written",
+        ),
+        unfilled(
+            "IRP",
+            "9486726c-c3e8-4e83-bd9b-e99a5d4a54ea",
+            "extracts do not keep addresses of requests and of file objects",
+        ),
+        unfilled(
+            "File Object",
+            "0f1f4c1a-2187-4fdd-ba62-693dd5ddb8d5",
+            "extracts do not keep addresses of requests and of file objects",
+        ),
     ],
 };
 
@@ -109,6 +151,7 @@ pub(super) static MINI_FILTER: Graph = Graph {
     guid: Some("1fe3bbaa-6738-41b9-941e-7a6825821b35"),
     element: None,
     table: "mini_filter",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -202,6 +245,36 @@ pub(super) static MINI_FILTER: Graph = Graph {
             "34aa2f35-c652-5c58-d8e4-17b6246b92f9",
             "r.end_ns",
             Kind::Moment,
+        ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "Major Function",
+            "2afe6513-46a0-589f-0b2c-6c47a17602d9",
+            "r.major_function",
+            Kind::Number,
+        ),
+        col(
+            "RoutineAddr",
+            "e15af75c-e97a-506c-9e95-f1eb37e0f381",
+            "frame.address",
+            Kind::Hex,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "IRP",
+            "52041a48-9efd-5d15-8927-555020aa859f",
+            "extracts do not keep addresses of requests and of file objects",
+        ),
+        unfilled(
+            "FileContext",
+            "99a586f7-65db-5948-8ef3-5c32ca44bfd3",
+            "extracts do not keep addresses of requests and of file objects",
         ),
     ],
 };

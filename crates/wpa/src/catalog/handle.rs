@@ -9,6 +9,7 @@ pub(super) static HANDLES: Graph = Graph {
     guid: Some("7b47975b-040d-4901-9a3f-e410228e30df"),
     element: None,
     table: "handle",
+    rows: None,
     only: None,
     joins: &[
         join(
@@ -94,6 +95,7 @@ pub(super) static HANDLES: Graph = Graph {
         named("Close Stack", "r.close_stack_id", Kind::Stack),
         named("Handle", "r.handle", Kind::Hex),
     ],
+    unfilled: &[],
 };
 
 /// A row for each object of GDI or USER.
@@ -102,6 +104,7 @@ pub(super) static GDI_USER: Graph = Graph {
     guid: Some("11235813-2134-5589-1442-333776109871"),
     element: None,
     table: "gdi_user_object",
+    rows: None,
     only: None,
     joins: &[
         join(
@@ -235,5 +238,12 @@ pub(super) static GDI_USER: Graph = Graph {
             "r.destroy_ns",
             Kind::Moment,
         ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "ct.name",
+            Kind::Text,
+        ),
     ],
+    unfilled: &[],
 };

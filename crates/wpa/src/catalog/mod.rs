@@ -11,12 +11,15 @@ mod file;
 mod handle;
 mod memory;
 mod others;
+mod power;
 mod programs;
 mod storage;
+mod unfilled;
 mod window;
 
 use crate::format::Unit;
 pub use others::{OTHERS, Other, other};
+pub use unfilled::{EVERYWHERE, Unfilled};
 
 /// A graph of Windows Performance Analyzer.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub struct Graph {
     pub element: Option<&'static str>,
     /// The table of the extract with its rows, which is called `r` in the SQL of columns.
     pub table: &'static str,
+    /// The rows as a SELECT, where they are not those of the table but computed from it.
+    pub rows: Option<&'static str>,
     /// Only these of its rows, as a condition.
     pub only: Option<&'static str>,
     /// Tables that columns may need.
@@ -37,6 +42,9 @@ pub struct Graph {
     pub time: Time,
     /// Its columns.
     pub columns: &'static [Column],
+    /// Columns of the program that nothing in an extract fills, in addition to
+    /// [`EVERYWHERE`].
+    pub unfilled: &'static [Unfilled],
 }
 
 /// A table that is joined when a column names it.
@@ -162,7 +170,20 @@ macro_rules! function {
     };
 }
 
-pub(crate) use {function, process, process_name};
+/// SQL of the display names of the services of a process, joined as `services`, by the key of the
+/// process.
+macro_rules! services {
+    ($key:literal) => {
+        concat!(
+            "LEFT JOIN (SELECT process_key, string_agg(coalesce(display_name, name), ', ' ORDER BY name) AS display_names, ",
+            "string_agg(name, ', ' ORDER BY name) AS names FROM service GROUP BY process_key) services ",
+            "ON services.process_key = ",
+            $key
+        )
+    };
+}
+
+pub(crate) use {function, process, process_name, services};
 
 /// All graphs, in the order of the documentation.
 pub static GRAPHS: &[&Graph] = &[
@@ -170,6 +191,11 @@ pub static GRAPHS: &[&Graph] = &[
     &cpu::PRECISE,
     &cpu::ATTRIBUTED,
     &cpu::DPC_ISR,
+    &cpu::BY_PROCESS,
+    &power::FREQUENCY,
+    &power::PERFORMANCE,
+    &power::COUNTERS,
+    &power::COUNTER_SAMPLES,
     &storage::DISK,
     &file::FILE,
     &file::MINI_FILTER,
@@ -177,12 +203,15 @@ pub static GRAPHS: &[&Graph] = &[
     &programs::PROCESSES,
     &programs::IMAGES,
     &programs::THREADS,
+    &programs::SERVICES,
+    &programs::BOOT,
     &events::GENERIC,
     &events::MARKS,
     &events::REGIONS,
     &events::REGISTRY,
     &events::TCP_IP,
     &memory::VIRTUAL_ALLOC,
+    &memory::HEAP,
     &memory::SNAPSHOTS,
     &memory::POOL,
     &handle::HANDLES,
@@ -247,5 +276,16 @@ impl Graph {
         self.columns
             .iter()
             .find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns the column with this GUID, or without one with this title, that nothing in an
+    /// extract fills.
+    #[must_use]
+    pub fn unfilled(&self, guid: &str, name: &str) -> Option<&'static Unfilled> {
+        let all = || self.unfilled.iter().chain(EVERYWHERE);
+        if guid.is_empty() {
+            return all().find(|column| column.name.eq_ignore_ascii_case(name));
+        }
+        all().find(|column| column.guid.eq_ignore_ascii_case(guid))
     }
 }

@@ -31,16 +31,6 @@ const fn of(name: &'static str, guid: &'static str, recorded_by: &'static str) -
 /// All of them, by name.
 pub static OTHERS: &[Other] = &[
     of(
-        "Boot Phases",
-        "da13748b-71c7-4ba1-a61d-6ae4e527e261",
-        "a boot recording with Microsoft-Windows-Kernel-Boot and Microsoft-Windows-Winlogon",
-    ),
-    of(
-        "CPU Usage by Process",
-        "4237fcb5-808e-4868-ae15-96772fb57e41",
-        "the keyword CSwitch or CompactCSwitch; the graph CPU Usage (Precise) has the usage of CSwitch",
-    ),
-    of(
         "Device I/O",
         "cbbd1db6-d7e2-4410-8784-f3df48ad56a5",
         "the keyword Drivers",
@@ -56,11 +46,6 @@ pub static OTHERS: &[Other] = &[
         "Microsoft-Windows-DxgKrnl",
     ),
     of(
-        "Heap Allocations",
-        "1a64d983-f796-45f8-aa64-ac50b95d0e45",
-        "heap tracing of a process: wpr -heaptracingconfig PROGRAM enable, with the profile Heap",
-    ),
-    of(
         "Heap Snapshot",
         "463048cb-2f2b-480d-8e94-a54f3fd88080",
         "heap snapshots of a process: wpr -snapshotconfig heap, with the profile HeapSnapshot",
@@ -71,29 +56,9 @@ pub static OTHERS: &[Other] = &[
         "heap snapshots of a process: wpr -snapshotconfig heap, with the profile HeapSnapshot",
     ),
     of(
-        "PMC Samples",
-        "2adccbce-775d-4d71-bc88-df317d004293",
-        "a HardwareCounter with SampledCounters, and the keyword PmcProfile",
-    ),
-    of(
-        "Processor Counters",
-        "373aaf47-d079-45f0-b1d7-7e78139bc927",
-        "a HardwareCounter with Counters of the event CSwitch; `etwkit dump pmc` has them",
-    ),
-    of(
-        "Processor Frequency",
-        "9cfb2296-2c89-45af-a5bd-23b4885dcbab",
-        "Microsoft-Windows-Kernel-Processor-Power; `etwkit dump cores` has frequencies",
-    ),
-    of(
         "Processor Parking",
         "69a8bf19-110a-40d8-bfb2-12fa8a5dff45",
-        "Microsoft-Windows-Kernel-Processor-Power",
-    ),
-    of(
-        "Processor Performance",
-        "d0b4b788-cf4e-40f0-973f-7abc33e53f08",
-        "Microsoft-Windows-Kernel-Processor-Power",
+        "Microsoft-Windows-Kernel-Processor-Power; `etwkit dump cores` has the times in which processors were parked",
     ),
     of(
         "Reference Set",
@@ -109,11 +74,6 @@ pub static OTHERS: &[Other] = &[
         "Scheduled Tasks",
         "ebc77ae6-e73c-4a7c-83fc-fde0fde2de1c",
         "Microsoft-Windows-TaskScheduler",
-    ),
-    of(
-        "Services",
-        "9745a443-5ba5-4305-aebe-493f04c7fc96",
-        "Microsoft-Windows-Services",
     ),
     of(
         "Stacks",

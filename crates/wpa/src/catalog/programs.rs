@@ -1,6 +1,11 @@
 //! Programs: processes, their modules and threads.
 
-use super::{Graph, Kind, Time, col, function, join, named, process, process_name};
+use etwkit_query::dump::boot::PHASES_SQL as BOOT_PHASES;
+
+use super::unfilled::unfilled;
+use super::{
+    Column, Graph, Kind, Time, col, function, join, named, process, process_name, services,
+};
 use crate::format::Unit;
 
 /// A row for each process instance.
@@ -9,8 +14,9 @@ pub(super) static PROCESSES: Graph = Graph {
     guid: Some("b186f02d-8d06-4bbb-9ad1-abf7985fb61a"),
     element: None,
     table: "process",
+    rows: None,
     only: None,
-    joins: &[],
+    joins: &[join("services", services!("r.process_key"))],
     time: Time::Span("coalesce(r.start_ns, 0)", "coalesce(r.stop_ns, $to)"),
     columns: &[
         col(
@@ -111,6 +117,39 @@ pub(super) static PROCESSES: Graph = Graph {
         ),
         named("Exit Code", "r.exit_code", Kind::Number),
         named("User SID", "r.sid", Kind::Text),
+        col(
+            "Hosted Services",
+            "a876035b-24bc-564f-3f6a-cede5f8c8918",
+            "services.names",
+            Kind::Text,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "Process Tree",
+            "d9e7685f-5f02-5731-d181-5545f0e0c5d3",
+            "rows are not nested here; Parent Process ID shows the parent",
+        ),
+        unfilled(
+            "Creation Stack",
+            "d8e83424-bba6-55cf-41b7-d164f0cd3c7a",
+            "extracts do not keep stacks of starts and ends of processes",
+        ),
+        unfilled(
+            "Destruction Stack",
+            "1b57a82a-5597-58e4-eddf-46d996048180",
+            "extracts do not keep stacks of starts and ends of processes",
+        ),
+        unfilled(
+            "Package Relative Application Id",
+            "a38e516d-6cf2-5659-97f7-5b4d7b128289",
+            "extracts keep the full name of the package alone",
+        ),
+        unfilled(
+            "Modern Application Friendly Name",
+            "7c8085f1-33de-5a34-b975-ff02c3a942fb",
+            "extracts keep the full name of the package alone",
+        ),
     ],
 };
 
@@ -120,6 +159,7 @@ pub(super) static IMAGES: Graph = Graph {
     guid: Some("a1df89f9-5b2a-449e-aaab-1bcc3fd25c84"),
     element: None,
     table: "module",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -233,6 +273,23 @@ pub(super) static IMAGES: Graph = Graph {
             Kind::Moment,
         ),
     ],
+    unfilled: &[
+        unfilled(
+            "Load Stack",
+            "26b77cb5-b290-5151-5b9a-184315cef673",
+            "extracts do not keep stacks of loads",
+        ),
+        unfilled(
+            "Original File Name",
+            "53836370-15a4-5b6d-9cbd-0e4c23a36846",
+            "extracts do not keep it of the version resource",
+        ),
+        unfilled(
+            "Relocated Count",
+            "3a9fa0d1-876d-5b93-009a-2cbb3b5e1448",
+            "extracts do not keep the address that a module prefers",
+        ),
+    ],
 };
 
 /// A row for each thread instance.
@@ -241,6 +298,7 @@ pub(super) static THREADS: Graph = Graph {
     guid: Some("a20f1ccd-d67f-4cdf-a186-0fd3f6535f18"),
     element: None,
     table: "thread",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -320,4 +378,168 @@ pub(super) static THREADS: Graph = Graph {
             Kind::Moment,
         ),
     ],
+    unfilled: &[
+        unfilled(
+            "Creation Stack",
+            "e3d2c6ff-a1bc-4bf4-adb9-618c9b3c1cb7",
+            "extracts do not keep stacks of starts and ends of threads",
+        ),
+        unfilled(
+            "Start Rundown Stack",
+            "e4f53056-a46f-46fa-91e4-3601a7d73ddc",
+            "extracts do not keep stacks of starts and ends of threads",
+        ),
+        unfilled(
+            "End Rundown Stack",
+            "969de915-d420-413e-8123-60141266728c",
+            "extracts do not keep stacks of starts and ends of threads",
+        ),
+        unfilled(
+            "TEB Base",
+            "6ebb8b5c-e436-48b7-b550-1549e9e0feec",
+            "thread events have it, and extracts do not keep it",
+        ),
+    ],
+};
+
+/// A row for each service that ran, with the process that contains it. Its own changes are not in an
+/// extract.
+pub(super) static SERVICES: Graph = Graph {
+    name: "Services",
+    guid: Some("9745a443-5ba5-4305-aebe-493f04c7fc96"),
+    element: None,
+    table: "service",
+    rows: None,
+    only: None,
+    joins: &[join(
+        "p",
+        "LEFT JOIN process p ON p.process_key = r.process_key",
+    )],
+    time: Time::Span("coalesce(p.start_ns, 0)", "coalesce(p.stop_ns, $to)"),
+    columns: &[
+        col(
+            "Service",
+            "1c2f9e6a-f185-4482-99bd-91090dc7ee46",
+            "r.name",
+            Kind::Text,
+        ),
+        col(
+            "Container",
+            "53552ac7-8665-4626-b288-b3f23277ffa5",
+            "CASE WHEN r.process_name IS NULL AND p.name IS NULL THEN 'Unknown' ELSE concat(coalesce(p.name, r.process_name), ' (', CAST(r.pid AS VARCHAR), ')') END",
+            Kind::Process("coalesce(p.name, r.process_name, 'Unknown')"),
+        ),
+        col(
+            "Container Init At",
+            "03285645-c53e-4874-803f-297d8e88ad42",
+            "p.start_ns",
+            Kind::Moment,
+        ),
+        named("Display Name", "r.display_name", Kind::Text),
+        named("Process ID", "r.pid", Kind::Number),
+        named("Count", "1", Kind::Number),
+    ],
+    unfilled: &[
+        unfilled(
+            "Started At",
+            "c3379c10-b562-47ca-b4fb-dd6dddccb8e5",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Group",
+            "c63f2445-2a75-4135-ad01-2b0c66be3874",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Transition",
+            "50c87be4-d11b-4266-bbcc-471b7a4453f3",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Container Init Time",
+            "088559b6-f9a5-4e4f-9e35-1ec3ecaaced0",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Service Init Time",
+            "6e95fe55-3022-410d-aec8-6a06a136fdf6",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Image Load Time",
+            "929353b6-e052-4151-b564-43bdf23f9eaa",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "End Thread ID",
+            "624da6ac-e55a-4c0c-a8ca-2d1f69fb73bc",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Execution Phase",
+            "4b484e7a-426f-41f7-badb-c622c5f06218",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Start Type",
+            "6c6476f3-b556-4497-9e82-ee13502c5f16",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+        unfilled(
+            "Ended At",
+            "e163d10e-c44b-4108-9339-d9b5148538df",
+            "extracts have a list of the services that ran, not the events of their starts and stops",
+        ),
+    ],
+};
+
+/// A row for each phase of a boot, as `dump boot` finds them.
+pub(super) static BOOT: Graph = Graph {
+    name: "Boot Phases",
+    guid: Some("da13748b-71c7-4ba1-a61d-6ae4e527e261"),
+    element: None,
+    table: "process",
+    rows: Some(BOOT_PHASES),
+    only: None,
+    joins: &[],
+    time: Time::Span("r.start_ns", "coalesce(r.end_ns, $to)"),
+    columns: &[
+        Column {
+            name: "Phase Name",
+            guid: Some("09f9ab65-72c9-5447-c56b-99d749bced3c"),
+            sql: "r.phase",
+            kind: Kind::Text,
+            means: &[
+                ("Pre Session Init", "kernel"),
+                ("Session Init", "session"),
+                ("Winlogon Init", "logon"),
+            ],
+        },
+        col(
+            "Phase #",
+            "4d7f9f8e-bbe4-5ca7-003d-b982d1642eb9",
+            "CAST(r.sort_value AS BIGINT)",
+            Kind::Number,
+        ),
+        col(
+            "Duration",
+            "40fb0280-d775-513b-203f-77a5fb761913",
+            "r.duration_ns",
+            Kind::Duration(Unit::Seconds),
+        ),
+        col(
+            "Start Time",
+            "12020749-a4c5-5ed4-7316-9eefb76c72c9",
+            "r.start_ns",
+            Kind::Moment,
+        ),
+        col(
+            "End Time",
+            "a80e59b2-f58f-543e-18e9-6e8fd4b49a84",
+            "r.end_ns",
+            Kind::Moment,
+        ),
+        named("Count", "1", Kind::Number),
+    ],
+    unfilled: &[],
 };

@@ -1,6 +1,7 @@
 //! Disks: requests, and page faults that waited for a disk.
 
-use super::{Graph, Kind, Time, col, join, named, process, process_name};
+use super::unfilled::unfilled;
+use super::{Graph, Kind, Time, col, join, process, process_name, services};
 use crate::format::Unit;
 
 /// A row for each request that a disk completed.
@@ -9,10 +10,12 @@ pub(super) static DISK: Graph = Graph {
     guid: Some("12c5387c-58ca-45d4-a5c6-450475c30e06"),
     element: Some("DiskIOGraphTreeItem"),
     table: "disk_io",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
+        join("services", services!("r.process_key")),
     ],
     time: Time::Span("r.init_ns", "r.complete_ns"),
     columns: &[
@@ -112,10 +115,84 @@ pub(super) static DISK: Graph = Graph {
             "r.service_ns",
             Kind::Duration(Unit::Microseconds),
         ),
-        named("Min Offset", "r.offset_bytes", Kind::Hex),
-        named("Max Offset", "r.offset_bytes + r.size_bytes", Kind::Hex),
-        named("QD/I", "r.queue_depth_start", Kind::Number),
-        named("QD/C", "r.queue_depth_end", Kind::Number),
+        col(
+            "Min Offset",
+            "5dc8b11e-45ba-40db-9807-583931a5738b",
+            "r.offset_bytes",
+            Kind::Hex,
+        ),
+        col(
+            "Max Offset",
+            "ba4dda2c-3924-4b50-8162-69bc5ef926cc",
+            "r.offset_bytes + r.size_bytes",
+            Kind::Hex,
+        ),
+        col(
+            "QD/I - Queue Depth at Init Time",
+            "26c5073e-c597-460f-986d-d8392369ed55",
+            "r.queue_depth_start",
+            Kind::Number,
+        ),
+        col(
+            "QD/C - Queue Depth at Complete Time",
+            "87d56527-1be8-40da-aca1-bd274f7cdf05",
+            "r.queue_depth_end",
+            Kind::Number,
+        ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "Service Display Name",
+            "bdc963c7-bac5-4caf-8f13-e7832d675663",
+            "services.display_names",
+            Kind::Text,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "Source",
+            "42699aab-80f4-4241-9659-948879aebf07",
+            "no event names the source of a request",
+        ),
+        unfilled(
+            "IBCB - #IOs Init Before Completed Before",
+            "56d83e4c-7e1d-4d70-a230-c41269f01473",
+            "extracts count requests at the same time, not by the order of their ends",
+        ),
+        unfilled(
+            "IACB - #IOs Init After Completed Before",
+            "ad341c3d-9a07-4d82-800e-e78f0f9effca",
+            "extracts count requests at the same time, not by the order of their ends",
+        ),
+        unfilled(
+            "IACA - #IOs Init After Completed After",
+            "0d9468f1-a731-4539-ad01-72921d1b4ba6",
+            "extracts count requests at the same time, not by the order of their ends",
+        ),
+        unfilled(
+            "IoRate Block Reason",
+            "1addd219-3f20-4c6d-b0d1-30c2cf034a67",
+            "extracts have no events of limits of I/O rates",
+        ),
+        unfilled(
+            "IoRate Blocked Time",
+            "eeb919cb-e186-490c-940d-93493a28fada",
+            "extracts have no events of limits of I/O rates",
+        ),
+        unfilled(
+            "Global IO Init Time",
+            "be507a9c-2672-4fcc-8660-f7775f053a74",
+            "extracts have no events of limits of I/O rates",
+        ),
+        unfilled(
+            "Global IO Time",
+            "3501b657-b545-4b3c-8e53-4f48b0abe52c",
+            "extracts have no events of limits of I/O rates",
+        ),
     ],
 };
 
@@ -125,6 +202,7 @@ pub(super) static HARD_FAULTS: Graph = Graph {
     guid: Some("7c60aeff-a47f-4ba8-942c-d2b154087ab9"),
     element: None,
     table: "hard_fault",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -215,6 +293,24 @@ pub(super) static HARD_FAULTS: Graph = Graph {
             "001e6c8d-300a-54aa-cab4-617ad58dfc88",
             "r.end_ns",
             Kind::Moment,
+        ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+    ],
+    unfilled: &[
+        unfilled(
+            "Section Name",
+            "86551eef-39bf-41b1-8444-184ed27baf37",
+            "symbol files say it, and extracts do not keep it",
+        ),
+        unfilled(
+            "COFF Group",
+            "cb4ec152-a004-46ad-b58a-9bc8fbe80aca",
+            "symbol files say it, and extracts do not keep it",
         ),
     ],
 };

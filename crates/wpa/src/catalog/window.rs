@@ -1,5 +1,6 @@
 //! Windows on the screen: their delays, and the one that had the focus.
 
+use super::unfilled::unfilled;
 use super::{Graph, Kind, Time, col, join, process, process_name};
 use crate::format::Unit;
 
@@ -9,6 +10,7 @@ pub(super) static UI_DELAYS: Graph = Graph {
     guid: Some("920e6241-3dea-46c4-8e4f-04ce08f62c0a"),
     element: None,
     table: "ui_delay",
+    rows: None,
     only: None,
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
@@ -106,7 +108,24 @@ pub(super) static UI_DELAYS: Graph = Graph {
             "r.ts_ns",
             Kind::Moment,
         ),
+        col(
+            "Thread Name",
+            "cb796d44-2927-5ac1-d231-4b71904c18f5",
+            "t.name",
+            Kind::Text,
+        ),
+        col(
+            "Process Id",
+            "6b1caff7-daff-59c0-9494-240714cc0d90",
+            "p.pid",
+            Kind::Number,
+        ),
     ],
+    unfilled: &[unfilled(
+        "Program Id",
+        "a451dc77-20a3-5bd2-bc73-c8ded9b752e2",
+        "events of delays name a program by its path and package alone",
+    )],
 };
 
 /// A row for each stay of the focus in a thread.
@@ -115,6 +134,7 @@ pub(super) static FOCUS: Graph = Graph {
     guid: Some("3c18eb9c-2211-4988-bf94-bb029e4ce96e"),
     element: None,
     table: "focus_change",
+    rows: None,
     // The table has processes as well as threads, which would count the same time twice.
     only: Some("r.level = 'thread'"),
     joins: &[
@@ -172,4 +192,5 @@ pub(super) static FOCUS: Graph = Graph {
             Kind::Moment,
         ),
     ],
+    unfilled: &[],
 };

@@ -85,6 +85,8 @@ pub enum Aggregation {
     Sum,
     /// The mean.
     Average,
+    /// The mean, in which each row counts by the length of its time.
+    WeightedAverage,
     /// The smallest.
     Min,
     /// The largest.
@@ -107,6 +109,7 @@ impl Aggregation {
             "" | "none" => Self::None,
             "sum" => Self::Sum,
             "average" => Self::Average,
+            "weightedaverage" => Self::WeightedAverage,
             "min" => Self::Min,
             "max" => Self::Max,
             "count" => Self::Count,
@@ -123,6 +126,7 @@ impl Aggregation {
             Self::None => "None",
             Self::Sum => "Sum",
             Self::Average => "Average",
+            Self::WeightedAverage => "WeightedAverage",
             Self::Min => "Min",
             Self::Max => "Max",
             Self::Count => "Count",

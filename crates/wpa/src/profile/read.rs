@@ -12,7 +12,7 @@ use crate::format::Unit;
 
 /// Hint for a file that is not a profile.
 const HINT: &str = "name a profile that Windows Performance Analyzer exported (menu Profiles, Export), or one of \
-                    those that etwkit has: docs/wpaexporter.md lists them";
+                    those that etwkit has: `etwkit docs wpaexporter` lists them";
 
 /// Largest number of tables in a profile.
 const MAX_PRESETS: usize = 1000;

@@ -12,3 +12,4 @@ mod parts;
 mod profiles;
 mod support;
 mod tables;
+mod written;

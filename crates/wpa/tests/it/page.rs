@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use etwkit_wpa::catalog::{GRAPHS, Kind, OTHERS};
+use etwkit_wpa::catalog::{EVERYWHERE, GRAPHS, Kind, OTHERS};
 use etwkit_wpa::{Does, OPTIONS, SHIPPED};
 
 const HEAD: &str = include_str!("page_head.md");
@@ -61,10 +61,30 @@ fn the_page_says_what_the_declarations_say() {
             };
             writeln!(page, "| {name} | {} | {sql} |", column.guid.unwrap_or("")).unwrap();
         }
+        for column in graph.unfilled {
+            writeln!(
+                page,
+                "| {} | {} | not in extracts: {} |",
+                column.name, column.guid, column.why
+            )
+            .unwrap();
+        }
+    }
+    page.push_str(
+        "\n## Columns of any graph that nothing fills\n\nUnless the graph has them above.\n\n\
+         | column | GUID | why |\n|---|---|---|\n",
+    );
+    for column in EVERYWHERE {
+        writeln!(
+            page,
+            "| {} | {} | {} |",
+            column.name, column.guid, column.why
+        )
+        .unwrap();
     }
     page.push_str(
         "\n## Graphs that are not modelled\n\nA profile that shows one of them gets a line that says so. \
-         Extracts have no rows for them, also if the trace has their events.\n\n| graph | GUID | what records it |\n|---|---|---|\n",
+         Extracts have no rows for them, even if the trace has their events.\n\n| graph | GUID | what records it |\n|---|---|---|\n",
     );
     for other in OTHERS {
         writeln!(

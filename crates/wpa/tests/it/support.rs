@@ -11,6 +11,7 @@ use etwkit_query::Session;
 use etwkit_query::dump::ask;
 use etwkit_synth::Options;
 use etwkit_terminal::Exit;
+use etwkit_wpa::catalog::by_name;
 use etwkit_wpa::{Emitted, Front, LineArgs, Output, ProfileArgs};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -27,12 +28,18 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new(scenario: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let trace = folder.path().join(format!("{scenario}.etl"));
+        let place = Self::of(&format!("{scenario}.etl"));
         let found = etwkit_synth::find(scenario).unwrap();
         found
-            .write(File::create(&trace).unwrap(), &Options::default())
+            .write(File::create(&place.trace).unwrap(), &Options::default())
             .unwrap();
+        place
+    }
+
+    /// A place of a trace or extract with this name, which is not there yet.
+    pub(crate) fn of(name: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join(name);
         let cache = Some(folder.path().join("cache"));
         let engine = Engine::new(Settings {
             cache,
@@ -107,6 +114,64 @@ impl Place {
     /// A file that was written: titles, and rows by title.
     pub(crate) fn table(&self, file: &str) -> Csv {
         Csv::read(&self.out().join(file))
+    }
+
+    /// Writes a graph with these columns, given with their aggregations, of rows that a filter
+    /// keeps, and returns the table.
+    pub(crate) fn graph(
+        &mut self,
+        name: &str,
+        keys: usize,
+        columns: &[(&str, &str)],
+        filter: &str,
+    ) -> Csv {
+        let exit = self.export_graph(name, keys, columns, filter).unwrap();
+        assert_eq!(exit, Exit::Answered, "{:?}", self.lines);
+        self.table(&self.files()[0])
+    }
+
+    /// The line about a graph that is not written.
+    pub(crate) fn not_written(&mut self, name: &str, columns: &[(&str, &str)]) -> String {
+        let exit = self.export_graph(name, 0, columns, "").unwrap();
+        assert_eq!(exit, Exit::Nothing, "{:?}", self.lines);
+        self.lines.pop().unwrap()
+    }
+
+    fn export_graph(
+        &mut self,
+        name: &str,
+        keys: usize,
+        columns: &[(&str, &str)],
+        filter: &str,
+    ) -> Result<Exit> {
+        for earlier in self.files() {
+            std::fs::remove_file(self.out().join(earlier)).unwrap();
+        }
+        let graph = by_name(name).unwrap();
+        let column = |(title, aggregation): &(&str, &str)| {
+            let guid = graph.by_name(title).and_then(|column| column.guid);
+            format!(
+                "<Column Guid=\"{}\" Name=\"{title}\" IsVisible=\"true\" AggregationMode=\"{aggregation}\"/>",
+                guid.unwrap_or("")
+            )
+        };
+        let columns: String = columns.iter().map(column).collect();
+        let filter = filter.replace('&', "&amp;").replace('"', "&quot;");
+        let filter = filter.replace('<', "&lt;");
+        let text = format!(
+            "<WpaProfileContainer Version=\"2\"><Content><Views><View Title=\"All\" IsVisible=\"true\"><Graphs>\
+             <Graph Guid=\"{}\" Name=\"{name}\"><Preset Name=\"x\" KeyColumnCount=\"{keys}\" \
+             InitialFilterQuery=\"{filter}\" InitialFilterShouldKeep=\"true\"><Columns>{columns}</Columns></Preset></Graph>\
+             </Graphs></View></Views></Content></WpaProfileContainer>",
+            graph.guid.unwrap_or("")
+        );
+        let file = self.folder.path().join("x.wpaProfile");
+        std::fs::write(&file, text).unwrap();
+        let args = ProfileArgs {
+            profiles: vec![file.to_str().unwrap().to_owned()],
+            ..ProfileArgs::default()
+        };
+        self.export(&args, None)
     }
 
     /// One number of the extract.

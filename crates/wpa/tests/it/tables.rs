@@ -1,7 +1,8 @@
 //! Tables of a trace: names of files, titles, and numbers, which are equal to SQL.
 
+use etwkit_query::arrow::array::RecordBatch;
 use etwkit_terminal::Exit;
-use etwkit_wpa::catalog::{Column, GRAPHS};
+use etwkit_wpa::catalog::{Column, GRAPHS, Kind, by_name};
 use etwkit_wpa::{Aggregation, Preset, ProfileArgs, Shown, View, plan};
 
 use super::support::Place;
@@ -170,7 +171,7 @@ fn columns_and_graphs_that_are_not_known_are_named() {
     assert_eq!(place.export(&args, None).unwrap(), Exit::Answered);
     let said = |what: &str| place.lines.iter().any(|line| line.contains(what));
     assert!(said(
-        "left out: column \"NewThreadRank\" {145e9709-1fc8-4cbf-8119-6a4c9b6bf945} is not known here"
+        "left out: column \"NewThreadRank\": not in extracts: extracts do not keep ranks of threads"
     ));
     assert!(!said("Hidden"), "what is not shown is not missed");
     assert!(said(
@@ -290,6 +291,280 @@ fn every_column_can_be_asked() {
     }
 }
 
+/// Filters on each column: together they keep and leave out all rows, and alone they are taken.
+#[test]
+fn every_column_can_be_filtered() {
+    let place = Place::new("office");
+    let session = place.session();
+    let view = View {
+        to_ns: 20_000_000,
+        is_part: true,
+        end_ns: 1_000_000_000,
+        processors: 4,
+        regions: View::of_all(&[]).unwrap().regions,
+        ..View::default()
+    };
+    for graph in GRAPHS {
+        let count = |filter: &str, filter_keeps: bool| {
+            let preset = Preset {
+                columns: graph.columns.iter().take(1).map(shown).collect(),
+                filter: filter.to_owned(),
+                filter_keeps,
+                ..Preset::default()
+            };
+            let plan = plan(&preset, graph, &view, true)
+                .unwrap_or_else(|error| panic!("{}: {filter}: {error}", graph.name));
+            let rows = session
+                .sql(&plan.sql)
+                .and_then(etwkit_query::Answer::collect)
+                .unwrap_or_else(|error| panic!("{}: {error}\n{}", graph.name, plan.sql));
+            rows.iter().map(RecordBatch::num_rows).sum::<usize>()
+        };
+        let all = count("", false);
+        let conditions: Vec<String> = graph.columns.iter().flat_map(conditions).collect();
+        // As many as one question may have.
+        for (part, join) in conditions
+            .chunks(100)
+            .flat_map(|part| [(part, " AND "), (part, " OR ")])
+        {
+            let condition = part.join(join);
+            let (with, without) = (count(&condition, true), count(&condition, false));
+            assert_eq!(with + without, all, "{}", graph.name);
+        }
+    }
+}
+
+/// Filters of people list programs, tens of them.
+#[test]
+fn a_filter_may_have_hundreds_of_comparisons() {
+    let place = Place::new("office");
+    let graph = by_name("Processes").unwrap();
+    for (join, operator) in [(" OR ", "="), (" AND ", "<>")] {
+        let one = |n: usize| format!("[Process (Name)]:{operator}\"program{n}.exe\"");
+        let preset = Preset {
+            columns: graph.columns.iter().take(1).map(shown).collect(),
+            filter: (0..300).map(one).collect::<Vec<_>>().join(join),
+            filter_keeps: true,
+            ..Preset::default()
+        };
+        let plan = plan(&preset, graph, &View::default(), true).unwrap();
+        let rows = place
+            .session()
+            .sql(&plan.sql)
+            .and_then(etwkit_query::Answer::collect)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let rows = rows.iter().map(RecordBatch::num_rows).sum::<usize>();
+        // No program is one of them.
+        assert_eq!(rows == 0, operator == "=", "{operator}: {rows} rows");
+    }
+}
+
+/// Conditions on a column by the kind of its values.
+fn conditions(column: &Column) -> Vec<String> {
+    let operators: &[&str] = match column.kind {
+        Kind::Text | Kind::Stack => &["=\"a\"", "<>\"b\"", "~=\"c\"", "~!\"d\""],
+        Kind::Process(_) => &["=\"a.exe (1)\"", "~<\"b\""],
+        Kind::Number => &["=1", "<>2", ">=3", "~=\"4\""],
+        Kind::Hex => &["=0x10", ">=1", "~=\"0xf\""],
+        Kind::Moment | Kind::Duration(_) => &["<1.5", ">2ms"],
+        Kind::Bytes => &[">1KB", "<>5"],
+        Kind::Percent => &[">0.5", "<=10"],
+    };
+    let on = |title: &str, operators: &[&str]| {
+        let one = |operator: &&str| format!("[{title}]:{operator}");
+        operators.iter().map(one).collect::<Vec<_>>()
+    };
+    let mut all = on(column.name, operators);
+    match column.kind {
+        Kind::Stack => all.extend(on(&format!("{} Tag", column.name), &["=\"Other\""])),
+        Kind::Process(_) => all.extend(on(&format!("{} (Name)", column.name), &["=\"a.exe\""])),
+        _ => {}
+    }
+    all
+}
+
+fn shown(column: &Column) -> Shown {
+    Shown {
+        guid: column.guid.unwrap_or_default().to_owned(),
+        name: column.name.to_owned(),
+        is_visible: true,
+        ..Shown::default()
+    }
+}
+
+/// The thread that ran before is the one of the slice before on the processor, and the states are
+/// those that the next slice of a thread reports.
+#[test]
+fn a_switch_names_the_thread_before_and_the_states_behind() {
+    let mut place = Place::new("office");
+    let columns = [
+        "CPU",
+        "Switch-In Time",
+        "Old Thread Id",
+        "Old State",
+        "New State",
+    ];
+    let columns = columns.map(|title| (title, ""));
+    let table = place.graph("CPU Usage (Precise)", 0, &columns, "[CPU]:>=0");
+    let known = |title: &str| {
+        let values = table.column(title);
+        values.into_iter().filter(|value| !value.is_empty()).count() as i64
+    };
+    let sql = "SELECT count(*) FROM (SELECT s.in_ns, lag(t.tid) OVER (PARTITION BY s.cpu ORDER BY s.in_ns NULLS FIRST) AS old,
+         lag(s.out_ns) OVER (PARTITION BY s.cpu ORDER BY s.in_ns NULLS FIRST) AS old_out_ns
+         FROM context_switch s JOIN thread t USING (thread_key) WHERE NOT s.is_open_wait) WHERE old_out_ns = in_ns";
+    assert!(known("Old Thread Id") > 0);
+    assert_eq!(known("Old Thread Id"), place.number(sql));
+    assert_eq!(
+        table.rows.len() as i64,
+        place.number("SELECT count(cpu) FROM context_switch")
+    );
+    // A row is counted for each switch-out after which the thread has another row.
+    let sql = "SELECT count(*) FROM (SELECT lead(prev_state) OVER (PARTITION BY thread_key ORDER BY coalesce(in_ns, last_out_ns, out_ns)) AS state,
+         out_ns, is_open_wait, lead(last_out_ns) OVER (PARTITION BY thread_key ORDER BY coalesce(in_ns, last_out_ns, out_ns)) AS next_ns
+         FROM context_switch) WHERE NOT is_open_wait AND state IS NOT NULL AND next_ns = out_ns";
+    assert!(known("New State") > 0);
+    assert_eq!(known("New State"), place.number(sql));
+    let old = table.column("Old State");
+    assert!(old.contains(&"Waiting"), "{:?}", old.first());
+}
+
+#[test]
+fn a_weighted_average_counts_by_the_length_of_rows() {
+    let mut place = Place::new("office");
+    let columns = [("CPU", ""), ("New In Pri", "WeightedAverage")];
+    let table = place.graph("CPU Usage (Precise)", 1, &columns, "[CPU]:=0");
+    let sql =
+        "SELECT round(sum(priority * (out_ns - in_ns)) / sum(out_ns - in_ns)) FROM context_switch
+         WHERE cpu = 0 AND in_ns IS NOT NULL AND out_ns IS NOT NULL AND priority IS NOT NULL";
+    let mean: f64 = table.column("New In Pri")[0].parse().unwrap();
+    assert!((mean - place.number(sql) as f64).abs() <= 1.0, "{mean}");
+}
+
+#[test]
+fn fields_of_events_are_columns() {
+    let mut place = Place::new("office");
+    let columns = [
+        ("Event Name", ""),
+        ("Field 1", ""),
+        ("Field 2", ""),
+        ("DateTime (Local)", ""),
+    ];
+    let table = place.graph("Generic Events", 0, &columns, "[Count]:=1");
+    let sql = "SELECT count(*) FROM generic_event";
+    assert!(!table.rows.is_empty());
+    assert_eq!(table.rows.len() as i64, place.number(sql));
+    assert!(
+        table
+            .column("Field 1")
+            .iter()
+            .any(|value| !value.is_empty())
+    );
+    assert!(
+        table
+            .column("DateTime (Local)")
+            .iter()
+            .all(|time| time.starts_with("20"))
+    );
+}
+
+#[test]
+fn stacks_are_filtered_by_their_text() {
+    let mut place = Place::new("office");
+    let columns = [("Stack", ""), ("Count", "Sum")];
+    let all = place.graph("CPU Usage (Sampled)", 0, &columns, "[Count]:>=0");
+    let some = all
+        .column("Stack")
+        .into_iter()
+        .find(|text| text.contains('/'))
+        .unwrap();
+    let (first, last) = (
+        some.split('/').next().unwrap(),
+        some.rsplit('/').next().unwrap(),
+    );
+    let rows = |fits: &dyn Fn(&str) -> bool| {
+        all.column("Stack")
+            .into_iter()
+            .filter(|text| fits(text))
+            .count()
+    };
+    let is_recorded = |text: &str| text != "n/a";
+    for (filter, expected) in [
+        (format!("[Stack]:=\"{some}\""), rows(&|text| text == some)),
+        (format!("[Stack]:<>\"{some}\""), rows(&|text| text != some)),
+        (
+            format!("[Stack]:~<\"{first}\""),
+            rows(&|text| is_recorded(text) && text.starts_with(first)),
+        ),
+        (
+            format!("[Stack]:~>\"{last}\""),
+            rows(&|text| is_recorded(text) && text.ends_with(last)),
+        ),
+        (
+            format!("[Stack]:~!\"{last}\""),
+            rows(&|text| !text.contains(last)),
+        ),
+    ] {
+        let found = place.graph("CPU Usage (Sampled)", 0, &columns, &filter);
+        assert_eq!(found.rows.len(), expected, "{filter}");
+    }
+}
+
+#[test]
+fn a_column_that_nothing_fills_says_why() {
+    let graph = by_name("Disk Usage").unwrap();
+    let column = |guid: &str, name: &str| Shown {
+        guid: guid.to_owned(),
+        name: name.to_owned(),
+        is_visible: true,
+        ..Shown::default()
+    };
+    let preset = |filter: &str| Preset {
+        columns: vec![
+            shown(graph.by_name("Disk").unwrap()),
+            column("42699aab-80f4-4241-9659-948879aebf07", "Source"),
+            column("2818954F-2D30-5569-4510-DADE0A5A605C", "Annotation"),
+            column("", "Table"),
+            column("11111111-2222-3333-4444-555555555555", "Table"),
+        ],
+        filter: filter.to_owned(),
+        ..Preset::default()
+    };
+    let view = View::default();
+    let left_out = plan(&preset(""), graph, &view, true).unwrap().left_out;
+    let expected = [
+        "column \"Source\": not in extracts: no event names the source of a request",
+        "column \"Annotation\": not in extracts: users of Windows Performance Analyzer write annotations there; no trace has them",
+        "column \"Table\": not in extracts: Windows Performance Analyzer numbers its own tables with it",
+        "column \"Table\" {11111111-2222-3333-4444-555555555555} is not known here",
+    ];
+    assert_eq!(left_out, expected);
+    let why = plan(&preset("[Source]:=\"x\""), graph, &view, true).unwrap_err();
+    assert_eq!(
+        why,
+        "its filter cannot be followed: column \"Source\": not in extracts: no event names the source of a request"
+    );
+}
+
+/// Sums of a heap are those of its table.
+#[test]
+fn blocks_of_heaps_are_rows() {
+    let mut place = Place::new("memory");
+    let columns = [
+        ("Process", ""),
+        ("Type", ""),
+        ("Size", "Sum"),
+        ("Impacting Size", "Sum"),
+        ("Count", "Sum"),
+    ];
+    let table = place.graph("Heap Allocations", 2, &columns, "[Count]:=1");
+    let size =
+        place.number("SELECT sum(size_bytes) FROM heap WHERE kind IN ('allocate', 'reallocate')");
+    assert_eq!(table.sum("Size (B)"), size);
+    let left = "SELECT sum(changed_bytes) FROM heap";
+    assert_eq!(table.sum("Impacting Size (B)"), place.number(left));
+}
+
 #[test]
 fn a_profile_of_which_nothing_is_known_is_an_error() {
     let mut place = Place::new("office");
@@ -365,7 +640,7 @@ fn a_profile_with_every_graph_says_for_each_what_became_of_it() {
     let graph = |guid: &&str| {
         format!(
             "<Graph Guid=\"{guid}\"><Preset Name=\"of {guid}\" KeyColumnCount=\"1\" GraphColumnCount=\"0\"><Columns>\
-             <Column Guid=\"x\" Name=\"Process\" IsVisible=\"true\"/><Column Guid=\"x\" Name=\"Count\" IsVisible=\"true\" AggregationMode=\"Sum\"/>\
+             <Column Guid=\"\" Name=\"Process\" IsVisible=\"true\"/><Column Guid=\"\" Name=\"CPU\" IsVisible=\"true\"/><Column Guid=\"\" Name=\"Count\" IsVisible=\"true\" AggregationMode=\"Sum\"/>\
              </Columns></Preset></Graph>"
         )
     };

@@ -48,6 +48,9 @@ fn names_describe_tests() {
         (Cell::Date, "x.etl", "2024-01-02 14:30:00"),
         (Cell::Source, "x.etl", "/runs/day 1/x.etl"),
         (Cell::Directory, "x.etl", "/runs/day 1"),
+        // The recording has no name of the machine.
+        (Cell::Machine, "Case_7msMY_PC.json7z", "MY_PC"),
+        (Cell::Machine, "x.etl", ""),
     ] {
         assert_eq!(cell(of, file, true, &json!({})), expected, "{of:?}");
     }
@@ -109,6 +112,11 @@ fn cells_are_written_as_they_were() {
         ),
         (Cell::FolderOf("a"), json!({"a": "C:\\a\\b.txt"}), "C:\\a"),
         (Cell::NameOf("a"), json!({"a": "C:\\a\\b.txt"}), "b.txt"),
+        (
+            Cell::Facts(&["video"], &["display_name"]),
+            json!({"video.display_name": "Left", "video1.display_name": "Right"}),
+            "Left~Right",
+        ),
         (Cell::UsOfBoth("a", "b"), json!({"a": 1500, "b": 1500}), "3"),
         (Cell::Frames("a"), json!({"a": "f<T> < g"}), "f<T>\ng"),
         (

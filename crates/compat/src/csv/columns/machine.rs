@@ -44,6 +44,17 @@ pub(crate) const PDB: Columns = &[
     ("PdbId", Is("pdb_guid")),
 ];
 
+pub(crate) const MARKED: Columns = &[
+    ("Main Version", Is("main_version")),
+    ("Module", Is("part")),
+    ("Module Version", Is("part_version")),
+    ("ModuleBuildDate", Is("built")),
+    (
+        "BuildDate(MainModule - Module) in days",
+        Is("days_before_main"),
+    ),
+];
+
 const VIDEO: &[&str] = &["video"];
 
 /// One row for each extract: properties by name.

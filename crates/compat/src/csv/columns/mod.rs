@@ -25,6 +25,7 @@ pub(crate) fn of(dump: &str, row: &Map<String, Value>) -> Option<&'static [Colum
         "disk" => &[io::DISK],
         "file" => &[io::FILE, MODULE],
         "version" if has("module") => &[machine::RECORDING, machine::VERSION, SOURCE],
+        "version" if has("part") => &[machine::RECORDING, machine::MARKED, SOURCE],
         "version" => &[machine::RECORDING, machine::PDB, SOURCE],
         "stats" => &[machine::STATS],
         "pmc" => &[WHERE, HEAD, cpu::PMC],

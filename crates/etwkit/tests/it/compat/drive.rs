@@ -107,6 +107,14 @@ fn make() -> tempfile::TempDir {
         ours(&["extract", "--out", text(&target), text(&source)]);
     }
     crate::names::write_services(&at("names/Services.etwx"));
+    // An extract of ETWAnalyzer, which alone can name the parts of a product.
+    let mut product = etwkit_testkit::etwanalyzer::small();
+    product.main["ModuleVersions"] = serde_json::json!([
+        {"Version": "1.2.2404.2901", "Module": "Base", "ModuleFile": "base.dll"},
+        {"Version": "1.2.2405.0100", "Module": "App", "ModuleFile": "app.dll"},
+    ]);
+    let folder = at("product/Product.json");
+    let _ = product.write(folder.parent().unwrap(), "Product");
     drive
 }
 

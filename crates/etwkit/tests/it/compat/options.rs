@@ -249,6 +249,7 @@ const ADDED: &[(&str, &str)] = &[
     ("-dump version -fd SlowSystem", "-dll *ntdll*"),
     ("-dump version -fd SlowSystem", "-versionfilter *Northwall*"),
     ("-dump version -fd SlowSystem", "-missingpdb"),
+    (r"-dump version -fd ..\product\Product", "-modulefilter App"),
     ("-dump version -fd SlowSystem", "-showtotal total"),
     ("-dump stats -fd SlowSystem", "-properties OS*,Mem*"),
     (

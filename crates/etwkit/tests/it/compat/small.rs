@@ -370,6 +370,69 @@ fn lines_without_a_known_command_are_errors() {
     assert!(ours.err.contains("did you mean -dump?"), "{}", ours.err);
 }
 
+/// Lines that were typed for Windows, in a shell that takes `\\` and `*` for itself.
+#[test]
+fn lines_for_windows_are_read_in_other_shells() {
+    let asked = |line: &str| {
+        let printed = run(&format!("ETWAnalyzer {line}"), "runs");
+        assert_eq!(printed.exit, 0, "{}", printed.text);
+        printed.out
+    };
+    let plain = asked(r"-dump stats -fd C:\runs\NoTest.json -properties SourceETLFileName");
+    for line in [
+        // A whole line between quotes, as one word.
+        r#""-dump stats -fd C:\runs\NoTest.json -properties SourceETLFileName""#,
+        r#""ETWAnalyzer -dump stats -fd C:\runs\NoTest.json -properties SourceETLFileName""#,
+        // Backslashes that the shell took away.
+        "-dump stats -fd C:runsNoTest.json -properties SourceETLFileName",
+    ] {
+        assert_eq!(asked(line), plain, "{line}");
+    }
+    // Files that the shell found in place of *.
+    let two = asked(
+        "-dump stats -fd Open_100msCLIENT.20200717-120000.etwx NoTest.etwx -oneline \
+         -properties SourceETLFileName",
+    );
+    assert_eq!(two.matches("SourceETLFileName: ").count(), 2, "{two}");
+    let stray = run(
+        "ETWAnalyzer -dump stats -fd NoTest -oneline NoTest.etwx",
+        "runs",
+    );
+    assert!(
+        stray.exit == 2 && stray.text.contains("put quotes around what has * or ?"),
+        "{}",
+        stray.text
+    );
+    let missing = run("ETWAnalyzer -dump stats -fd C:runsNoSuch.json", "runs");
+    assert!(
+        missing.exit == 2 && missing.text.contains("put quotes around the path"),
+        "{}",
+        missing.text
+    );
+}
+
+/// A machine with underscores, and the points of a date that nobody can read.
+#[test]
+fn machines_of_test_files_have_every_form() {
+    let folder = drive().join("names of tests");
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in [
+        "Open_100msMY_PC.etl",
+        "Open_200msPC-7.10-06-2022.19-46-16.etl",
+        "Open_300msPC.20200717-120000.etl",
+    ] {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    for (machine, expected) in [
+        ("MY_PC", "Open_100msMY_PC"),
+        ("PC-7", "Open_200msPC-7"),
+        ("PC", "Open_300msPC"),
+    ] {
+        let added = format!("-fd \"names of tests\" -machine {machine}");
+        assert_eq!(listed("", &added), [expected], "{machine}");
+    }
+}
+
 /// Rows of files that `-csv` writes under the names of what was asked, and not of what it became in the
 /// cache.
 #[test]

@@ -168,7 +168,7 @@ fn classes_of_objects_come_from_their_events() {
     assert!(!ids(&["--destroy-stack", "leaky.exe*"]).is_empty());
     assert!(!ids(&["--stack-filter", "!leaky.exe*", "--range", "0.01..0.1"]).is_empty());
     assert_eq!(ids(&["--inherit"]), Vec::<i64>::new());
-    assert_eq!(ids(&["--map", "1"]), Vec::<i64>::new());
+    assert_eq!(ids(&["--mapped", "1"]), Vec::<i64>::new());
 }
 
 #[test]

@@ -326,20 +326,37 @@ fn sums_of_the_registry_do_not_need_single_operations() {
     }
 }
 
+/// What cannot be followed in a file of regions is named with its place, whether the rest has an answer or not.
 #[test]
-fn an_error_in_a_file_of_regions_names_its_place() {
-    let regions = regions(
-        "wrong.xml",
+fn what_is_unknown_in_a_file_of_regions_is_named() {
+    let unknown = regions(
+        "unknown.xml",
         &REGIONS.replace("<Naming>", "<Naming Style='x'>"),
     );
     let extract = extract(&[]);
+    let other = Extract::of(&[&crate::support::trace("sched-5.etl")], &[]);
+    for (path, exit) in [
+        (&extract.path, Exit::Answered),
+        (&other.path, Exit::Nothing),
+    ] {
+        let answer = run(&["dump", "region", "--regions", &unknown, path]);
+        assert_eq!(answer.exit, exit, "{}", answer.err);
+        let note = "unknown.xml:7:";
+        assert!(
+            answer.err.contains(note) && answer.err.contains("Style of <Naming> is unknown"),
+            "{}",
+            answer.err
+        );
+    }
+}
+
+#[test]
+fn a_file_without_regions_names_its_place() {
+    let regions = regions("wrong.xml", "<InstrumentationManifest/>");
+    let extract = extract(&[]);
     let answer = run(&["dump", "region", "--regions", &regions, &extract.path]);
     assert_eq!(answer.exit, Exit::Error, "{}", answer.err);
-    assert!(
-        answer.err.contains("wrong.xml:7:") && answer.err.contains("found Style"),
-        "{}",
-        answer.err
-    );
+    assert!(answer.err.contains("wrong.xml:1:"), "{}", answer.err);
     assert!(
         answer.err.contains("hint: a file of regions is XML"),
         "{}",

@@ -74,6 +74,38 @@ fn nothing_but_numbers_adds_up() {
     }
 }
 
+/// Times that are not nanoseconds since the start say whose clock they are of: a reader would
+/// otherwise compare times of two zones.
+#[test]
+fn times_of_a_clock_say_whose() {
+    let mut seen = 0;
+    for question in QUESTIONS {
+        let request = question
+            .read(&Map::new())
+            .or_else(|_| question.read(&needed(*question)))
+            .unwrap();
+        for field in request.fields() {
+            let is_time = ["_time", "_at", "_date", "_utc"]
+                .iter()
+                .any(|end| field.name.ends_with(end));
+            if !is_time || field.kind != "string" {
+                continue;
+            }
+            seen += 1;
+            let sentence =
+                row_schema(&[field])["properties"][field.name]["description"].to_string();
+            let clocks = ["UTC", "recorded machine", "clock of the wall"];
+            assert!(
+                field.name.ends_with("_utc") || clocks.iter().any(|clock| sentence.contains(clock)),
+                "{} {}: {sentence}",
+                question.name(),
+                field.name
+            );
+        }
+    }
+    assert!(seen >= 2, "{seen}");
+}
+
 /// Returns the required options of a question.
 fn needed(question: &dyn AnyQuestion) -> Map<String, Value> {
     let options = question

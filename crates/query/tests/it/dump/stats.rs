@@ -172,6 +172,55 @@ fn symbol_files_are_missing_where_code_has_cpu_and_no_names() {
 }
 
 #[test]
+fn parts_of_a_product_have_the_versions_of_their_markers() {
+    let fact = |topic: &str, item, name: &str, value: &str| SystemConfigItem {
+        topic: topic.into(),
+        item,
+        name: name.into(),
+        value: Some(value.into()),
+    };
+    let facts = [
+        fact("main_module_version", 0, "version", "1.2.2405.0103"),
+        fact("main_module_version", 0, "module", "App"),
+        fact("module_version", 1, "module", "App"),
+        fact("module_version", 1, "version", "1.2.2405.0103"),
+        fact("module_version", 1, "module_file", "app.dll"),
+        fact("module_version", 0, "module", "Base"),
+        fact("module_version", 0, "version", "1.2.2404.2901"),
+        fact("module_version", 2, "module", "Other"),
+        fact("module_version", 2, "version", "7.0"),
+    ];
+    let session = Session::from_batches(vec![rows(&facts), rows(&[trace()])]).unwrap();
+    let asked = |names: &str| VersionRequest {
+        marked: Some(names.into()),
+        ..VersionRequest::default()
+    };
+    let parts = asked("*").ask_marked(&session).unwrap();
+    let shown: Vec<_> = parts
+        .iter()
+        .map(|row| (&*row.part, row.built.as_deref(), row.days_before_main))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Base", Some("2024-04-29"), Some(2)),
+            ("App", Some("2024-05-01"), Some(0)),
+            ("Other", None, None),
+        ]
+    );
+    assert!(
+        parts
+            .iter()
+            .all(|row| row.main_version.as_deref() == Some("1.2.2405.0103"))
+    );
+    assert_eq!(parts[1].marker.as_deref(), Some("app.dll"));
+    assert_eq!(asked("!base;!o*").ask_marked(&session).unwrap().len(), 1);
+    assert!(asked("none").ask_marked(&session).unwrap().is_empty());
+    let traces = asked("*").ask_marked(&self::session()).unwrap_err();
+    assert!(traces.is_nothing(), "{traces}");
+}
+
+#[test]
 fn names_of_tests_and_kinds_of_cores_are_properties() {
     let core = |cpu, class, mhz| CpuCore {
         cpu,
@@ -226,6 +275,30 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
     ] {
         assert_eq!(value(name), Some(expected), "{name}");
     }
+}
+
+/// Names of tests and machines come from the name of the file, and the machine of the recording goes
+/// first.
+#[test]
+fn names_of_files_give_what_the_recording_lacks() {
+    let machine = |name: &str, computer: Option<&str>| {
+        let recorded = Trace {
+            computer: computer.map(str::to_owned),
+            file_name: name.into(),
+            ..trace()
+        };
+        let session = Session::from_batches(vec![rows(&[recorded])]).unwrap();
+        let request = StatsRequest {
+            properties: Some("TestCase;Machine".into()),
+            ..Default::default()
+        };
+        let rows = request.ask(&session).unwrap();
+        rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
+    };
+    let name = "Open_5msMY_PC-1.etl";
+    assert_eq!(machine(name, None), ["Open", "MY_PC-1"]);
+    assert_eq!(machine(name, Some("OTHER")), ["Open", "OTHER"]);
+    assert!(machine("x.etl", None).is_empty());
 }
 
 #[test]

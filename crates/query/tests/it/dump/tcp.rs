@@ -474,6 +474,30 @@ fn rows_of_several_connections() {
     );
 }
 
+/// An imported extract has no single events: the rate of a row of one connection is known, and that
+/// of several is not.
+#[test]
+fn a_row_of_one_connection_has_its_rate_without_events() {
+    let of = |id, remote: &str| TcpConnection {
+        send_bytes_per_s: Some(50.0 + f64::from(id)),
+        ..connection(id, None, ("10.0.0.1", 50_000 + id, remote, 443))
+    };
+    let connections = [of(0, "10.9.9.9"), of(1, "10.9.9.9"), of(2, "10.8.8.8")];
+    let session = Session::from_batches(vec![rows(&connections), rows(&[trace()])]).unwrap();
+    let request = TcpRequest {
+        group_by: Some(TcpGroup::SourceIpRemoteIp),
+        ..TcpRequest::default()
+    };
+    let answer = request.ask(&session).unwrap();
+    let mut rates: Vec<_> = answer
+        .rows
+        .iter()
+        .map(|row| (row.connections, row.send_bytes_per_s))
+        .collect();
+    rates.sort_by_key(|(connections, _)| *connections);
+    assert_eq!(rates, [(1, Some(52.0)), (2, None)]);
+}
+
 #[test]
 fn sums_are_those_of_the_rows() {
     let total = ask(&TcpRequest::default()).total;

@@ -538,13 +538,13 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             way(Info("/processes"), Trace, "#"),
             // The table has those that only events of other providers mention, too, and the idle process by
             // a name that no event gave it, which has no parent then. The idle threads have it as theirs;
-            // threads that only headers of events show have no start address; assemblies, which .NET
+            // threads that only headers of events show have neither start nor end; assemblies, which .NET
             // reports, have no address.
             way(
                 Sql(
                     "SELECT DISTINCT process_key FROM (SELECT process_key FROM process WHERE (name IS NOT NULL AND (pid > 0 OR parent_pid IS NOT NULL)) OR command_line IS NOT NULL
                      OR start_ns IS NOT NULL OR stop_ns IS NOT NULL OR is_defunct
-                     UNION ALL SELECT process_key FROM thread WHERE tid > 0 AND start_address IS NOT NULL
+                     UNION ALL SELECT process_key FROM thread WHERE tid > 0 AND (start_address IS NOT NULL OR start_ns IS NOT NULL OR stop_ns IS NOT NULL)
                      UNION ALL SELECT process_key FROM module WHERE base <> 0
                      UNION ALL SELECT process_key FROM cpu_sample UNION ALL SELECT process_key FROM disk_io
                      UNION ALL SELECT process_key FROM hard_fault UNION ALL SELECT process_key FROM net_io) WHERE process_key IS NOT NULL",
