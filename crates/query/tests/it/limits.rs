@@ -106,7 +106,7 @@ fn texts_that_are_too_long_are_a_limit_with_a_hint() {
         ),
         (
             "SELECT generate_series(TIMESTAMP '2024-01-01', TIMESTAMP '2025-01-01', INTERVAL '1 millisecond')",
-            "generate_series would make 482544 MiB at once, and 32 MiB is the limit",
+            "generate_series would make 482520 MiB at once, and 32 MiB is the limit",
         ),
         (
             "SELECT upper(t) FROM (SELECT string_agg(repeat('x', 1000000 + ts_ns), '') AS t FROM cpu_sample)",
