@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::error::DataFusionError;
+use datafusion::execution::FunctionRegistry as _;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -450,9 +451,11 @@ impl Engine {
         for function in functions::scalar(tables.loader(), tables.is_several()) {
             context.register_udf(function);
         }
-        functions::aggregates()
-            .into_iter()
-            .for_each(|function| context.register_udaf(function));
+        let aggregates =
+            functions::aggregates(self.options.memory_bytes, |name| context.udaf(name).ok());
+        for function in aggregates {
+            context.register_udaf(function);
+        }
         context.register_catalog(CATALOG, Arc::new(Catalog(tables.clone())));
         Ok(self.context.get_or_init(|| context))
     }

@@ -2,6 +2,7 @@
 //! a test runs.
 
 mod bounded;
+mod collected;
 mod fields;
 mod matching;
 mod measure;
@@ -97,9 +98,16 @@ pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     .collect()
 }
 
-/// Returns the aggregates.
-pub(crate) fn aggregates() -> Vec<AggregateUDF> {
-    vec![union_duration::udaf()]
+/// Returns the aggregates, and those of the engine that need limits; `find` returns the original
+/// ones.
+pub(crate) fn aggregates(
+    memory_bytes: usize,
+    find: impl Fn(&str) -> Option<Arc<AggregateUDF>>,
+) -> Vec<AggregateUDF> {
+    let bounded = |name| Some(collected::Collected::function(find(name)?, memory_bytes));
+    std::iter::once(union_duration::udaf())
+        .chain(collected::NAMES.into_iter().filter_map(bounded))
+        .collect()
 }
 
 /// Returns `true` if a function looks frames up, which have to be read before.

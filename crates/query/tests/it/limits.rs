@@ -7,7 +7,7 @@ use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::{Answer, Cancel, Error, Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Table};
 
-use crate::support::{ask, error, rows};
+use super::support::{ask, error, rows};
 
 /// Memory of a question of the page.
 const MEMORY: usize = 512 << 20;
@@ -125,6 +125,39 @@ fn texts_that_are_too_long_are_a_limit_with_a_hint() {
             "{sql}"
         );
     }
+}
+
+#[test]
+fn aggregates_that_keep_their_rows_are_bounded() {
+    let session = session(8_000);
+    for (call, name) in [
+        ("array_agg(repeat('x', 10000 + ts_ns))", "array_agg"),
+        ("array_agg(range(0, 2000 + ts_ns))", "array_agg"),
+        (
+            "array_agg(string_to_array(repeat('ab,', 3000 + ts_ns), ','))",
+            "array_agg",
+        ),
+        ("string_agg(repeat('x', 10000 + ts_ns), ', ')", "string_agg"),
+    ] {
+        let error = error(&session, &format!("SELECT {call} FROM cpu_sample"));
+        assert!(matches!(error, Error::Memory { .. }), "{call}: {error:?}");
+        let said = error.to_string();
+        assert!(
+            said.contains(&format!(
+                "{name} would keep 65 MiB, and 64 MiB is the limit"
+            )) || said.contains(&format!(
+                "{name} would keep 66 MiB, and 64 MiB is the limit"
+            )),
+            "{said}"
+        );
+    }
+    assert_eq!(
+        ask(
+            &session,
+            "SELECT string_agg(DISTINCT ts_ns % 3, ', ' ORDER BY ts_ns % 3 DESC), cardinality(array_agg(ts_ns)) FROM cpu_sample"
+        ),
+        "2, 1, 0|8000"
+    );
 }
 
 #[test]
