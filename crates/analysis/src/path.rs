@@ -19,8 +19,9 @@ use crate::stacks::StackText;
 use crate::threads::{Thread, Threads};
 pub use crate::time_line::State;
 use crate::trace_end::{TraceEnds, check};
-use follow::Follower;
-pub use rows::{Node, ProcessShare, Segment, Share};
+use follow::{Follower, PathPiece};
+pub use rows::{LeftOut, Node, ProcessShare, Segment, Share};
+use rows::{Segments, Sums};
 
 etwkit_query::declare! {
     /// Options of `critical-path`.
@@ -63,8 +64,11 @@ pub struct CriticalPath {
     pub from_ns: i64,
     /// End.
     pub to_ns: i64,
-    /// Pieces in order of time, without gaps: their durations add up to the length of the path.
+    /// Pieces in order of time: all of them, or the longest. All follow each other without gaps, and
+    /// their durations add up to the length of the path.
     pub segments: Vec<Segment>,
+    /// The pieces that are not in `segments`.
+    pub left_out: LeftOut,
     /// The tree of waits, each node before the nodes that it waited for.
     pub tree: Vec<Node>,
     /// The time by thread, state and cause, largest first.
@@ -115,6 +119,14 @@ impl PathRequest {
     /// Context switches or ready events were not recorded, or are not kept; there are too many; the
     /// query fails.
     pub fn ask(&self, session: &Session) -> Result<PathAnswer> {
+        self.ask_keeping(session, usize::MAX)
+    }
+
+    /// Finds the path with its `most` longest segments. Sums and tree count all of them.
+    ///
+    /// # Errors
+    /// The errors of [`PathRequest::ask`].
+    pub fn ask_keeping(&self, session: &Session, most: usize) -> Result<PathAnswer> {
         check(session)?;
         let ends = TraceEnds::ask(session)?;
         // Outside the recording of the kernel logger, a path would be nothing but unknown time.
@@ -161,6 +173,7 @@ impl PathRequest {
             candidate,
             (chosen, fitting),
             (from, to),
+            most,
         )?)))
     }
 }
@@ -252,23 +265,24 @@ impl Parts {
         candidate: Candidate,
         (chosen, mut others): (Chosen, Vec<Candidate>),
         (from, to): (i64, i64),
+        most: usize,
     ) -> Result<CriticalPath> {
-        let mut follower = Follower::new(self, candidate.key);
-        follower.follow(candidate.key, from, to);
-        let (pieces, nodes) = follower.finish()?;
-        let mut roots = Roots::default();
-        // All waits are collected first, so that the tables are read only once for all of them.
-        let numbers: Vec<Option<usize>> = pieces
-            .iter()
-            .map(|piece| piece.ended_by_dpc(self, &mut roots))
-            .collect();
-        let ended = roots.describe(session, &self.slices, &self.stacks)?;
-        let segments: Vec<Segment> = pieces
-            .iter()
-            .zip(numbers)
-            .map(|(piece, number)| self.segment(piece, number.and_then(|number| ended.get(number))))
-            .collect();
-        let shares = rows::shares(&segments, to.saturating_sub(from));
+        let mut sums = Sums::default();
+        let mut segments = Segments::new(most);
+        let mut take = |pieces: &[PathPiece]| {
+            let rows = self.segments(session, pieces)?;
+            for (piece, segment) in pieces.iter().zip(&rows) {
+                sums.add(piece, segment);
+            }
+            segments.add(rows)
+        };
+        let mut follower = Follower::new(self, candidate.key, &mut take);
+        follower.follow(candidate.key, from, to)?;
+        let nodes = follower.finish()?;
+        let length = to.saturating_sub(from);
+        let tree = self.tree(&sums, &nodes, length);
+        let shares = sums.shares(length);
+        let (segments, left_out) = segments.finish();
         let open = self
             .slices
             .of(candidate.key)
@@ -287,13 +301,29 @@ impl Parts {
             best_others: best.collect(),
             from_ns: from,
             to_ns: to,
-            tree: self.tree(&pieces, &nodes, to.saturating_sub(from)),
-            processes: rows::by_process(&shares, to.saturating_sub(from)),
+            tree,
+            processes: rows::by_process(&shares, length),
             shares,
             segments,
+            left_out,
             open_wait: open
                 .and_then(|slice| Some((slice.last_out()?, slice.reason().map(wait_reason)))),
         })
+    }
+
+    /// Returns the rows of pieces, with the ends of the waits that DPCs ended.
+    fn segments(&self, session: &Session, pieces: &[PathPiece]) -> Result<Vec<Segment>> {
+        let mut roots = Roots::default();
+        // All waits are collected first, so that the tables are read only once for all of them.
+        let numbers: Vec<Option<usize>> = pieces
+            .iter()
+            .map(|piece| piece.ended_by_dpc(self, &mut roots))
+            .collect();
+        let ended = roots.describe(session, &self.slices, &self.stacks)?;
+        let rows = pieces.iter().zip(numbers).map(|(piece, number)| {
+            self.segment(piece, number.and_then(|number| ended.get(number)))
+        });
+        Ok(rows.collect())
     }
 }
 

@@ -169,14 +169,6 @@ impl Slices {
             .partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
 
-    /// Returns the approximate number of slices of a thread that reach into that time.
-    pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
-        // One more, for the slice that reaches across the end.
-        self.position(thread_key, to)
-            .saturating_sub(self.position(thread_key, from))
-            + 1
-    }
-
     /// Returns `true` if any state of a thread is known in that time.
     pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
         let first = self

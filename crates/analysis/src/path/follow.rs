@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_query::dump::Error;
-
 use super::Parts;
 use crate::Result;
 use crate::root::Roots;
@@ -14,13 +12,8 @@ use crate::time_line::{Piece, State, time_line};
 /// waits.
 const MAX_DEPTH: usize = 64;
 
-/// Maximum number of pieces of a path: far more than a reader looks at, and a few hundred MB of
-/// rows.
-const MAX_PIECES: usize = 2_000_000;
-
-/// Maximum number of pieces of a slice: unknown time before it, waiting, ready, unknown time up to
-/// its start, running.
-const OF_A_SLICE: usize = 5;
+/// Pieces that are held until they are handed on: with their rows about 50 MB.
+const HELD_PIECES: usize = 100_000;
 
 /// A piece of the path.
 #[derive(Debug, Clone, Copy)]
@@ -75,19 +68,24 @@ impl PathNode {
     }
 }
 
+/// Takes the next pieces of a path, in order of time.
+type Take<'t> = dyn FnMut(&[PathPiece]) -> Result<()> + 't;
+
 /// Follows waits.
-pub(super) struct Follower<'p> {
+pub(super) struct Follower<'p, 't> {
     parts: &'p Parts,
+    /// Pieces that are not handed on yet.
     pieces: Vec<PathPiece>,
+    take: &'t mut Take<'t>,
     nodes: Vec<PathNode>,
     /// Threads that wait for the current one, each with its node; the current one is last.
     way: Vec<(i32, usize)>,
-    /// True if there were more pieces than the limit.
-    overflowed: bool,
 }
 
-impl<'p> Follower<'p> {
-    pub(super) fn new(parts: &'p Parts, thread: i32) -> Self {
+impl<'p, 't> Follower<'p, 't> {
+    /// Returns a follower that hands the pieces on to `take` as it goes: a path may have as many as
+    /// the trace has switches.
+    pub(super) fn new(parts: &'p Parts, thread: i32, take: &'t mut Take<'t>) -> Self {
         let root = PathNode {
             thread,
             stack: (0, NONE),
@@ -97,27 +95,17 @@ impl<'p> Follower<'p> {
         Self {
             parts,
             pieces: Vec::new(),
+            take,
             nodes: vec![root],
             way: vec![(thread, 0)],
-            overflowed: false,
         }
     }
 
     /// Adds the activity of the thread, the last one of `way`, from `from` to `to`.
-    pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
-        // An upper estimate, before any piece is made: otherwise a single call could fill the
-        // memory.
-        let slices = self.parts.slices.count(thread, from, to);
-        if self.overflowed
-            || self
-                .pieces
-                .len()
-                .saturating_add(slices.saturating_mul(OF_A_SLICE))
-                > MAX_PIECES
-        {
-            self.overflowed = true;
-            return;
-        }
+    ///
+    /// # Errors
+    /// The errors of `take`.
+    pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) -> Result<()> {
         let (depth, node) = (
             self.way.len().saturating_sub(1),
             self.way.last().map_or(0, |(_, node)| *node),
@@ -129,52 +117,63 @@ impl<'p> Follower<'p> {
                     if let Some(child) = self.nodes.get_mut(child) {
                         child.waited(&slice, piece.to.saturating_sub(piece.from));
                     }
-                    self.step(by, child, piece.from, piece.to);
+                    self.step(by, child, piece.from, piece.to)?;
                 }
                 None => {
-                    let from = self.before_creation(thread, node, &piece);
+                    let from = self.before_creation(thread, node, &piece)?;
                     let piece = Piece { from, ..piece };
                     if piece.from < piece.to {
-                        self.pieces.push(PathPiece {
+                        self.push(PathPiece {
                             piece,
                             thread,
                             depth,
                             node,
-                        });
+                        })?;
                     }
                 }
             }
         }
+        Ok(())
     }
 
-    fn step(&mut self, thread: i32, node: usize, from: i64, to: i64) {
+    fn push(&mut self, piece: PathPiece) -> Result<()> {
+        self.pieces.push(piece);
+        if self.pieces.len() >= HELD_PIECES {
+            (self.take)(&self.pieces)?;
+            self.pieces.clear();
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, thread: i32, node: usize, from: i64, to: i64) -> Result<()> {
         self.way.push((thread, node));
-        self.follow(thread, from, to);
+        self.follow(thread, from, to)?;
         self.way.pop();
+        Ok(())
     }
 
     /// Follows the creator of a thread for the part of a piece in which the thread did not exist
     /// yet. Returns the time from which on it did.
-    fn before_creation(&mut self, thread: i32, node: usize, piece: &Piece) -> i64 {
+    fn before_creation(&mut self, thread: i32, node: usize, piece: &Piece) -> Result<i64> {
         if piece.state != State::Unknown || piece.slice.is_some() {
-            return piece.from;
+            return Ok(piece.from);
         }
         // Only the time before the start belongs to the creator. Unknown time after it means lost
         // events of the thread itself, which another thread does not explain.
         let Some((start, creator)) = self.parts.creator(thread) else {
-            return piece.from;
+            return Ok(piece.from);
         };
         let until = start.min(piece.to);
         let is_known = || self.parts.slices.has_state(creator, piece.from, until);
         if until <= piece.from || !self.can_follow(creator) || !is_known() {
-            return piece.from;
+            return Ok(piece.from);
         }
         let child = self.child(node, creator);
         if let Some(child) = self.nodes.get_mut(child) {
             child.is_creator = true;
         }
-        self.step(creator, child, piece.from, until);
-        until
+        self.step(creator, child, piece.from, until)?;
+        Ok(until)
     }
 
     /// Returns `true` if a thread is not already in the chain of waiting threads, and the chain may
@@ -218,18 +217,12 @@ impl<'p> Follower<'p> {
         number
     }
 
-    /// Returns the pieces in order of time, and the tree.
+    /// Hands on the last pieces, and returns the tree.
     ///
     /// # Errors
-    /// There are too many.
-    pub(super) fn finish(self) -> Result<(Vec<PathPiece>, Vec<PathNode>)> {
-        if self.overflowed {
-            let message = format!("the path has more than {MAX_PIECES} pieces");
-            return Err(Error::TooWide {
-                message,
-                how: "ask for a part of the trace with --range",
-            });
-        }
-        Ok((self.pieces, self.nodes))
+    /// The errors of `take`.
+    pub(super) fn finish(self) -> Result<Vec<PathNode>> {
+        (self.take)(&self.pieces)?;
+        Ok(self.nodes)
     }
 }

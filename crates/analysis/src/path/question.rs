@@ -7,7 +7,7 @@ use etwkit_query::question::Format::FineMilliseconds;
 use etwkit_query::question::{Answer, Example, Form, Line, Question, fields};
 use etwkit_query::time_format::seconds;
 
-use super::rows::{Node, ProcessShare, Segment, Share};
+use super::rows::{LeftOut, Node, ProcessShare, Segment, Share, keep_largest};
 use super::view::{PROCESSES, SEGMENTS, SHARES, Shown, TREE, WithStacks, who};
 use super::{Chosen, CriticalPath, PathAnswer, PathRequest};
 use crate::Result;
@@ -76,7 +76,7 @@ impl Question for PathRequest {
     }
 
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
-        match PathRequest::ask(self, session)? {
+        match self.ask_keeping(session, self.segments())? {
             PathAnswer::Path(path) => self.shown(*path, &StackText::new(session)?),
             PathAnswer::Several(threads) => Err(several(&threads)),
             PathAnswer::None => {
@@ -138,7 +138,7 @@ impl PathRequest {
             let of = |row: &Node| (row.stack_id, row.readying_stack_id);
             Answer::rows(&shown, &TREE, self.with_stacks(path.tree, stacks, of)).with_foot(more)
         } else {
-            let more = self.cut_segments(&mut path.segments);
+            let more = self.more_segments(path.left_out);
             let of = |row: &Segment| (row.stack_id, row.readying_stack_id);
             Answer::rows(
                 &shown,
@@ -182,23 +182,29 @@ impl PathRequest {
             .map(|line| line.words(ALL))
     }
 
-    /// Keeps the longest segments; returns a line with the number of omitted ones, unless a number
-    /// of them was given.
-    fn cut_segments(&self, segments: &mut Vec<Segment>) -> Option<Line> {
-        // The line has the omitted time, since many short segments may be most of a path.
-        let (before, whole) = (segments.len(), sum(segments, |row| row.duration_ns));
-        keep_largest(segments, self.most(), |row| row.duration_ns);
-        let left_out = before.saturating_sub(segments.len());
-        let rest = whole.saturating_sub(sum(segments, |row| row.duration_ns));
-        (left_out > 0 && self.top.is_none()).then(|| more(left_out, rest).words(ALL))
+    /// Returns the number of segments that the answer has.
+    fn segments(&self) -> usize {
+        if self.tree || self.by_process || self.sums {
+            0
+        } else {
+            self.most()
+        }
+    }
+
+    /// Returns a line with the number of omitted segments, unless a number of them was given. It has
+    /// their time, since many short segments may be most of a path.
+    fn more_segments(&self, left_out: LeftOut) -> Option<Line> {
+        let LeftOut {
+            segments,
+            duration_ns,
+        } = left_out;
+        (segments > 0 && self.top.is_none()).then(|| more(segments, duration_ns).words(ALL))
     }
 
     /// Keeps the threads with most time. The thread above a kept one is also kept: it has at least
     /// as much time, and comes before it.
     fn cut_tree(&self, tree: &mut Vec<Node>) -> Option<Line> {
-        let before = tree.len();
-        keep_largest(tree, self.most(), |row| row.total_ns);
-        let left_out = before.saturating_sub(tree.len());
+        let (left_out, _) = keep_largest(tree, self.most(), |row| row.total_ns);
         let line = || {
             Line::new("… ")
                 .whole(count(left_out))
@@ -229,24 +235,6 @@ fn sum<R>(rows: &[R], of: fn(&R) -> i64) -> i64 {
 fn cut<R>(rows: &mut Vec<R>, count: usize, duration: fn(&R) -> i64) -> Option<Line> {
     let rest = rows.split_off(count.min(rows.len()));
     (!rest.is_empty()).then(|| more(rest.len(), sum(&rest, duration)))
-}
-
-/// Keeps the `count` largest rows, in their order; among equal ones the first.
-fn keep_largest<R>(rows: &mut Vec<R>, count: usize, size: fn(&R) -> i64) {
-    let mut sizes: Vec<(i64, usize)> = rows.iter().map(size).zip(0..).collect();
-    sizes.sort_unstable_by_key(|(size, number)| (std::cmp::Reverse(*size), *number));
-    let mut kept: Vec<usize> = sizes
-        .into_iter()
-        .take(count)
-        .map(|(_, number)| number)
-        .collect();
-    kept.sort_unstable();
-    let mut numbers = 0..;
-    rows.retain(|_| {
-        numbers
-            .next()
-            .is_some_and(|number: usize| kept.binary_search(&number).is_ok())
-    });
 }
 
 /// Returns the lines about the thread, its choice, other matching threads, and its wait when the
@@ -317,22 +305,4 @@ fn others(path: &CriticalPath) -> Vec<Line> {
     std::iter::once(line)
         .chain(path.best_others.iter().map(other))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_rows_stay_in_their_order() {
-        let kept = |count| {
-            let mut rows = vec![3, 9, 1, 9, 5];
-            keep_largest(&mut rows, count, |row| *row);
-            rows
-        };
-        assert_eq!(kept(9), [3, 9, 1, 9, 5]);
-        assert_eq!(kept(3), [9, 9, 5]);
-        assert_eq!(kept(1), [9]);
-        assert!(kept(0).is_empty());
-    }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use etwkit_query::dump::Error;
 use etwkit_query::functions::wait_reason_name;
 
 use super::Parts;
 use super::follow::{PathNode, PathPiece};
+use crate::Result;
 use crate::root::{Ended, RootKind};
 use crate::slice::NONE;
 use crate::time_line::State;
@@ -141,20 +143,13 @@ impl Parts {
     }
 
     /// Returns the tree, each node before those below it, and the largest first among siblings.
-    pub(super) fn tree(&self, pieces: &[PathPiece], nodes: &[PathNode], length: i64) -> Vec<Node> {
+    pub(super) fn tree(&self, sums: &Sums, nodes: &[PathNode], length: i64) -> Vec<Node> {
         let mut rows: Vec<Node> = nodes.iter().map(|node| self.node(node)).collect();
-        for piece in pieces {
-            let Some(row) = rows.get_mut(piece.node) else {
-                continue;
-            };
-            let duration = piece.piece.to.saturating_sub(piece.piece.from);
-            let sum = match piece.piece.state {
-                State::Running => &mut row.run_ns,
-                State::Ready => &mut row.ready_ns,
-                State::Waiting => &mut row.wait_ns,
-                State::Unknown => &mut row.unknown_ns,
-            };
-            *sum = sum.saturating_add(duration);
+        for (row, times) in rows.iter_mut().zip(&sums.of_nodes) {
+            row.run_ns = times.run_ns;
+            row.ready_ns = times.ready_ns;
+            row.wait_ns = times.wait_ns;
+            row.unknown_ns = times.unknown_ns;
         }
         // Children have larger numbers than the node that waits for them, so from the last to the
         // first each child is complete before it is added to its parent.
@@ -257,15 +252,47 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
     sums
 }
 
-/// Returns the sums of segments by thread, state, reason and end of waits, largest first.
-pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
-    // Keys borrow their texts, since a path may have millions of segments and few different texts.
-    type Key<'s> = (i64, State, Option<&'s str>, Option<&'s str>);
-    let mut sums: BTreeMap<Key<'_>, Share> = BTreeMap::new();
-    for segment in segments {
-        let (reason, ended_by) = (segment.wait_reason.as_deref(), segment.ended_by.as_deref());
-        let key = (segment.thread_key, segment.state, reason, ended_by);
-        let share = sums.entry(key).or_insert_with(|| Share {
+/// The times of a node of the tree, without the nodes below it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    run_ns: i64,
+    ready_ns: i64,
+    wait_ns: i64,
+    unknown_ns: i64,
+}
+
+/// A thread, its state, the reason of the wait and its end.
+type ShareKey = (i64, State, Option<String>, Option<String>);
+
+/// Sums of the pieces of a path, to which pieces are added as they are found.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    of_nodes: Vec<Times>,
+    shares: BTreeMap<ShareKey, Share>,
+}
+
+impl Sums {
+    /// Adds a piece and its row.
+    pub(super) fn add(&mut self, piece: &PathPiece, segment: &Segment) {
+        if self.of_nodes.len() <= piece.node {
+            self.of_nodes.resize(piece.node + 1, Times::default());
+        }
+        if let Some(times) = self.of_nodes.get_mut(piece.node) {
+            let sum = match segment.state {
+                State::Running => &mut times.run_ns,
+                State::Ready => &mut times.ready_ns,
+                State::Waiting => &mut times.wait_ns,
+                State::Unknown => &mut times.unknown_ns,
+            };
+            *sum = sum.saturating_add(segment.duration_ns);
+        }
+        let key = (
+            segment.thread_key,
+            segment.state,
+            segment.wait_reason.clone(),
+            segment.ended_by.clone(),
+        );
+        let share = self.shares.entry(key).or_insert_with(|| Share {
             process_key: segment.process_key,
             pid: segment.pid,
             process: segment.process.clone(),
@@ -281,11 +308,138 @@ pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
         share.segments += 1;
         share.duration_ns = share.duration_ns.saturating_add(segment.duration_ns);
     }
-    let mut shares: Vec<Share> = sums.into_values().collect();
-    shares
-        .iter_mut()
-        .for_each(|share| share.percent = percent(share.duration_ns, length));
-    // Equal ones keep the order of their keys.
-    shares.sort_by_key(|share| std::cmp::Reverse(share.duration_ns));
-    shares
+
+    /// Returns the sums by thread, state, reason and end of waits, largest first.
+    pub(super) fn shares(self, length: i64) -> Vec<Share> {
+        let mut shares: Vec<Share> = self.shares.into_values().collect();
+        for share in &mut shares {
+            share.percent = percent(share.duration_ns, length);
+        }
+        // Equal ones keep the order of their keys.
+        shares.sort_by_key(|share| std::cmp::Reverse(share.duration_ns));
+        shares
+    }
+}
+
+/// Maximum number of segments of an answer: a few hundred MB of rows.
+const MAX_SEGMENTS: usize = 2_000_000;
+
+/// Segments of a path: all of them, or the longest.
+#[derive(Debug)]
+pub(super) struct Segments {
+    most: usize,
+    kept: Vec<Segment>,
+    left_out: LeftOut,
+}
+
+/// The number of segments that are not in the answer, and their time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Number of segments.
+    pub segments: usize,
+    /// Sum of their durations.
+    pub duration_ns: i64,
+}
+
+impl Segments {
+    /// Returns a list of the `most` longest segments.
+    pub(super) const fn new(most: usize) -> Self {
+        Self {
+            most,
+            kept: Vec::new(),
+            left_out: LeftOut {
+                segments: 0,
+                duration_ns: 0,
+            },
+        }
+    }
+
+    /// Adds segments that follow those before.
+    ///
+    /// # Errors
+    /// There are more than an answer may have.
+    pub(super) fn add(&mut self, segments: impl IntoIterator<Item = Segment>) -> Result<()> {
+        self.kept.extend(segments);
+        let left_out = keep_largest(&mut self.kept, self.most, |segment| segment.duration_ns);
+        self.left_out.segments += left_out.0;
+        self.left_out.duration_ns = self.left_out.duration_ns.saturating_add(left_out.1);
+        if self.kept.len() > MAX_SEGMENTS {
+            return Err(Error::TooWide {
+                message: format!("the path has more than {MAX_SEGMENTS} segments"),
+                how: "ask for the longest with --top N, for sums with --sums, or for a part of the trace with --range",
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the segments in order of time, and what is left out.
+    pub(super) fn finish(self) -> (Vec<Segment>, LeftOut) {
+        (self.kept, self.left_out)
+    }
+}
+
+/// Keeps the `count` largest rows, in their order; among equal ones the first. Returns the number of
+/// the others and the sum of their sizes.
+pub(super) fn keep_largest<R>(
+    rows: &mut Vec<R>,
+    count: usize,
+    size: fn(&R) -> i64,
+) -> (usize, i64) {
+    if rows.len() <= count {
+        return (0, 0);
+    }
+    let mut sizes: Vec<(i64, usize)> = rows.iter().map(size).zip(0..).collect();
+    sizes.sort_unstable_by_key(|(size, number)| (std::cmp::Reverse(*size), *number));
+    let left_out = sizes.split_off(count);
+    let mut kept: Vec<usize> = sizes.into_iter().map(|(_, number)| number).collect();
+    kept.sort_unstable();
+    let mut numbers = 0..;
+    rows.retain(|_| {
+        numbers
+            .next()
+            .is_some_and(|number: usize| kept.binary_search(&number).is_ok())
+    });
+    let time = left_out
+        .iter()
+        .map(|(size, _)| *size)
+        .fold(0, i64::saturating_add);
+    (left_out.len(), time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_rows_stay_in_their_order() {
+        let kept = |count| {
+            let mut rows = vec![3, 9, 1, 9, 5];
+            let left_out = keep_largest(&mut rows, count, |row| *row);
+            (rows, left_out)
+        };
+        assert_eq!(kept(9), (vec![3, 9, 1, 9, 5], (0, 0)));
+        assert_eq!(kept(3), (vec![9, 9, 5], (2, 4)));
+        assert_eq!(kept(1), (vec![9], (4, 18)));
+        assert_eq!(kept(0), (Vec::new(), (5, 27)));
+    }
+
+    #[test]
+    fn the_longest_segments_of_all_parts_are_kept() {
+        let segment = |duration_ns| Segment {
+            duration_ns,
+            ..Segment::default()
+        };
+        let mut segments = Segments::new(2);
+        for part in [[5, 1, 7], [6, 7, 2]] {
+            segments.add(part.map(segment)).unwrap();
+        }
+        let (kept, left_out) = segments.finish();
+        let durations: Vec<i64> = kept.iter().map(|row| row.duration_ns).collect();
+        assert_eq!(durations, [7, 7]);
+        let rest = LeftOut {
+            segments: 4,
+            duration_ns: 14,
+        };
+        assert_eq!(left_out, rest);
+    }
 }

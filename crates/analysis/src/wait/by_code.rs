@@ -1,18 +1,26 @@
-//! Sums by method or module, in one pass over the waits: each wait counts for every frame of its
-//! stack, and a join in SQL would have about ten times as many rows as there are waits. The numbers
-//! equal the ones of the SQL that the request shows; a test compares them.
+//! Sums by method or module: each wait counts for every frame of its stack, and a join in SQL
+//! would have about ten times as many rows as there are waits. The numbers equal the ones of the SQL
+//! that the request shows; a test compares them.
+//!
+//! The waits are read in windows of time, so that memory does not depend on their number: a union is
+//! the sum of the unions of the windows, and every other sum counts a wait in the window in which it
+//! ends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use etwkit_base::ordered::{Workers, processors};
 use etwkit_query::Session;
-use etwkit_query::dump::{Error, FromRows, ask};
+use etwkit_query::dump::{FromRows, ask};
 use etwkit_query::frames::TraceFrames;
 
+use super::window::{Window, windows};
 use super::{WaitBy, WaitRequest, WaitSort, WaitSum};
 use crate::Result;
 
-/// Maximum number of waits that are held at once: about 1 GB.
-const MAX_WAITS: usize = 12_000_000;
+/// Waits that are held at once: about 150 MB.
+pub(super) const HELD_WAITS: i64 = 1_000_000;
 
 etwkit_query::declare! {
     /// A wait with a stack, clipped to the part of the trace.
@@ -20,6 +28,7 @@ etwkit_query::declare! {
         process_key: Option<i64> = "Process.",
         thread_key: i64 = "Thread.",
         stack_id: i64 = "Stack of the switch-in.",
+        in_ns: Option<i64> = "Time of the switch-in; missing for an open wait.",
         wait_start: Option<i64> = "Start of the wait.",
         wait_end: Option<i64> = "End of the wait.",
         ready_start: Option<i64> = "Start of the ready time.",
@@ -55,32 +64,35 @@ impl Wait {
     fn ready(&self) -> Option<(i64, i64)> {
         Self::interval(self.ready_start, self.ready_end)
     }
-
-    /// Returns the sort key of the process; a missing key comes last.
-    fn process(&self) -> (bool, Option<i64>) {
-        (self.process_key.is_none(), self.process_key)
-    }
 }
 
-/// Returns the sums of a request by method or module, before its top rows are chosen.
-pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitSum>> {
-    let mut waits = Vec::new();
-    for batch in session.sql(&request.stack_sql())? {
-        waits.extend(Wait::read(&batch?)?);
-        if waits.len() > MAX_WAITS {
-            let message = format!("more than {MAX_WAITS} waits have stacks");
-            return Err(Error::TooWide {
-                message,
-                how: "ask for a part of the trace with --range",
-            });
-        }
-    }
+/// Returns the sums of a request by method or module, before its top rows are chosen. Windows hold
+/// about `held` waits.
+pub(super) fn sums(request: &WaitRequest, session: &Session, held: i64) -> Result<Vec<WaitSum>> {
     let frames = session.frames()?;
     let Some(trace) = frames.trace(0) else {
         return Ok(Vec::new());
     };
     let code = Code::new(trace, request.by == WaitBy::Method);
-    let mut rows = Sums::new(trace, &code).of(&mut waits);
+    let mut processes: HashMap<Option<i64>, OfProcess> = HashMap::new();
+    for window in windows(request.time, session, held)? {
+        let mut waits: HashMap<Option<i64>, Vec<Wait>> = HashMap::new();
+        for batch in session.sql(&request.stack_sql(window))? {
+            for wait in Wait::read(&batch?)? {
+                waits.entry(wait.process_key).or_default().push(wait);
+            }
+        }
+        let mut jobs: Vec<Job> = Vec::new();
+        for (process_key, waits) in waits {
+            let known = processes.remove(&process_key).unwrap_or_default();
+            jobs.push(Job::new(process_key, known, waits));
+        }
+        processes.extend(Job::all(jobs, &code, window));
+    }
+    let mut rows: Vec<WaitSum> = processes
+        .into_iter()
+        .flat_map(|(process_key, process)| process.rows(process_key, &code))
+        .collect();
     describe(session, &mut rows)?;
     let fits = |row: &WaitSum| {
         request.wait.contains(Some(row.wait_ns))
@@ -150,28 +162,40 @@ fn describe(session: &Session, rows: &mut [WaitSum]) -> Result<()> {
 /// Module and method.
 type Name = (Option<String>, Option<String>);
 
-/// Names of frames: all different names, and the index of the name of each frame.
+/// Names of the frames of stacks.
 struct Code {
+    /// All different names.
     names: Vec<Name>,
-    of_frame: Vec<usize>,
+    /// Indices of the names in each stack. A recursive method has several frames in a stack, but
+    /// waits only once.
+    of_stack: Vec<Box<[u32]>>,
 }
 
 impl Code {
     fn new(trace: &TraceFrames, with_method: bool) -> Self {
-        let (mut names, mut known) = (Vec::new(), HashMap::new());
-        let number = |frame| {
+        let mut names = Vec::new();
+        let mut known = HashMap::new();
+        let mut number = |frame| {
             let name = name(trace, frame, with_method);
             *known.entry(name).or_insert_with_key(|name: &Name| {
                 names.push(name.clone());
-                names.len() - 1
+                u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
             })
         };
-        let of_frame = (0..).take(trace.frames()).map(number).collect();
-        Self { names, of_frame }
-    }
-
-    fn of(&self, frame: i32) -> Option<usize> {
-        self.of_frame.get(usize::try_from(frame).ok()?).copied()
+        let of_frame: Vec<u32> = (0..).take(trace.frames()).map(&mut number).collect();
+        let of_stack = |stack| {
+            let mut names: Vec<u32> = trace
+                .stack(stack)
+                .filter_map(|frame| of_frame.get(usize::try_from(frame).ok()?).copied())
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            names.into_boxed_slice()
+        };
+        Self {
+            of_stack: (0..).take(trace.stacks()).map(of_stack).collect(),
+            names,
+        }
     }
 }
 
@@ -195,152 +219,184 @@ fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
     (module.map(str::to_owned), Some(method))
 }
 
-/// The state of a row while waits are added.
-struct Mark {
+/// A row while waits are added.
+struct Sum {
     /// Index of its name.
-    name: usize,
+    name: u32,
+    row: WaitSum,
     /// The thread that was added last.
-    thread_key: i64,
+    last_thread: i64,
     /// End of the waits that are counted.
-    waited: i64,
+    waited_until: i64,
     /// End of the ready times that are counted.
-    ready: i64,
+    ready_until: i64,
 }
 
-/// Adds up waits for each name in their stacks.
-struct Sums<'a> {
-    trace: &'a TraceFrames,
-    code: &'a Code,
-    rows: Vec<WaitSum>,
-    /// The state of each row.
-    marks: Vec<Mark>,
-    /// The row of each name in the current process.
-    row_of: Vec<Option<usize>>,
-    /// The wait that had each name last, so that it counts once.
-    seen: Vec<usize>,
-}
-
-impl<'a> Sums<'a> {
-    fn new(trace: &'a TraceFrames, code: &'a Code) -> Self {
-        let names = code.names.len();
+impl Sum {
+    fn new(name: u32) -> Self {
         Self {
-            trace,
-            code,
-            rows: Vec::new(),
-            marks: Vec::new(),
-            row_of: vec![None; names],
-            seen: vec![0; names],
+            name,
+            row: WaitSum::default(),
+            // Less than any key or time, so that the first wait always counts in full.
+            last_thread: i64::MIN,
+            waited_until: i64::MIN,
+            ready_until: i64::MIN,
+        }
+    }
+}
+
+/// The sums of a process.
+#[derive(Default)]
+struct OfProcess {
+    sums: Vec<Sum>,
+    /// Threads of each sum. A thread has waits in many windows, and counts once.
+    threads: HashSet<(usize, i64)>,
+}
+
+impl OfProcess {
+    /// Adds the waits of a window, whose unions begin where those of the window before end.
+    fn add(&mut self, waits: &mut [Wait], code: &Code, window: Window) {
+        let mut finder = Finder::new(self, code);
+        // The same waits are sorted in three orders instead of keeping a set for each sum: then a
+        // sum needs to remember only the last thread, and the end so far.
+        waits.sort_by_key(|wait| wait.thread_key);
+        for wait in waits.iter() {
+            let is_end = window.holds(wait.in_ns);
+            finder.each(self, wait, |number, sum, threads| {
+                if sum.last_thread != wait.thread_key && threads.insert((number, wait.thread_key)) {
+                    sum.row.threads += 1;
+                }
+                sum.last_thread = wait.thread_key;
+                if is_end {
+                    add(&mut sum.row, wait);
+                }
+            });
+        }
+        waits.sort_by_key(|wait| wait.wait_start);
+        for wait in waits.iter() {
+            let interval = wait.waiting().and_then(|interval| window.part(interval));
+            if let Some(interval) = interval {
+                finder.each(self, wait, |_, sum, _| {
+                    join(&mut sum.row.wait_ns, &mut sum.waited_until, interval);
+                });
+            }
+        }
+        waits.sort_by_key(|wait| wait.ready_start);
+        for wait in waits.iter() {
+            let interval = wait.ready().and_then(|interval| window.part(interval));
+            if let Some(interval) = interval {
+                finder.each(self, wait, |_, sum, _| {
+                    join(&mut sum.row.ready_ns, &mut sum.ready_until, interval);
+                });
+            }
         }
     }
 
-    /// Returns rows by process and name. Unions need the waits in the order of their starts,
-    /// counting threads needs them in the order of threads.
-    fn of(mut self, waits: &mut [Wait]) -> Vec<WaitSum> {
-        // The same waits are sorted in three orders instead of keeping a set for each row: then a
-        // row needs to remember only the last thread, and the end so far.
-        waits.sort_by_key(|wait| (wait.process(), wait.thread_key));
-        let mut firsts: HashMap<(bool, Option<i64>), usize> = HashMap::new();
-        self.each(waits, &mut firsts, add);
-        waits.sort_by_key(|wait| (wait.process(), wait.wait_start));
-        self.each(waits, &mut firsts, |row, mark, wait| {
-            join(&mut row.wait_ns, &mut mark.waited, wait.waiting());
-        });
-        waits.sort_by_key(|wait| (wait.process(), wait.ready_start));
-        self.each(waits, &mut firsts, |row, mark, wait| {
-            join(&mut row.ready_ns, &mut mark.ready, wait.ready());
-        });
-        for row in &mut self.rows {
-            row.wait_mean_ns = (row.waits > 0).then(|| row.wait_sum_ns / row.waits);
+    /// Returns the rows of the process, in the order in which they were found.
+    fn rows(self, process_key: Option<i64>, code: &Code) -> impl Iterator<Item = WaitSum> {
+        self.sums.into_iter().map(move |sum| {
+            let name = usize::try_from(sum.name).ok();
+            let name = name.and_then(|name| code.names.get(name)).cloned();
+            let (module, method) = name.unwrap_or_default();
+            WaitSum {
+                process_key,
+                module,
+                method,
+                wait_mean_ns: (sum.row.waits > 0).then(|| sum.row.wait_sum_ns / sum.row.waits),
+                ..sum.row
+            }
+        })
+    }
+}
+
+/// Finds the sums of a process by their names.
+struct Finder<'c> {
+    code: &'c Code,
+    /// The sum of each name.
+    of_name: Vec<Option<usize>>,
+}
+
+impl<'c> Finder<'c> {
+    fn new(process: &OfProcess, code: &'c Code) -> Self {
+        let mut of_name = vec![None; code.names.len()];
+        for (number, sum) in process.sums.iter().enumerate() {
+            if let Some(of_name) = usize::try_from(sum.name)
+                .ok()
+                .and_then(|name| of_name.get_mut(name))
+            {
+                *of_name = Some(number);
+            }
         }
-        self.rows
+        Self { code, of_name }
     }
 
-    /// Calls `take` with each wait for each name of its stack. `firsts` holds the first row of each
-    /// process; its rows are adjacent.
+    /// Calls `take` with the sum of each name of the stack of a wait.
     fn each(
         &mut self,
-        waits: &[Wait],
-        firsts: &mut HashMap<(bool, Option<i64>), usize>,
-        take: impl Fn(&mut WaitSum, &mut Mark, &Wait),
+        process: &mut OfProcess,
+        wait: &Wait,
+        mut take: impl FnMut(usize, &mut Sum, &mut HashSet<(usize, i64)>),
     ) {
-        self.seen.fill(0);
-        // From 1 on, since 0 means that no wait has had the name yet.
-        let mut numbers = 1..;
-        for of_process in waits.chunk_by(|a, b| a.process() == b.process()) {
-            let Some(process) = of_process.first() else {
-                continue;
-            };
-            self.begin(
-                *firsts.entry(process.process()).or_insert(self.rows.len()),
-                process.process_key,
-            );
-            for wait in of_process {
-                let Some(number) = numbers.next() else { return };
-                let Ok(stack) = i32::try_from(wait.stack_id) else {
-                    continue;
-                };
-                for frame in self.trace.stack(stack) {
-                    let Some(name) = self.code.of(frame) else {
-                        continue;
-                    };
-                    let Some(seen) = self.seen.get_mut(name) else {
-                        continue;
-                    };
-                    // A recursive method has several frames in a stack, but waits only once.
-                    if std::mem::replace(seen, number) == number {
-                        continue;
-                    }
-                    let row = self.row(name, process.process_key);
-                    if let Some((row, mark)) = self.rows.get_mut(row).zip(self.marks.get_mut(row)) {
-                        take(row, mark, wait);
-                    }
-                }
+        let stack = usize::try_from(wait.stack_id).ok();
+        let names = stack.and_then(|stack| self.code.of_stack.get(stack));
+        for name in names.into_iter().flatten() {
+            let of_name = usize::try_from(*name)
+                .ok()
+                .and_then(|name| self.of_name.get_mut(name));
+            let Some(of_name) = of_name else { continue };
+            let number = *of_name.get_or_insert_with(|| {
+                process.sums.push(Sum::new(*name));
+                process.sums.len() - 1
+            });
+            if let Some(sum) = process.sums.get_mut(number) {
+                take(number, sum, &mut process.threads);
             }
         }
-    }
-
-    /// Finds the rows of a process, which are adjacent from the first one on.
-    fn begin(&mut self, first: usize, process_key: Option<i64>) {
-        // Names are shared by all processes, but rows are not.
-        self.row_of.fill(None);
-        let of_process = self.rows.iter().zip(&self.marks).enumerate().skip(first);
-        for (number, (_, mark)) in
-            of_process.take_while(|(_, (row, _))| row.process_key == process_key)
-        {
-            if let Some(row) = self.row_of.get_mut(mark.name) {
-                *row = Some(number);
-            }
-        }
-    }
-
-    fn row(&mut self, name: usize, process_key: Option<i64>) -> usize {
-        if let Some(row) = self.row_of.get(name).copied().flatten() {
-            return row;
-        }
-        let (module, method) = self.code.names.get(name).cloned().unwrap_or_default();
-        self.rows.push(WaitSum {
-            process_key,
-            module,
-            method,
-            ..WaitSum::default()
-        });
-        // Less than any key or time, so that the first wait always counts in full.
-        self.marks.push(Mark {
-            name,
-            thread_key: i64::MIN,
-            waited: i64::MIN,
-            ready: i64::MIN,
-        });
-        let row = self.rows.len() - 1;
-        if let Some(known) = self.row_of.get_mut(name) {
-            *known = Some(row);
-        }
-        row
     }
 }
 
-/// Adds a wait to a row, except for the unions.
-fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
+/// The waits of a process in a window, which are added on a thread of their own.
+struct Job {
+    process_key: Option<i64>,
+    work: Mutex<(OfProcess, Vec<Wait>)>,
+}
+
+impl Job {
+    fn new(process_key: Option<i64>, known: OfProcess, waits: Vec<Wait>) -> Self {
+        Self {
+            process_key,
+            work: Mutex::new((known, waits)),
+        }
+    }
+
+    /// Adds the waits of all processes, and returns their sums.
+    fn all(mut jobs: Vec<Self>, code: &Code, window: Window) -> Vec<(Option<i64>, OfProcess)> {
+        // The largest first, so that no thread begins it when the others are done.
+        jobs.sort_by_cached_key(|job| std::cmp::Reverse(job.lock().1.len()));
+        let workers = Workers {
+            threads: processors(),
+            jobs_ahead: jobs.len(),
+        };
+        let add = |job: &Self| {
+            let mut work = job.lock();
+            let (process, waits) = &mut *work;
+            process.add(waits, code, window);
+            *waits = Vec::new();
+        };
+        let done = workers.map(&jobs, add, |_, ()| Ok::<(), Infallible>(()));
+        let Ok(()) = done;
+        jobs.into_iter()
+            .map(|job| (job.process_key, std::mem::take(&mut job.lock().0)))
+            .collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (OfProcess, Vec<Wait>)> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds a wait to a row, except for unions and threads.
+fn add(row: &mut WaitSum, wait: &Wait) {
     let longer = |max: Option<i64>, length: i64| Some(max.map_or(length, |max| max.max(length)));
     if let Some((start, end)) = wait.waiting() {
         row.waits += 1;
@@ -364,14 +420,10 @@ fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     if let Some(first) = wait.first_ns {
         row.first_ns = Some(row.first_ns.map_or(first, |known| known.min(first)));
     }
-    if mark.thread_key != wait.thread_key {
-        (mark.thread_key, row.threads) = (wait.thread_key, row.threads + 1);
-    }
 }
 
 /// Adds the part of an interval after `until`, the end of all intervals before it.
-fn join(sum: &mut i64, until: &mut i64, interval: Option<(i64, i64)>) {
-    let Some((start, end)) = interval else { return };
+fn join(sum: &mut i64, until: &mut i64, (start, end): (i64, i64)) {
     *sum = sum.saturating_add(end.saturating_sub(start.max(*until)).max(0));
     *until = end.max(*until);
 }
@@ -387,14 +439,8 @@ mod tests {
             wait_end: Some(i64::MAX),
             ..Wait::default()
         };
-        let mut mark = Mark {
-            name: 0,
-            thread_key: i64::MIN,
-            waited: i64::MIN,
-            ready: i64::MIN,
-        };
         let mut row = WaitSum::default();
-        add(&mut row, &mut mark, &wait);
+        add(&mut row, &wait);
         assert_eq!(
             (row.waits, row.wait_sum_ns, row.wait_max_ns),
             (1, i64::MAX, Some(i64::MAX))

@@ -4,6 +4,7 @@
 mod by_code;
 mod grouping;
 mod question;
+mod window;
 
 use etwkit_query::Session;
 use etwkit_query::dump::{ProcessQuery, Top, ask};
@@ -172,9 +173,17 @@ impl WaitRequest {
     /// # Errors
     /// Context switches or ready events were not recorded, or are not kept; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<WaitSum>> {
+        self.ask_holding(session, by_code::HELD_WAITS)
+    }
+
+    /// Queries sums, those by method or module with about `held` waits in memory.
+    ///
+    /// # Errors
+    /// The errors of [`WaitRequest::ask`].
+    pub fn ask_holding(&self, session: &Session, held: i64) -> Result<Vec<WaitSum>> {
         check(session)?;
         let mut rows = match self.by {
-            WaitBy::Method | WaitBy::Module => by_code::sums(self, session)?,
+            WaitBy::Method | WaitBy::Module => by_code::sums(self, session, held)?,
             _ => ask(session, &self.sql())?,
         };
         self.top.cut(&mut rows);

@@ -6,6 +6,7 @@ use etwkit_query::filter::TextFilter;
 use etwkit_query::functions::wait_reason_name;
 
 use super::grouping::{Grouping, METHODS, MODULES};
+use super::window::Window;
 use super::{WaitBy, WaitRequest, WaitSort};
 
 impl WaitRequest {
@@ -58,17 +59,18 @@ ORDER BY sort_value, wait_sum_ns, process_key{order}",
         )
     }
 
-    /// Returns the SQL for waits with stacks, from which sums by method or module are made.
-    pub(super) fn stack_sql(&self) -> String {
+    /// Returns the SQL for waits with stacks that reach into a window, from which sums by method or
+    /// module are made.
+    pub(super) fn stack_sql(&self, window: Window) -> String {
         let (a, b) = ends(self.time);
         format!(
             "WITH {wait}
-SELECT w.process_key, w.thread_key, w.stack_id, w.wait_start, w.wait_end, w.ready_start, w.ready_end,
+SELECT w.process_key, w.thread_key, w.stack_id, w.in_ns, w.wait_start, w.wait_end, w.ready_start, w.ready_end,
   coalesce(w.wait_start, w.ready_start, w.start_ns) AS first_ns, w.open_ns, w.is_open_wait, w.is_unknown,
   coalesce(w.is_preempted AND w.in_ns BETWEEN {a} AND {b}, false) AS is_preemption
 FROM wait w
 WHERE w.stack_id IS NOT NULL",
-            wait = self.wait(self.tag.as_deref())
+            wait = self.wait_in(window, self.tag.as_deref())
         )
     }
 
@@ -130,6 +132,11 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     /// Returns rows of switch-outs, clipped to the range of the trace; with `tag`, only those with
     /// a matching tag in some set.
     fn wait(&self, tag: Option<&str>) -> String {
+        self.wait_in(Window::ALL, tag)
+    }
+
+    /// Returns these rows, as far as they may reach into a window.
+    fn wait_in(&self, window: Window, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
         let mut conditions =
             // The idle process waits for nothing. A thread whose process is not known is kept,
@@ -144,6 +151,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
                 "c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"
             ));
         }
+        conditions.extend(window.condition());
         if let Some(tid) = self.tid {
             conditions.push(format!(
                 "c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})"
