@@ -23,7 +23,7 @@ Traces that are asked are extracted into the cache first; it keeps at most 20 GB
 Examples:
   etwkit cache list
   etwkit cache clear --older-than 30     what was not asked for 30 days
-  etwkit cache clear \"slow-*\"            what was made of traces of such names";
+  etwkit cache clear \"slow-*\"            extracts of traces with these names";
 
 pub(crate) const LAB_EXAMPLE: &str = "\
 What each workload is about: etwkit docs lab; what the case studies measured: docs/lab/. Recorded on Windows it is a trace with a known cause.
