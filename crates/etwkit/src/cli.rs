@@ -454,7 +454,7 @@ pub(crate) struct SynthArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SynthCommand {
-    /// List the scenarios
+    /// List the scenarios and cards
     List,
     /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code
     /// has names, symbol files (NAME.symbols)
