@@ -26,7 +26,7 @@ Examples:
   etwkit cache clear \"slow-*\"            extracts of traces with these names";
 
 pub(crate) const LAB_EXAMPLE: &str = "\
-What each workload is about: etwkit docs lab; what the case studies measured: docs/lab/. Recorded on Windows it is a trace with a known cause.
+What each workload is about, and what the case studies measured: etwkit docs lab. Recorded on Windows it is a trace with a known cause.
 
 Examples:
   etwkit lab process-create                        1000 processes that live at the same time
