@@ -398,7 +398,7 @@ pub(crate) enum Detail {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConsoleArgs {
-    /// Extracts and traces to begin with: files, folders or queries such as '*slow*'
+    /// Extracts and traces to begin with: files, folders or patterns such as "*slow*"
     #[arg(value_name = "EXTRACT")]
     pub(crate) extracts: Vec<String>,
     /// Neither read nor write the file that remembers lines
