@@ -398,7 +398,7 @@ pub(crate) enum Detail {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConsoleArgs {
-    /// Extracts and traces to begin with: files, folders or queries such as '*slow*'
+    /// Extracts and traces to begin with: files, folders or patterns such as "*slow*"
     #[arg(value_name = "EXTRACT")]
     pub(crate) extracts: Vec<String>,
     /// Neither read nor write the file that remembers lines
@@ -454,7 +454,7 @@ pub(crate) struct SynthArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SynthCommand {
-    /// List the scenarios
+    /// List the scenarios and cards
     List,
     /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code
     /// has names, symbol files (NAME.symbols)

@@ -14,7 +14,7 @@ pub(crate) const STRACE_EXAMPLE: &str = "\
 It needs the kernel keywords SYSCALL+CSWITCH+PROC_THREAD+LOADER. Options of dump syscall say more: percentiles, stacks, JSON.
 
 Examples:
-  etwkit strace -p setup.exe -e 'NtCreateFile,NtOpenFile' -Z slow-setup.etl
+  etwkit strace -p setup.exe -e \"NtCreateFile,NtOpenFile\" -Z slow-setup.etl
   etwkit strace -c slow-setup.etl     how often each function was called, and how long that took";
 
 pub(crate) const CACHE_EXAMPLE: &str = "\
@@ -23,10 +23,10 @@ Traces that are asked are extracted into the cache first; it keeps at most 20 GB
 Examples:
   etwkit cache list
   etwkit cache clear --older-than 30     what was not asked for 30 days
-  etwkit cache clear 'slow-*'            what was made of traces of such names";
+  etwkit cache clear \"slow-*\"            extracts of traces with these names";
 
 pub(crate) const LAB_EXAMPLE: &str = "\
-What each workload is about: etwkit docs lab; what the case studies measured: docs/lab/. Recorded on Windows it is a trace with a known cause.
+What each workload is about, and what the case studies measured: etwkit docs lab. Recorded on Windows it is a trace with a known cause.
 
 Examples:
   etwkit lab process-create                        1000 processes that live at the same time
@@ -36,7 +36,7 @@ Examples:
 pub(crate) const CUT_EXAMPLE: &str = "\
 Examples:
   etwkit cut slow-login.etl.zip --range 12..14.5 --out login.etl     every question on it answers as with --range 12..14.5
-  etwkit cut slow-login.etl --process 'winlogon;userinit' --redact --out mail.etl";
+  etwkit cut slow-login.etl --process \"winlogon;userinit\" --redact --out mail.etl";
 
 pub(crate) const RECORD_EXAMPLE: &str = "\
 Examples:
@@ -50,7 +50,7 @@ What the command prints goes to the error stream. Exit code 1 says that a run fa
 took longer than --timeout, or printed no duration.
 
 Examples:
-  etwkit run CreateFiles --repeat 5 --matrix threads=1,2,4 --before 'rm -rf out' --csv runs.csv -- writer out --threads {threads}
+  etwkit run CreateFiles --repeat 5 --matrix threads=1,2,4 --before \"rm -rf out\" --csv runs.csv -- writer out --threads {threads}
   etwkit run Import --timing printed -- ./import.sh     the last duration that it prints, as in \"done in 12.04 s\"";
 
 pub(crate) const COMPLETIONS_EXAMPLE: &str = "\
@@ -80,7 +80,7 @@ pub(crate) const EVENTS_EXAMPLE: &str = "\
 Several files are read as one session, their events in one order of time. - is the standard input.
 
 Examples:
-  etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
+  etwkit events --process cmd.exe --name \"Process/*;Image/*\" slow-login.etl
   etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
   etwkit events --tmf formats --manifest Contoso.man driver.etl
   etwkit events --name CSwitch --range 2..2.1 slow-login.etl
@@ -98,10 +98,10 @@ Examples:
 pub(crate) const DUMP_EXAMPLE: &str = "\
 Examples:
   etwkit dump cpu slow-login.etwx
-  etwkit dump cpu --process 'cmd;explorer' --methods '*' --wait 10ms.. --top 5 slow-login.etwx
+  etwkit dump cpu --process \"cmd;explorer\" --methods \"*\" --wait 10ms.. --top 5 slow-login.etwx
   etwkit dump disk --dir-level 2 --range 10s..12.5s slow-login.etwx
   etwkit dump wait --process bash.exe --chain slow-login.etwx
-  etwkit dump process --crash --csv crashes.csv 'nightly/**/*.etwx'
+  etwkit dump process --crash --csv crashes.csv \"nightly/**/*.etwx\"
   etwkit dump overview @slow.txt                 a path, folder or pattern on each line of slow.txt";
 
 pub(crate) const DIAGNOSE_EXAMPLE: &str = "\
@@ -114,9 +114,9 @@ pub(crate) const EXPLAIN_EXAMPLE: &str = "\
 Each extract is a run; summaries are enough. The names of tests say how long these took (NAME_1234ms…).
 
 Examples:
-  etwkit explain 'nightly/**/*.etwx'
+  etwkit explain \"nightly/**/*.etwx\"
   etwkit explain --process ReportTest.exe --html nightly.html nightly
-  etwkit explain --metric mark-to-mark --from-mark 'Login*' --to-mark Desktop nightly
+  etwkit explain --metric mark-to-mark --from-mark \"Login*\" --to-mark Desktop nightly
   etwkit explain --table causes --csv causes.csv nightly";
 
 pub(crate) const DIFF_EXAMPLE: &str = "\
@@ -133,10 +133,10 @@ Examples:
 
 pub(crate) const SQL_EXAMPLE: &str = "\
 Examples:
-  etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'
+  etwkit sql slow-login.etwx \"SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC\"
   etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
-  etwkit sql good.etwx bad.etwx 'SELECT trace_id, count(*) FROM disk_io GROUP BY 1' --format csv --out io.csv
-  etwkit sql --param pid=4711 'runs/**/*.etwx' 'SELECT trace_id, name FROM process WHERE pid = $pid'
+  etwkit sql good.etwx bad.etwx \"SELECT trace_id, count(*) FROM disk_io GROUP BY 1\" --format csv --out io.csv
+  etwkit sql --param pid=4711 \"runs/**/*.etwx\" 'SELECT trace_id, name FROM process WHERE pid = $pid'
   etwkit sql --file slowest.sql --format arrow @nightly.txt | python3 chart.py
   etwkit sql --show-schema process
 
@@ -169,7 +169,7 @@ pub(crate) const EXPORT_EXAMPLE: &str = "\
 Examples:
   etwkit export slow-login.etwx                             lists the processes
   etwkit export --pid 4711 slow-login.etwx                  open slow-login_cmd_4711.speedscope in www.speedscope.app
-  etwkit export --process 'cmd;explorer' --per-thread --range 2.5..4 slow-login.etwx
+  etwkit export --process \"cmd;explorer\" --per-thread --range 2.5..4 slow-login.etwx
   etwkit export --format svg --all-processes slow-login.etwx
   etwkit export --format perfetto --all-processes slow-login.etwx   a timeline for ui.perfetto.dev
   etwkit export --format pcapng capture.etl                 packets of pktmon or netsh trace, for Wireshark

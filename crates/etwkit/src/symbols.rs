@@ -10,10 +10,14 @@ use etwkit_symbols::{Options, SearchPath};
 
 #[derive(Debug, Args)]
 pub(crate) struct SymbolArgs {
-    /// Places of symbol files: folders, srv*CACHE*URL as in _`NT_SYMBOL_PATH`, or MS, Google,
-    /// `NtSymbolPath`; several with ; or by repeating it. Without it only what lies beside the
-    /// trace is used
-    #[arg(long, value_name = "PATH")]
+    /// Places of symbol files, in the order in which they are searched.
+    #[arg(
+        long,
+        value_name = "PATH",
+        help = "Places of symbol files: folders, srv*CACHE*URL as in _NT_SYMBOL_PATH, or MS, Google, \
+                NtSymbolPath; several with ; or by repeating it. Without it only files next to the \
+                trace are used"
+    )]
     pub(crate) symbols: Vec<String>,
 }
 

@@ -80,7 +80,7 @@ impl Question for PathRequest {
             PathAnswer::Path(path) => self.shown(*path, &StackText::new(session)?),
             PathAnswer::Several(threads) => Err(several(&threads)),
             PathAnswer::None => {
-                let nothing = "no thread that fits ran in this part of the trace";
+                let nothing = "no matching thread ran";
                 let none = Answer::rows(&Shown { has_unknown: false }, &SEGMENTS, Vec::new());
                 Ok(none.or_line(Line::new(nothing)))
             }

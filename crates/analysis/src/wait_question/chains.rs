@@ -183,7 +183,7 @@ fn thread_ran(line: Line, root: &ChainRow) -> Line {
             .value(FineMilliseconds, root.run_ns)
             .words(" ms, was ready ")
             .value(FineMilliseconds, root.ready_ns)
-            .words(" ms and waited only ")
+            .words(" ms and waited ")
             .value(FineMilliseconds, wait)
             .words(" ms"),
         None => line

@@ -18,9 +18,9 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
-    /// List what lies in the cache
+    /// List the contents of the cache
     List(CacheQuery),
-    /// Remove it: what is asked again is made again
+    /// Remove the contents; they are made again when they are needed
     Clear(CacheQuery),
 }
 

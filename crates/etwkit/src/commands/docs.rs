@@ -43,11 +43,10 @@ pub(crate) fn run(args: &DocsArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     let (name, _) = page.unwrap_or((START, ""));
     let file = folder.join(with_html(name));
     printer.line(&format!("The documentation: {}", file.display()))?;
-    if !args.no_open
-        && args.out.is_none()
-        && let Err(error) = open::that_detached(&file)
-    {
-        printer.note(&format!("no browser can be opened: {error}"));
+    if !args.no_open && args.out.is_none() && open::that_detached(&file).is_err() {
+        printer.note(
+            "no browser can be opened: open this file yourself, or print a page with `etwkit docs --plain TOPIC`",
+        );
     }
     Ok(Exit::Answered)
 }

@@ -159,9 +159,9 @@ impl Question for DnsRequest {
         };
         let line = Line::new("Totals: ")
             .value(Seconds(3), sum("total_ns"))
-            .words(" s Dns query time for ")
+            .words(" s DNS query time for ")
             .whole(sum("count"))
-            .words(" Dns queries; ")
+            .words(" DNS queries; ")
             .value(Seconds(3), sum("union_ns"))
             .words(" s with at least one of them under way");
         vec![line]

@@ -201,7 +201,7 @@ impl Questions<'_> {
             .iter()
             .rev()
             .find_map(|process| process.pid);
-        let top = pid.map_or_else(|| "'*'".to_owned(), |pid| pid.to_string());
+        let top = pid.map_or_else(|| "\"*\"".to_owned(), |pid| pid.to_string());
         if !overview.processes.is_empty() {
             self.ask("dump cpu PATH", "every process, with its command line");
             if ["cpu_stack", "cpu_sample", "context_switch"]
@@ -214,7 +214,7 @@ impl Questions<'_> {
                 );
             }
             if self.has("cpu_tag") {
-                let tags = "dump cpu --stack-tags '*' --top 5 PATH";
+                let tags = "dump cpu --stack-tags \"*\" --top 5 PATH";
                 self.ask(tags, "what stacks mean: scanners, locks, heap");
             }
         } else if self.has("process") {
