@@ -16,11 +16,12 @@ WITH focused AS (
   ORDER BY focus_ns DESC NULLS LAST, is_own DESC NULLS LAST, run_ns DESC NULLS LAST, p.process_key
   LIMIT 1
 ), working AS ( -- its thread that computed most: others may wait for work all the time
-  SELECT r.thread_key, g.focus_ns FROM ran r JOIN program g ON g.process_key = r.process_key
+  SELECT r.thread_key, g.focus_ns, g.is_own FROM ran r JOIN program g ON g.process_key = r.process_key
   ORDER BY r.run_ns DESC NULLS LAST, r.thread_key
   LIMIT 1
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground' ELSE 'the busiest program' END AS why,
+SELECT p.name || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground'
+    WHEN k.is_own THEN 'the busiest program that is not a part of Windows' ELSE 'the busiest program' END AS why,
   w.process_key, w.wait_ns AS cost_ns, w.wait_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
 FROM context_switch w JOIN working k ON k.thread_key = w.thread_key JOIN process p ON p.process_key = w.process_key
 WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL

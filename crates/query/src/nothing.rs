@@ -97,8 +97,11 @@ impl Chosen {
     }
 }
 
-/// Returns a message that no process passes a filter, with similar names.
-fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
+/// Returns a message that no process passes a filter, with similar names; `None` if one does.
+///
+/// # Errors
+/// The query fails.
+pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
     let all: Vec<ProcessName> = ask(session, &sql)?;
     // A matching process means that another option left nothing: then this one explains nothing.

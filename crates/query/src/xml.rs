@@ -1,6 +1,7 @@
 //! Files of rules in XML: a tree of elements, and positions of errors in the file.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use etwkit_trace::xml::{Node, Nodes, Text};
 pub use etwkit_trace::xml::{Warning, Warnings, clipped};
@@ -100,6 +101,27 @@ pub struct Source<'s> {
     text: Cow<'s, str>,
     /// The expected form of the file.
     hint: &'static str,
+    /// The place of the last error.
+    last: Cell<Place>,
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Byte offset.
+    at: usize,
+    /// Line, from 1.
+    line: usize,
+    /// Character in the line, from 1.
+    column: usize,
+}
+
+impl Place {
+    const START: Self = Self {
+        at: 0,
+        line: 1,
+        column: 1,
+    };
 }
 
 type Result<T> = std::result::Result<T, FileError>;
@@ -115,12 +137,14 @@ impl<'s> Source<'s> {
             file,
             text: Cow::Borrowed(""),
             hint,
+            last: Cell::new(Place::START),
         };
         let no_text = || none().error(0, expected, format!("{} bytes", bytes.len()));
         let source = Self {
             file,
             text: text_of(bytes).ok_or_else(no_text)?,
             hint,
+            last: Cell::new(Place::START),
         };
         let document = source.parse()?;
         Ok((source, document))
@@ -139,11 +163,21 @@ impl<'s> Source<'s> {
         let text = (bytes.len() <= MAX_BYTES).then(|| Text::decode(bytes));
         let Some(Text { text, doubts }) = text.flatten() else {
             let text = Cow::Borrowed("");
-            let source = Source { file, text, hint };
+            let source = Source {
+                file,
+                text,
+                hint,
+                last: Cell::new(Place::START),
+            };
             let expected = "text in UTF-8 or UTF-16, at most 16 MiB";
             return Err(source.error(0, expected, format!("{} bytes", bytes.len())));
         };
-        let source = Self { file, text, hint };
+        let source = Self {
+            file,
+            text,
+            hint,
+            last: Cell::new(Place::START),
+        };
         let mut warnings = Warnings::default();
         for doubt in doubts {
             source.warn(&mut warnings, 0, doubt);
@@ -217,16 +251,36 @@ impl<'s> Source<'s> {
 
     /// Creates an error at a byte of the file.
     pub fn error(&self, at: usize, expected: &str, found: impl Into<String>) -> FileError {
-        let before = self.text.get(..at).unwrap_or(&self.text);
-        let line = before.rsplit('\n').next().unwrap_or_default();
+        let Place { line, column, .. } = self.place(at);
         FileError {
             file: self.file.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: line.chars().count() + 1,
+            line,
+            column,
             expected: expected.to_owned(),
             found: found.into(),
             hint: self.hint,
         }
+    }
+
+    /// Finds a byte of the file. A strange file has an error in each of its elements, so counting
+    /// goes on from the last one.
+    fn place(&self, at: usize) -> Place {
+        let at = at.min(self.text.len());
+        let mut place = self.last.get();
+        if at < place.at {
+            place = Place::START;
+        }
+        let between = self.text.get(place.at..at).unwrap_or_default();
+        match between.rfind('\n') {
+            Some(end) => {
+                place.line += between.matches('\n').count();
+                place.column = between.get(end..).unwrap_or_default().chars().count();
+            }
+            None => place.column += between.chars().count(),
+        }
+        place.at = at;
+        self.last.set(place);
+        place
     }
 
     /// Returns the only element in another one.

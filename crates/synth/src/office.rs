@@ -75,7 +75,7 @@ static ACME: Maker = Maker {
     company: "Acme",
     product: "Acme Office",
     version: "4.2.0.17",
-    sources: r"D:cme\src",
+    sources: r"D:\acme\src",
 };
 
 const SYSTEM32: (&str, &str) = (

@@ -32,6 +32,16 @@ const STACK_MODULES: &str =
     "SELECT lower(m.name) AS module, 2 * count(r.method_id) >= count(*) AS has_names
     FROM frame r JOIN module m ON m.module_id = r.module_id
     GROUP BY lower(m.name)";
+
+/// Modules of Windows, one of which is in the stacks of every trace.
+const WINDOWS: [&str; 5] = [
+    "ntoskrnl.exe",
+    "ntkrnlmp.exe",
+    "ntkrnlpa.exe",
+    "ntkrpamp.exe",
+    "ntdll.dll",
+];
+
 /// What gets the names of functions.
 const NAMED_BY: &str = "etwkit symbols load --symbols MS";
 
@@ -65,6 +75,12 @@ impl Recorded {
     /// Modules in stacks whose functions a rule has to know by name and that have no symbols, and what gets
     /// the names; `None` if it knows all that it looks for.
     pub(super) fn nameless(&self, session: &Session, rule: &Rule) -> Option<String> {
+        if self.has_other_names() && rule.names.iter().any(|needed| !has_table(session, needed)) {
+            return Some(
+                "names of the modules of Windows (no stack has one, as in a redacted trace)"
+                    .to_owned(),
+            );
+        }
         let nameless: BTreeSet<&str> = rule
             .names
             .iter()
@@ -73,6 +89,12 @@ impl Recorded {
         let modules: Vec<&str> = nameless.into_iter().collect();
         (!modules.is_empty())
             .then(|| format!("names of functions in {} ({NAMED_BY})", modules.join(", ")))
+    }
+
+    /// Returns `true` if the modules in stacks have other names than on a machine.
+    fn has_other_names(&self) -> bool {
+        let is_of_windows = |one: &StackModule| WINDOWS.contains(&one.module.as_str());
+        !self.modules.is_empty() && !self.modules.iter().any(is_of_windows)
     }
 
     /// The modules that fit a need of a rule and have no names: none if another way of the same need, a
@@ -155,4 +177,11 @@ impl Recorded {
             format!("rows of {need}: {why}")
         })
     }
+}
+
+/// Returns `true` if one of the ways of a need is a table that has rows.
+fn has_table(session: &Session, needed: &str) -> bool {
+    needed
+        .split(" or ")
+        .any(|way| !way.contains('.') && session.has_rows(way) == Some(true))
 }

@@ -24,6 +24,9 @@ const DURATION: &str = "duration";
 const PROCESS_CPU: &str = "process-cpu";
 const MARK_TO_MARK: &str = "mark-to-mark";
 
+/// Name of the metric that needs no option.
+pub(super) const OF_TRACE: &str = "length of the trace";
+
 impl ExplainRequest {
     fn word(&self) -> &str {
         self.metric.as_deref().unwrap_or(DURATION)
@@ -113,7 +116,7 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
         PROCESS_CPU => format!("CPU of {process}"),
         MARK_TO_MARK => "time from mark to mark".to_owned(),
         _ if asked.process.is_some() => format!("lifetime of {process}"),
-        _ => "length of the trace".to_owned(),
+        _ => OF_TRACE.to_owned(),
     })
 }
 

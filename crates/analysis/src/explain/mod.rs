@@ -24,7 +24,9 @@ mod sentence;
 mod view;
 
 use etwkit_query::Session;
+use etwkit_query::dump::Error;
 use etwkit_query::filter::TextFilter;
+use etwkit_query::nothing::no_process;
 use etwkit_query::question::{Among, option};
 
 use crate::Result;
@@ -91,6 +93,15 @@ impl ExplainRequest {
         let measured: Vec<usize> = (0..runs.len())
             .filter(|run| runs::metric_of(&runs, *run).is_some())
             .collect();
+        if measured.is_empty()
+            && let Some(process) = &self.process
+            && let Some(message) = no_process(session, process)?
+        {
+            return Err(Error::NotThere {
+                message,
+                how: "name a program of the runs: etwkit dump process lists them".to_owned(),
+            });
+        }
         let values: Vec<f64> = measured
             .iter()
             .filter_map(|run| runs::metric_of(&runs, *run))

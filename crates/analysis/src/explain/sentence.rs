@@ -1,8 +1,8 @@
 //! The first line: the result, for readers who go no further.
 
-use super::Explanation;
 use super::causes::{Cause, ENOUGH_RUNS, MANY_RUNS};
 use super::rows::ChangeRow;
+use super::{Explanation, metric};
 
 /// Maximum number of causes that the sentence names.
 const NAMED: usize = 3;
@@ -28,9 +28,10 @@ impl Explanation {
         if causes.is_even && runs >= ENOUGH_RUNS {
             return format!(
                 "The runs do not differ: the slow half of {runs} runs took {}, the fast one {} ({metric}), \
-                 so there is nothing to explain",
+                 so there is nothing to explain{}",
                 ms(causes.slow),
-                ms(causes.fast)
+                ms(causes.fast),
+                self.other_metric()
             );
         }
         let halves = format!(
@@ -69,6 +70,16 @@ impl Explanation {
             capital(&halves),
             named(&causes.causes)
         )
+    }
+
+    /// Returns what else could be compared than the lengths of traces, which mostly say how long
+    /// somebody recorded.
+    fn other_metric(&self) -> &'static str {
+        if self.metric == metric::OF_TRACE {
+            "; --process NAME compares how long a program ran"
+        } else {
+            ""
+        }
     }
 
     /// Returns the lines below the sentence.

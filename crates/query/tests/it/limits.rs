@@ -143,11 +143,8 @@ fn aggregates_that_keep_their_rows_are_bounded() {
         assert!(matches!(error, Error::Memory { .. }), "{call}: {error:?}");
         let said = error.to_string();
         assert!(
-            said.contains(&format!(
-                "{name} would keep 65 MiB, and 64 MiB is the limit"
-            )) || said.contains(&format!(
-                "{name} would keep 66 MiB, and 64 MiB is the limit"
-            )),
+            said.contains(&format!("{name} would keep "))
+                && said.ends_with(" MiB, and 64 MiB is the limit"),
             "{said}"
         );
     }
