@@ -261,14 +261,12 @@ struct Times {
     unknown_ns: i64,
 }
 
-/// A thread, its state, the reason of the wait and its end.
-type ShareKey = (i64, State, Option<String>, Option<String>);
-
 /// Sums of the pieces of a path, to which pieces are added as they are found.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     of_nodes: Vec<Times>,
-    shares: BTreeMap<ShareKey, Share>,
+    /// Shares by thread and state, one for each reason and end of its waits.
+    shares: BTreeMap<(i64, State), Vec<Share>>,
 }
 
 impl Sums {
@@ -286,38 +284,56 @@ impl Sums {
             };
             *sum = sum.saturating_add(segment.duration_ns);
         }
-        let key = (
-            segment.thread_key,
-            segment.state,
-            segment.wait_reason.clone(),
-            segment.ended_by.clone(),
-        );
-        let share = self.shares.entry(key).or_insert_with(|| Share {
-            process_key: segment.process_key,
-            pid: segment.pid,
-            process: segment.process.clone(),
-            thread_key: segment.thread_key,
-            tid: segment.tid,
-            state: segment.state,
-            wait_reason: segment.wait_reason.clone(),
-            ended_by: segment.ended_by.clone(),
-            segments: 0,
-            duration_ns: 0,
-            percent: 0.0,
+        let key = (segment.thread_key, segment.state);
+        let shares = self.shares.entry(key).or_default();
+        let is_of = |share: &Share| {
+            share.wait_reason == segment.wait_reason && share.ended_by == segment.ended_by
+        };
+        let place = shares.iter().position(is_of).unwrap_or_else(|| {
+            shares.push(share_of(segment));
+            shares.len() - 1
         });
+        let Some(share) = shares.get_mut(place) else {
+            return;
+        };
         share.segments += 1;
         share.duration_ns = share.duration_ns.saturating_add(segment.duration_ns);
     }
 
     /// Returns the sums by thread, state, reason and end of waits, largest first.
     pub(super) fn shares(self, length: i64) -> Vec<Share> {
-        let mut shares: Vec<Share> = self.shares.into_values().collect();
+        let mut shares: Vec<Share> = self.shares.into_values().flatten().collect();
         for share in &mut shares {
             share.percent = percent(share.duration_ns, length);
         }
-        // Equal ones keep the order of their keys.
-        shares.sort_by_key(|share| std::cmp::Reverse(share.duration_ns));
+        let order = |share: &Share| {
+            (
+                std::cmp::Reverse(share.duration_ns),
+                share.thread_key,
+                share.state,
+                share.wait_reason.clone(),
+                share.ended_by.clone(),
+            )
+        };
+        shares.sort_by_cached_key(order);
         shares
+    }
+}
+
+/// Returns the empty share that a segment is a part of.
+fn share_of(segment: &Segment) -> Share {
+    Share {
+        process_key: segment.process_key,
+        pid: segment.pid,
+        process: segment.process.clone(),
+        thread_key: segment.thread_key,
+        tid: segment.tid,
+        state: segment.state,
+        wait_reason: segment.wait_reason.clone(),
+        ended_by: segment.ended_by.clone(),
+        segments: 0,
+        duration_ns: 0,
+        percent: 0.0,
     }
 }
 

@@ -151,7 +151,7 @@ fn aggregates_that_keep_their_rows_are_bounded() {
     assert_eq!(
         ask(
             &session,
-            "SELECT string_agg(DISTINCT ts_ns % 3, ', ' ORDER BY ts_ns % 3 DESC), cardinality(array_agg(ts_ns)) FROM cpu_sample"
+            "SELECT string_agg(DISTINCT CAST(ts_ns % 3 AS VARCHAR), ', ' ORDER BY CAST(ts_ns % 3 AS VARCHAR) DESC), cardinality(array_agg(ts_ns)) FROM cpu_sample"
         ),
         "2, 1, 0|8000"
     );
