@@ -52,8 +52,8 @@ const CASES: Case[] = [
   {
     trace: "git-bash",
     question: "Who waited for whom?",
-    steps: [view("Processes"), process("bash.exe"), view("Longest waits")],
-    answer: /bash\.exe \(\d+\) thread \d+ waited[\s\S]*?ended by\s+NwScanSvc\.exe \(\d+\)/,
+    steps: [view("Processes"), process("bash.exe"), view("Waits")],
+    answer: /bash\.exe \(\d+\)[^\n]*\s+NwScanSvc\.exe \(\d+\) thread \d+\s+FLTMGR\.SYS!FltSendMessage/,
   },
   {
     trace: "git-bash",
@@ -96,8 +96,8 @@ const CASES: Case[] = [
   {
     trace: "file-writer",
     question: "Who waited for whom?",
-    steps: [view("Processes"), process("FileWriter.exe"), view("Longest waits")],
-    answer: /FileWriter\.exe \(\d+\) thread \d+ waited 206\.825 ms[\s\S]*?NtfsCheckpointVolume/,
+    steps: [view("Processes"), process("FileWriter.exe"), view("Waits")],
+    answer: /\s207 ms\s[\s\S]*?FileWriter\.exe \(\d+\)[\s\S]*?NtfsAcquireSharedVcb/,
   },
   {
     trace: "file-writer",
@@ -108,7 +108,7 @@ const CASES: Case[] = [
   {
     trace: "name-lookup",
     question: "Who waited for whom?",
-    steps: [view("Longest waits")],
+    steps: [view("Waits")],
     answer: /Browser\.exe \(\d+\)[\s\S]*?dnsapi\.dll![\s\S]*?Send_AndRecv/,
   },
   {

@@ -38,6 +38,8 @@ interface Props {
   onSort?: (column: string) => void;
   onToggle?: (row: GridRow) => void;
   onSelect?: (row: GridRow) => void;
+  /** A click that is more than a selection. */
+  onClick?: (row: GridRow) => void;
   /** Enter or a double click. */
   onEnter?: (row: GridRow) => void;
   /** Stands in place of rows where there are none. */
@@ -174,7 +176,10 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
       aria-expanded={row.isOpen}
       aria-selected={isSelected}
       style={{ top: `${index * ROW}px` }}
-      onClick={() => props.onSelect?.(row)}
+      onClick={() => {
+        props.onSelect?.(row);
+        props.onClick?.(row);
+      }}
       onDblClick={() => props.onEnter?.(row)}
       onKeyDown={() => undefined}
     >

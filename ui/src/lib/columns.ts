@@ -56,7 +56,7 @@ export function isLabel({ name, unit }: Pick<ColumnInfo, "name" | "unit">): bool
 
 /** Tells whether digits of values stand together: an id of 3640 is not 3,640. */
 export function isId(name: string): boolean {
-  return ID.test(name) || /(Pid|Tid|ProcessId|ThreadId|SessionId)$/.test(name);
+  return ID.test(name) || /(Pid|Tid|ProcessId|ThreadId|SessionId)$|^Thread$/.test(name);
 }
 
 const CODE = /(^|_)(status|exit_code|hresult|last_failure)$|(ReturnCode|ExitCode|Status|HResult)$/i;

@@ -7,6 +7,7 @@ import { hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
 import { isInspectorOpen, isViewOpen, singleKeys, theme } from "./prefs";
 import { stepRegion } from "./regions";
 import * as store from "./store";
+import { openChain, pathOfFocus } from "./waits";
 
 export interface Command {
   id: string;
@@ -152,6 +153,20 @@ const SELECTION: Command[] = [
   },
   { id: "hop", title: "To the thread that ended the wait", group: "Selection", keys: ["j"], run: hopForward },
   { id: "hop-back", title: "Back along the chain of waits", group: "Selection", keys: ["k"], run: hopBack },
+  {
+    id: "chain",
+    title: "Chain of waits of the chosen moment",
+    group: "Selection",
+    keys: ["c"],
+    run: openChain,
+  },
+  {
+    id: "path",
+    title: "Critical path of the chosen thread, as a lane",
+    group: "Selection",
+    keys: ["p"],
+    run: () => void pathOfFocus(),
+  },
   { id: "undo", title: "Undo", group: "Selection", keys: ["Ctrl+z"], run: store.undo },
   { id: "redo", title: "Redo", group: "Selection", keys: ["Ctrl+y", "Ctrl+Shift+z"], run: store.redo },
 ];

@@ -98,8 +98,8 @@ export function setRange(range: Range | null, kind = "range"): void {
 }
 
 /** Selects a range and shows it with some space around it. */
-export function goToRange(range: Range): void {
-  update({ range, window: around(range, bounds(), 0.25) });
+export function goToRange(range: Range, change: Partial<ViewState> = {}): void {
+  update({ ...change, range, window: around(range, bounds(), 0.25) });
 }
 
 export function addChip(chip: Chip): void {

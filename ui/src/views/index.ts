@@ -9,6 +9,7 @@ import { PROCESS_MODULES } from "./modules";
 import { PROCESSES } from "./processes";
 import { ANY_TABLE, TABLE_VIEWS } from "./tables";
 import type { View } from "./view";
+import { WAITS } from "./waits";
 
 const OVERVIEW = questionView(
   {
@@ -20,18 +21,6 @@ const OVERVIEW = questionView(
   },
   "overview",
   {},
-);
-
-const WAIT_CHAINS = questionView(
-  {
-    id: "wait-chains",
-    title: "Longest waits",
-    group: "CPU",
-    sentence: "The longest waits, who ended them, and what that one did meanwhile",
-    key: "h",
-  },
-  "wait",
-  { chain: true, top: 20 },
 );
 
 const DPCS = questionView(
@@ -101,7 +90,7 @@ export const VIEWS: View[] = [
   SQL,
   FLAME,
   ...TABLE_VIEWS.filter((view) => view.group === "CPU"),
-  WAIT_CHAINS,
+  WAITS,
   DPCS,
   ...TABLE_VIEWS.filter((view) => view.group === "I/O"),
   DISK_MAP,

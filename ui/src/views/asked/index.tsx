@@ -76,7 +76,12 @@ export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, 
   return { ...view, lacks, Panel };
 }
 
-function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {
+/** A question narrowed as far as its options say the selection, and what of the selection they do not say. */
+export function useAsked(
+  trace: number,
+  question: QuestionInfo,
+  values: Values,
+): { request: AskRequest; warning: string } {
   const { range, chips } = useSelection();
   const takesRange = question.options.some((option) => option.name === "range");
   const seconds = (ns: number) => (ns / 1e9).toFixed(9);
@@ -87,8 +92,12 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
     question: question.name,
     options: { ...part, ...narrowed.options, ...values },
   };
+  return { request, warning: warningOf(range !== null && !takesRange, narrowed.notApplied) };
+}
+
+function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {
+  const { request, warning } = useAsked(trace, question, values);
   const answered = useAnswer(api.ask, request);
-  const warning = warningOf(range !== null && !takesRange, narrowed.notApplied);
   return (
     <Answering answered={answered} source={(answer) => answer.source} remark={() => ""} warning={warning}>
       {(answer) => <AnswerTables answer={answer} />}
