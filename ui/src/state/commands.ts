@@ -2,6 +2,7 @@
 
 import { panned, span, zoomed } from "../lib/scale";
 import type { Range } from "../wire";
+import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
 import { hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
 import { isInspectorOpen, isViewOpen, singleKeys, theme } from "./prefs";
@@ -166,6 +167,13 @@ const SELECTION: Command[] = [
     group: "Selection",
     keys: ["p"],
     run: () => void pathOfFocus(),
+  },
+  {
+    id: "compare",
+    title: "Compare the selected part with another one",
+    group: "Selection",
+    keys: [],
+    run: comparePart,
   },
   { id: "undo", title: "Undo", group: "Selection", keys: ["Ctrl+z"], run: store.undo },
   { id: "redo", title: "Redo", group: "Selection", keys: ["Ctrl+y", "Ctrl+Shift+z"], run: store.redo },

@@ -175,6 +175,31 @@ export function showTrace(one: TraceInfo, kind: string | null = ""): void {
   update({ ...emptyState(), trace: hash, window: range, ...defaults(one.opening) }, kind);
 }
 
+/** Shows a part of a trace, whichever is shown now, as one step of undo. */
+export function showPart(one: TraceInfo, change: Partial<ViewState>): void {
+  if (one.opening === null) return;
+  const { hash, range } = one.opening;
+  const isShown = hash === state.value.trace;
+  const start = isShown ? {} : { ...emptyState(), trace: hash, ...defaults(one.opening) };
+  const part = change.range ?? null;
+  const window = part === null ? range : around(part, range, 0.25);
+  update({ ...start, focus: null, window, ...change });
+}
+
+/** Opens something while the trace that is shown stays; returns it when it is ready or failed. */
+export async function openBeside(path: string): Promise<TraceInfo | undefined> {
+  let next = await api.open(path);
+  const known = next.traces.findIndex((one) => one.path === path);
+  const place = known < 0 ? next.traces.length - 1 : known;
+  while (next.traces[place]?.state.is === "opening") {
+    info.value = next;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    next = await api.info();
+  }
+  info.value = next;
+  return next.traces[place];
+}
+
 /** Shows the start screen. */
 export function showStart(): void {
   pending.value = null;

@@ -2,6 +2,7 @@
 
 import { ASK, questionView } from "./asked";
 import { SQL } from "./asked/sql";
+import { COMPARE } from "./compare";
 import { DISK_MAP } from "./disk-map";
 import { FINDINGS } from "./findings";
 import { FLAME } from "./flame";
@@ -85,6 +86,7 @@ const HEALTH = questionView(
 export const VIEWS: View[] = [
   FINDINGS,
   OVERVIEW,
+  COMPARE,
   ASK,
   ANY_TABLE,
   SQL,
