@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
+import { type MenuEntry, openMenuAt } from "./menu";
 
 export type { GridColumn, GridSort };
 
@@ -40,6 +41,8 @@ interface Props {
   onSelect?: (row: GridRow) => void;
   /** A click that is more than a selection. */
   onClick?: (row: GridRow) => void;
+  /** What can be done with a cell, or with all cells of a row where the column is null. */
+  cellMenu?: (row: GridRow, column: string | null) => MenuEntry[];
   /** Enter or a double click. */
   onEnter?: (row: GridRow) => void;
   /** Stands in place of rows where there are none. */
@@ -104,6 +107,12 @@ export function TreeGrid(props: Props) {
     const step = steps[event.key];
     if (event.ctrlKey && event.key === "c" && row !== undefined && getSelection()?.isCollapsed !== false) {
       void navigator.clipboard.writeText(gridText([row]));
+      return;
+    }
+    if (row !== undefined && (event.key === "ContextMenu" || (event.shiftKey && event.key === "F10"))) {
+      const box = document.getElementById(`${name}-${active}`)?.getBoundingClientRect();
+      openMenuAt(box?.left ?? 0, box?.bottom ?? 0, "Row", props.cellMenu?.(row, null) ?? []);
+      event.preventDefault();
       return;
     }
     if (event.ctrlKey || event.altKey || event.metaKey) return;
@@ -192,6 +201,14 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
             role="gridcell"
             title={cell.exact ?? cell.text}
             style={widthOf(column)}
+            onContextMenu={(event) => {
+              const entries = props.cellMenu?.(row, column.id) ?? [];
+              // Keys open the menu of the row by themselves.
+              if (entries.length === 0 || event.button !== 2) return;
+              event.preventDefault();
+              props.onSelect?.(row);
+              openMenuAt(event.clientX, event.clientY, column.title, entries);
+            }}
           >
             {cell.share !== undefined && (
               <span class="grid-bar" style={{ width: `${Math.min(100, cell.share * 100)}%` }} />

@@ -39,6 +39,12 @@ export function columnTitle({ name, title }: Pick<ColumnInfo, "name" | "title">)
   return words.join(" ");
 }
 
+/** The title of a column by its name alone: `remote_address` is `Remote address`. */
+export function withTitle(name: string): string {
+  const words = name.replace(/_(ns|bytes|key)$/, "").replaceAll("_", " ");
+  return columnTitle({ name, title: words.charAt(0).toUpperCase() + words.slice(1) });
+}
+
 /** A column with a title for people. */
 export function titled<T extends Pick<ColumnInfo, "name" | "title">>(column: T): T {
   return { ...column, title: columnTitle(column) };

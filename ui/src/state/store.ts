@@ -4,9 +4,10 @@ import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import { api, traffic } from "../api";
 import { titled } from "../lib/columns";
 import { around, isSame, within } from "../lib/scale";
-import type { Chip, Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
+import type { Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
 import { failureOf } from "./answer";
 import { decode, emptyState, encode } from "./codec";
+import { isColumnChip, type PageChip } from "./column-chips";
 import { Journal, moreOf } from "./history";
 import * as chips from "./selection";
 import { follow, readTrail, type Trail } from "./trail";
@@ -53,6 +54,11 @@ export const viewId: ReadonlySignal<string> = computed(() => state.value.view);
 export const timeWindow: ReadonlySignal<Range> = computed(() => state.value.window);
 /** What is selected, whatever is done with it. */
 export const marked: ReadonlySignal<Selection> = computed(() => chips.selected(state.value));
+
+/** Filters of columns, which each panel applies by itself as far as it knows their columns. */
+export const columnChips: ReadonlySignal<PageChip[]> = computed(() =>
+  state.value.mode === "narrow" ? state.value.chips.filter(isColumnChip) : [],
+);
 
 let journal: Journal | null = null;
 const moves = signal(0);
@@ -102,12 +108,12 @@ export function goToRange(range: Range, change: Partial<ViewState> = {}): void {
   update({ ...change, range, window: around(range, bounds(), 0.25) });
 }
 
-export function addChip(chip: Chip): void {
+export function addChip(chip: PageChip): void {
   update({ chips: chips.withChip(state.value.chips, chip) });
 }
 
 /** Adds values to the chip of that field, so that several count. */
-export function addToChip(chip: Chip): void {
+export function addToChip(chip: PageChip): void {
   update({ chips: chips.withMore(state.value.chips, chip) });
 }
 

@@ -6,7 +6,7 @@ import { Canvas } from "../draw/canvas";
 import { seriesBuckets } from "../lib/buckets";
 import { useLatest } from "../state/answer";
 import { learn } from "../state/names";
-import { askedOverTime, highlighted } from "../state/selection";
+import { askedOverTime, highlighted, selected } from "../state/selection";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Chip, Selection } from "../wire";
@@ -75,8 +75,8 @@ function useShapes(of: SeriesOf, settings: Settings, trace: number, width: numbe
   const isShares = settings.style === "shares";
   // Shares are of everything, whatever is chosen: the chosen ones are one of them.
   const all = isShares ? { range: null, chips: [] } : askedOverTime(state);
-  const chosen =
-    isShares && state.chips.length > 0 ? { range: null, chips: state.chips } : highlighted(state);
+  const { chips } = selected(state);
+  const chosen = isShares && chips.length > 0 ? { range: null, chips } : highlighted(state);
   const scope = (selection: Selection | null) => JSON.stringify([trace, of.kind, of.top, selection]);
   const apart = typeof of.kind === "string" ? undefined : COLUMN_APART_MS;
   const base = useLatest(askOverTime, request(all), scope(all), apart);

@@ -1,7 +1,9 @@
 // A measure of a table over time, for the groups of its first column.
 
+import * as store from "../../state/store";
 import { SeriesGraph, type SeriesOf } from "../../timeline/series-graph";
 import type { Measure, TableInfo } from "../../wire";
+import { NotHere } from "../panel";
 import type { ViewProps } from "../view";
 import { ViewGraphs } from "../view-graphs";
 import { chipOf } from "./chips";
@@ -25,6 +27,7 @@ export function ColumnGraph({ view, table, group, measure, ...props }: Props) {
   }
   return (
     <ViewGraphs label="Over time">
+      <NotHere fields={store.columnChips.value.map(({ field }) => field)} where="to this graph" />
       <SeriesGraph {...props} of={columnOf(view, table, group, measure)} />
     </ViewGraphs>
   );
