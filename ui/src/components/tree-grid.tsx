@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
+import { type Order, orderEntries, placesOf } from "./grid-order";
 import { type MenuEntry, openMenuAt } from "./menu";
 
 export type { GridColumn, GridSort };
@@ -59,9 +60,15 @@ let grids = 0;
 export function TreeGrid(props: Props) {
   const { rows, label } = props;
   const [widths, setWidths] = useState<ReadonlyMap<string, number>>(new Map());
-  const columns = props.columns.map((column) => {
+  const [order, setOrder] = useState<Order>({ hidden: [], moved: [] });
+  // The first column of a tree has what unfolds it.
+  const fixed = props.onToggle === undefined ? 0 : 1;
+  const places = placesOf(props.columns, order, fixed);
+  const columns = places.flatMap((place) => {
+    const column = props.columns[place];
+    if (column === undefined) return [];
     const width = widths.get(column.id);
-    return width === undefined ? column : { ...column, width };
+    return [width === undefined ? column : { ...column, width }];
   });
   const onWidth = (column: string, width: number | null) => {
     const next = new Map(widths);
@@ -140,7 +147,13 @@ export function TreeGrid(props: Props) {
         onScroll={measure}
         onKeyDown={onKeyDown}
       >
-        <GridHead columns={columns} sort={props.sort} onSort={props.onSort} onWidth={onWidth} />
+        <GridHead
+          columns={columns}
+          sort={props.sort}
+          onSort={props.onSort}
+          onWidth={onWidth}
+          menu={(column) => orderEntries(props.columns, places, order, column, fixed, setOrder)}
+        />
         <div
           class="grid-space"
           role="presentation"
@@ -153,6 +166,7 @@ export function TreeGrid(props: Props) {
               index={first + at}
               row={row}
               columns={columns}
+              places={places}
               isSelected={first + at === active}
               props={props}
             />
@@ -170,11 +184,13 @@ interface RowProps {
   index: number;
   row: GridRow;
   columns: GridColumn[];
+  /** Where the cells of the columns are in a row. */
+  places: readonly number[];
   isSelected: boolean;
   props: Props;
 }
 
-function Row({ id, index, row, columns, isSelected, props }: RowProps) {
+function Row({ id, index, row, columns, places, isSelected, props }: RowProps) {
   return (
     <div
       id={id}
@@ -193,7 +209,7 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
       onKeyDown={() => undefined}
     >
       {columns.map((column, at) => {
-        const cell = row.cells[at] ?? { text: "" };
+        const cell = row.cells[places[at] ?? at] ?? { text: "" };
         return (
           <div
             key={column.id}

@@ -4,8 +4,8 @@ import { panned, span, zoomed } from "../lib/scale";
 import type { Range } from "../wire";
 import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
-import { hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
-import { isInspectorOpen, isViewOpen, singleKeys, theme } from "./prefs";
+import { announced, hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
+import { isInspectorOpen, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
 import { stepRegion } from "./regions";
 import * as store from "./store";
 import { openChain, pathOfFocus } from "./waits";
@@ -232,6 +232,18 @@ const PAGE: Command[] = [
     keys: [],
     run: () => {
       singleKeys.value = !singleKeys.value;
+    },
+  },
+  {
+    id: "wheel",
+    title: "Wheel over graphs: zooms, or scrolls and zooms with Ctrl",
+    group: "Page",
+    keys: [],
+    run: () => {
+      isWheelScrolling.value = !isWheelScrolling.value;
+      announced.value = isWheelScrolling.value
+        ? "The wheel scrolls; with Ctrl it zooms."
+        : "The wheel zooms.";
     },
   },
   { id: "start", title: "Open another trace", group: "Page", keys: [], run: store.showStart },

@@ -22,6 +22,9 @@ export const infoFailure = signal<Failure | null>(null);
 /** The trace whose progress or failure is shown, by its id. */
 export const pending = signal<number | null>(null);
 
+/** The trace that was opened last, until the part of it that begins is known. */
+export const justOpened = signal<number | null>(null);
+
 const state = signal<ViewState>(emptyState());
 /** What the page shows. Change it with the functions below alone. */
 export const view: ReadonlySignal<ViewState> = state;
@@ -178,6 +181,7 @@ export function showTrace(one: TraceInfo, kind: string | null = ""): void {
   if (one.opening === null || one.opening.hash === state.value.trace) return;
   const { hash, range } = one.opening;
   traffic.isGone.value = false;
+  justOpened.value = one.id;
   update({ ...emptyState(), trace: hash, window: range, ...defaults(one.opening) }, kind);
 }
 

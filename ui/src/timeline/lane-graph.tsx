@@ -24,7 +24,7 @@ import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
-import { plotWidth } from "./plot-width";
+import { plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
 import { LaneTwin, sharesOf } from "./twin";
 
@@ -55,7 +55,8 @@ async function askStates(request: TimelineRequest, signal: AbortSignal): Promise
 
 function useHeight(of: LanesOf, lanes: number): [number, (height: number) => void] {
   const saved = store.setting(of.id, (value) => (value as { height?: unknown } | undefined)?.height);
-  const natural = Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, of.rows)) * of.row + 30;
+  const natural =
+    Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, Math.round(of.rows * tallness()))) * of.row + 30;
   const height = typeof saved === "number" ? Math.min(640, Math.max(56, saved)) : natural;
   return [height, (next) => store.setSetting(of.id, { height: next }, `height ${of.id}`)];
 }
