@@ -227,6 +227,7 @@ export interface CriticalPath {
   /** What each thread and state had of it, the largest first. */
   sums: { time_ns: number; share: number; state: string; endedBy: string; thread: string }[];
   lines: string[];
+  /** There are more parts, which are shorter. */
   isCut: boolean;
   source: Source;
 }
@@ -237,11 +238,14 @@ export interface PathQuestion {
   range: Range | null;
 }
 
+/** Parts of a path in one answer, the longest ones. */
+const MOST_PARTS = 600;
+
 export async function askPath(
   { trace, tid, range }: PathQuestion,
   signal: AbortSignal,
 ): Promise<CriticalPath> {
-  const options = { thread: tid, top: 0, ...(range === null ? {} : { range: rangeText(range) }) };
+  const options = { thread: tid, top: MOST_PARTS, ...(range === null ? {} : { range: rangeText(range) }) };
   const answer = await api.ask({ trace, question: "critical-path", options }, signal);
   const table = (column: string) =>
     answer.tables.find((one) => one.columns.some(({ name }) => name === column));
@@ -274,7 +278,7 @@ export async function askPath(
   }));
   segments.sort((a, b) => a.range.from_ns - b.range.from_ns);
   sums.sort((a, b) => b.time_ns - a.time_ns);
-  return { segments, sums, lines: answer.lines, isCut: parts?.is_cut ?? false, source: answer.source };
+  return { segments, sums, lines: answer.lines, isCut: segments.length >= MOST_PARTS, source: answer.source };
 }
 
 /** Selects a part of the time of a thread, and moves the graphs so that it is in sight. */

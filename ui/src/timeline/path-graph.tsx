@@ -115,7 +115,7 @@ export function PathGraph({ trace }: ViewProps) {
   const { window } = store.view.value;
   const scope = `${trace.id} ${of?.tid}`;
   const all = useLatest(askPath, of === null ? null : { trace: trace.id, tid: of.tid, range: null }, scope);
-  // A path that is too long to be sent at once is asked for the part in view.
+  // Of a path that is too long to be sent at once the part in view is asked for.
   const isLong = all.data?.isCut === true;
   const request = isLong && of !== null ? { trace: trace.id, tid: of.tid, range: window } : null;
   const part = useLatest(askPath, request, scope, APART_MS);
@@ -167,7 +167,7 @@ export function PathGraph({ trace }: ViewProps) {
       <Canvas draw={draw} label={`${TITLE} of ${about}: ${tops.map((one) => one.state).join(", ")}`} />
       {of === null && <p class="graph-empty">Choose a moment of a thread, then “Critical path” (P)</p>}
       {isLong && plotWidth.value > 0 && part.data?.isCut === true && (
-        <p class="graph-notice">Only the first {segments.length} segments of this part: zoom in for all.</p>
+        <p class="graph-notice">The {segments.length} longest parts in view: zoom in for all.</p>
       )}
     </GraphFrame>
   );

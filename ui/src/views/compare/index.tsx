@@ -298,5 +298,5 @@ function DiffCommand({ a, b }: { a: Side; b: Side }) {
 
 function remarkOf({ others: [a, b] }: Compared): string {
   if (a === 0 && b === 0) return "";
-  return `Compared by name: the 1,000 largest of each side. Others together: A ${duration(a)}, B ${duration(b)}.`;
+  return `Compared by name: the 500 largest of each side. Others together: A ${duration(a)}, B ${duration(b)}.`;
 }

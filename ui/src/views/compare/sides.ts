@@ -121,7 +121,7 @@ export interface Compared {
 }
 
 /** Groups of a side that are asked for; the others count together. */
-const MOST = 1000;
+const MOST = 500;
 
 /** The rows of both sides, the largest difference first. Values of B count `times` as much. */
 export function joined(a: PivotAnswer, b: PivotAnswer, times: number): Compared {
