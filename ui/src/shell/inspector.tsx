@@ -24,7 +24,8 @@ import {
 import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
-import { askWoken, goToSpell, MOST_WOKEN, openChain, pathOfFocus, woken } from "../state/waits";
+import { goToSpell, openChain, pathOfFocus } from "../state/waits";
+import { askWoken, MOST_WOKEN, woken } from "../state/wakes";
 import { SourceLine } from "../views/panel";
 import type { Chip, FlameRequest, Frame, Slice } from "../wire";
 import { kernelFrames, ranLines, readyTitle, stackTitle, stateWords } from "./slice-words";

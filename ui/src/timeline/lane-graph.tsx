@@ -17,7 +17,7 @@ import { learn } from "../state/names";
 import { chosenLane } from "../state/page";
 import { askedOverTime, highlighted } from "../state/selection";
 import * as store from "../state/store";
-import { chainKeys, wakes } from "../state/waits";
+import { chainKeys, wakes } from "../state/wakes";
 import type { ViewProps } from "../views/view";
 import type { Lane, LaneKind, LanesRequest, Range, Selection, TimelineRequest } from "../wire";
 import { usePlot } from "./gestures";

@@ -8,9 +8,12 @@ import { shown } from "../../lib/safe";
 import { span } from "../../lib/scale";
 import { waitClass } from "../../lib/wait-class";
 import { type Answered, useAnswer } from "../../state/answer";
+import type { Chain } from "../../state/chain";
+import { askPath, type CriticalPath } from "../../state/critical-path";
 import { hopBack } from "../../state/focus";
 import * as store from "../../state/store";
-import { askPath, type Chain, type CriticalPath, goToSpell, type Spell, showPath } from "../../state/waits";
+import type { Spell } from "../../state/threads";
+import { goToSpell, showPath } from "../../state/waits";
 import type { Range } from "../../wire";
 import { Answering } from "../panel";
 

@@ -6,9 +6,12 @@ import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-gri
 import { printedThread } from "../../lib/chain-lines";
 import { withSpaces } from "../../lib/columns";
 import { hasRows } from "../../lib/opening";
+import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
+import { askChain, chainShown } from "../../state/chain";
 import * as store from "../../state/store";
-import { askChain, chainShown, goToSpell, keyOf, WAITS_ID, withAnchor } from "../../state/waits";
+import { keyOf } from "../../state/threads";
+import { goToSpell, WAITS_ID, withAnchor } from "../../state/waits";
 import type { Answer, Cell, QuestionInfo } from "../../wire";
 import { useAsked } from "../asked";
 import { gridRows } from "../asked/answer-tables";
@@ -122,7 +125,7 @@ function Longest({ trace, question }: { trace: number; question: QuestionInfo })
             onEnter={(row) => void choose(answer, row)}
             onClick={(row) => void choose(answer, row)}
             empty="No thread waited in this selection."
-            footer={answer.lines.map((line) => <span key={line}>{withSpaces(line)}</span>)}
+            footer={answer.lines.map((line) => <span key={line}>{withSpaces(shown(line))}</span>)}
           />
         );
       }}
