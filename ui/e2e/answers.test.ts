@@ -42,6 +42,11 @@ const button = (name: string): [string, Step] => [
   (page) => page.locator(".below").getByRole("button", { name }).first().click(),
 ];
 
+const wait = (text: string): [string, Step] => [
+  text,
+  (page) => page.locator(".below .grid-row").filter({ hasText: text }).first().click(),
+];
+
 const CASES: Case[] = [
   {
     trace: "git-bash",
@@ -96,8 +101,9 @@ const CASES: Case[] = [
   {
     trace: "file-writer",
     question: "Who waited for whom?",
-    steps: [view("Processes"), process("FileWriter.exe"), view("Waits")],
-    answer: /\s207 ms\s[\s\S]*?FileWriter\.exe \(\d+\)[\s\S]*?NtfsAcquireSharedVcb/,
+    steps: [view("Processes"), process("FileWriter.exe"), view("Waits"), wait("207 ms")],
+    answer:
+      /FileWriter\.exe \(\d+\) thread \d+ waited 207 ms[\s\S]*?ended by System[\s\S]*?NtfsCheckpointVolume/,
   },
   {
     trace: "file-writer",

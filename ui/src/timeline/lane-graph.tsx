@@ -55,8 +55,7 @@ async function askStates(request: TimelineRequest, signal: AbortSignal): Promise
 
 function useHeight(of: LanesOf, lanes: number): [number, (height: number) => void] {
   const saved = store.setting(of.id, (value) => (value as { height?: unknown } | undefined)?.height);
-  const natural =
-    Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, Math.round(of.rows * tallness()))) * of.row + 30;
+  const natural = Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, of.rows)) * of.row + 30;
   const height = typeof saved === "number" ? Math.min(640, Math.max(56, saved)) : natural;
   return [height, (next) => store.setSetting(of.id, { height: next }, `height ${of.id}`)];
 }
@@ -120,7 +119,13 @@ function useStates(of: LanesOf, trace: number, lanes: readonly Lane[], selection
   return useLatest(askStates, request, JSON.stringify([trace, keys, selection]));
 }
 
-export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
+/** Lanes on a large screen are taller, and no more of them: what they show costs as much as on a small one. */
+function sized(of: LanesOf): LanesOf {
+  return { ...of, row: Math.round(of.row * Math.min(1.6, tallness())) };
+}
+
+export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: LanesOf }) {
+  const of = useMemo(() => sized(lanesOf), [lanesOf]);
   const ref = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
   const { answered, lanes: listed, total, more } = useLanes(of, trace.id);

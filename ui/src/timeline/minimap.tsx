@@ -142,7 +142,7 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
   const width = plotWidth.value;
   const hasCpu = hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
   const request: SeriesRequest | null =
-    width === 0
+    width === 0 || !(hasCpu || hasRows(opening, "event_count"))
       ? null
       : {
           trace: trace.id,

@@ -98,7 +98,7 @@ function SideLine({ name, side, onPart, children }: SideLineProps) {
           <span class="compare-what">
             {rangeWords(side.range)} ({duration(span(side.range))})
           </span>
-          <Strip trace={side.trace.id} range={side.range} />
+          <Strip trace={side.trace.id} opening={side.opening} range={side.range} />
         </>
       )}
       {side !== null && isHere && (

@@ -1,14 +1,17 @@
 // CPU use of a side as a small picture: both sides lie below each other on one scale.
 
 import { api } from "../../api";
+import { hasRows } from "../../lib/opening";
 import { useAnswer } from "../../state/answer";
-import type { Range } from "../../wire";
+import type { Opening, Range, SeriesRequest } from "../../wire";
 
 const BUCKETS = 120;
 
-export function Strip({ trace, range }: { trace: number; range: Range }) {
+export function Strip({ trace, opening, range }: { trace: number; opening: Opening; range: Range }) {
   const selection = { range: null, chips: [] };
-  const { data } = useAnswer(api.series, { trace, kind: "cpu", range, buckets: BUCKETS, top: 1, selection });
+  const request: SeriesRequest = { trace, kind: "cpu", range, buckets: BUCKETS, top: 1, selection };
+  const hasCpu = hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
+  const { data } = useAnswer(api.series, hasCpu ? request : null);
   if (data === null) return <svg class="strip" aria-hidden="true" />;
   const capacity = Math.max(1, data.capacity ?? 1);
   const sums = Array.from({ length: BUCKETS }, (_, at) =>

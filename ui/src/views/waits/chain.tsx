@@ -108,7 +108,7 @@ function Words({ label, text }: { label: string; text: string }) {
   if (text === "") return null;
   return (
     <span class="waits-more" title={shown(text)}>
-      <i>{label}</i> {shown(text)}
+      <span class="waits-label">{label}</span> {shown(text)}
     </span>
   );
 }
@@ -145,7 +145,8 @@ function Step({ spell, all, reason, children }: StepProps) {
         onClick={() => goToSpell(spell)}
       >
         <span class="waits-strip" aria-hidden="true">
-          <i
+          <span
+            class="waits-mark"
             style={{
               background: colour,
               left: `${left * 100}%`,
