@@ -42,6 +42,11 @@ const button = (name: string): [string, Step] => [
   (page) => page.locator(".below").getByRole("button", { name }).first().click(),
 ];
 
+const wait = (text: string): [string, Step] => [
+  text,
+  (page) => page.locator(".below .grid-row").filter({ hasText: text }).first().click(),
+];
+
 const CASES: Case[] = [
   {
     trace: "git-bash",
@@ -52,8 +57,8 @@ const CASES: Case[] = [
   {
     trace: "git-bash",
     question: "Who waited for whom?",
-    steps: [view("Processes"), process("bash.exe"), view("Longest waits")],
-    answer: /bash\.exe \(\d+\) thread \d+ waited[\s\S]*?ended by\s+NwScanSvc\.exe \(\d+\)/,
+    steps: [view("Processes"), process("bash.exe"), view("Waits")],
+    answer: /bash\.exe \(\d+\)[^\n]*\s+NwScanSvc\.exe \(\d+\) thread \d+\s+FLTMGR\.SYS!FltSendMessage/,
   },
   {
     trace: "git-bash",
@@ -96,8 +101,9 @@ const CASES: Case[] = [
   {
     trace: "file-writer",
     question: "Who waited for whom?",
-    steps: [view("Processes"), process("FileWriter.exe"), view("Longest waits")],
-    answer: /FileWriter\.exe \(\d+\) thread \d+ waited 206\.825 ms[\s\S]*?NtfsCheckpointVolume/,
+    steps: [view("Processes"), process("FileWriter.exe"), view("Waits"), wait("207 ms")],
+    answer:
+      /FileWriter\.exe \(\d+\) thread \d+ waited 207 ms[\s\S]*?ended by System[\s\S]*?NtfsCheckpointVolume/,
   },
   {
     trace: "file-writer",
@@ -108,7 +114,7 @@ const CASES: Case[] = [
   {
     trace: "name-lookup",
     question: "Who waited for whom?",
-    steps: [view("Longest waits")],
+    steps: [view("Waits")],
     answer: /Browser\.exe \(\d+\)[\s\S]*?dnsapi\.dll![\s\S]*?Send_AndRecv/,
   },
   {

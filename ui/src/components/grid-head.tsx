@@ -2,6 +2,7 @@
 // and arrows go from one to the next; with Alt they change the width.
 
 import { useRef, useState } from "preact/hooks";
+import { type MenuEntry, openMenuAt } from "./menu";
 
 export interface GridColumn {
   id: string;
@@ -25,6 +26,8 @@ interface HeadProps {
   onSort: ((column: string) => void) | undefined;
   /** A column is to have so many pixels; nothing for as many as it had at first. */
   onWidth: (column: string, width: number | null) => void;
+  /** What can be done with a column. */
+  menu: (column: string) => MenuEntry[];
 }
 
 /** Narrowest column, and pixels that a press of a key changes. */
@@ -34,7 +37,7 @@ const STEP = 16;
 /** Pixels that the column which takes what is left has at least. */
 const FIRST = 220;
 
-export function GridHead({ columns, sort, onSort, onWidth }: HeadProps) {
+export function GridHead({ columns, sort, onSort, onWidth, menu }: HeadProps) {
   const head = useRef<HTMLDivElement>(null);
   const [visited, setVisited] = useState<string | null>(null);
   const places = [visited, sort?.column].map((id) => columns.findIndex((column) => column.id === id));
@@ -46,6 +49,13 @@ export function GridHead({ columns, sort, onSort, onWidth }: HeadProps) {
       event.stopPropagation();
       event.preventDefault();
       onWidth(column.id, Math.max(LEAST, (column.width ?? FIRST) + by));
+      return;
+    }
+    if (column !== undefined && (event.key === "ContextMenu" || (event.shiftKey && event.key === "F10"))) {
+      const box = head.current?.children[stop]?.getBoundingClientRect();
+      openMenuAt(box?.left ?? 0, box?.bottom ?? 0, column.title, menu(column.id));
+      event.stopPropagation();
+      event.preventDefault();
       return;
     }
     const to = { ArrowRight: stop + 1, ArrowLeft: stop - 1, Home: 0, End: columns.length - 1 }[event.key];
@@ -75,6 +85,7 @@ export function GridHead({ columns, sort, onSort, onWidth }: HeadProps) {
           isStop={at === stop}
           onVisit={setVisited}
           onWidth={(width) => onWidth(column.id, width)}
+          onMenu={(x, y) => openMenuAt(x, y, column.title, menu(column.id))}
         />
       ))}
     </div>
@@ -89,6 +100,7 @@ interface TitleProps {
   isStop: boolean;
   onVisit: (column: string) => void;
   onWidth: (width: number | null) => void;
+  onMenu: (x: number, y: number) => void;
 }
 
 /** The right edge of a title: a drag makes the column wider or narrower, a double click as wide as it was. */
@@ -120,7 +132,7 @@ function Edge({ onWidth }: Pick<TitleProps, "onWidth">) {
   );
 }
 
-function Title({ column, sort, onSort, isStop, onVisit, onWidth }: TitleProps) {
+function Title({ column, sort, onSort, isStop, onVisit, onWidth, onMenu }: TitleProps) {
   const isSorted = sort?.column === column.id;
   const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
   return (
@@ -129,6 +141,11 @@ function Title({ column, sort, onSort, isStop, onVisit, onWidth }: TitleProps) {
       role="columnheader"
       aria-sort={order}
       title={column.sentence}
+      onContextMenu={(event) => {
+        if (event.button !== 2) return;
+        event.preventDefault();
+        onMenu(event.clientX, event.clientY);
+      }}
       style={widthOf(column)}
     >
       {onSort ? (

@@ -3,6 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
+import { type Order, orderEntries, placesOf } from "./grid-order";
+import { type MenuEntry, openMenuAt } from "./menu";
 
 export type { GridColumn, GridSort };
 
@@ -38,6 +40,10 @@ interface Props {
   onSort?: (column: string) => void;
   onToggle?: (row: GridRow) => void;
   onSelect?: (row: GridRow) => void;
+  /** A click that is more than a selection. */
+  onClick?: (row: GridRow) => void;
+  /** What can be done with a cell, or with all cells of a row where the column is null. */
+  cellMenu?: (row: GridRow, column: string | null) => MenuEntry[];
   /** Enter or a double click. */
   onEnter?: (row: GridRow) => void;
   /** Stands in place of rows where there are none. */
@@ -54,9 +60,15 @@ let grids = 0;
 export function TreeGrid(props: Props) {
   const { rows, label } = props;
   const [widths, setWidths] = useState<ReadonlyMap<string, number>>(new Map());
-  const columns = props.columns.map((column) => {
+  const [order, setOrder] = useState<Order>({ hidden: [], moved: [] });
+  // The first column of a tree has what unfolds it.
+  const fixed = props.onToggle === undefined ? 0 : 1;
+  const places = placesOf(props.columns, order, fixed);
+  const columns = places.flatMap((place) => {
+    const column = props.columns[place];
+    if (column === undefined) return [];
     const width = widths.get(column.id);
-    return width === undefined ? column : { ...column, width };
+    return [width === undefined ? column : { ...column, width }];
   });
   const onWidth = (column: string, width: number | null) => {
     const next = new Map(widths);
@@ -104,6 +116,12 @@ export function TreeGrid(props: Props) {
       void navigator.clipboard.writeText(gridText([row]));
       return;
     }
+    if (row !== undefined && (event.key === "ContextMenu" || (event.shiftKey && event.key === "F10"))) {
+      const box = document.getElementById(`${name}-${active}`)?.getBoundingClientRect();
+      openMenuAt(box?.left ?? 0, box?.bottom ?? 0, "Row", props.cellMenu?.(row, null) ?? []);
+      event.preventDefault();
+      return;
+    }
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (step !== undefined) select(step);
     else if (event.key === "ArrowRight" && row?.isOpen === false) props.onToggle?.(row);
@@ -129,7 +147,13 @@ export function TreeGrid(props: Props) {
         onScroll={measure}
         onKeyDown={onKeyDown}
       >
-        <GridHead columns={columns} sort={props.sort} onSort={props.onSort} onWidth={onWidth} />
+        <GridHead
+          columns={columns}
+          sort={props.sort}
+          onSort={props.onSort}
+          onWidth={onWidth}
+          menu={(column) => orderEntries(props.columns, places, order, column, fixed, setOrder)}
+        />
         <div
           class="grid-space"
           role="presentation"
@@ -142,6 +166,7 @@ export function TreeGrid(props: Props) {
               index={first + at}
               row={row}
               columns={columns}
+              places={places}
               isSelected={first + at === active}
               props={props}
             />
@@ -159,11 +184,13 @@ interface RowProps {
   index: number;
   row: GridRow;
   columns: GridColumn[];
+  /** Where the cells of the columns are in a row. */
+  places: readonly number[];
   isSelected: boolean;
   props: Props;
 }
 
-function Row({ id, index, row, columns, isSelected, props }: RowProps) {
+function Row({ id, index, row, columns, places, isSelected, props }: RowProps) {
   return (
     <div
       id={id}
@@ -174,12 +201,15 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
       aria-expanded={row.isOpen}
       aria-selected={isSelected}
       style={{ top: `${index * ROW}px` }}
-      onClick={() => props.onSelect?.(row)}
+      onClick={() => {
+        props.onSelect?.(row);
+        props.onClick?.(row);
+      }}
       onDblClick={() => props.onEnter?.(row)}
       onKeyDown={() => undefined}
     >
       {columns.map((column, at) => {
-        const cell = row.cells[at] ?? { text: "" };
+        const cell = row.cells[places[at] ?? at] ?? { text: "" };
         return (
           <div
             key={column.id}
@@ -187,6 +217,14 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
             role="gridcell"
             title={cell.exact ?? cell.text}
             style={widthOf(column)}
+            onContextMenu={(event) => {
+              const entries = props.cellMenu?.(row, column.id) ?? [];
+              // Keys open the menu of the row by themselves.
+              if (entries.length === 0 || event.button !== 2) return;
+              event.preventDefault();
+              props.onSelect?.(row);
+              openMenuAt(event.clientX, event.clientY, column.title, entries);
+            }}
           >
             {cell.share !== undefined && (
               <span class="grid-bar" style={{ width: `${Math.min(100, cell.share * 100)}%` }} />

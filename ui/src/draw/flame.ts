@@ -12,6 +12,9 @@ const NAMED = 34;
 /** Frames narrower than this are drawn as one with their neighbours. */
 const LEAST = 0.5;
 
+/** How much of the colour of its side a frame has that is there alone: its name stays legible. */
+const MOST_TINT = 0.6;
+
 export interface FlameSight {
   /** The frame that takes the whole width. */
   zoom: number;
@@ -21,6 +24,8 @@ export interface FlameSight {
   marked: string;
   /** Pixels above the first level in sight. */
   scroll: number;
+  /** How far a frame leans to one of two sides, which then is its colour. */
+  leanOf?: ((node: number) => number) | undefined;
 }
 
 /** Weight to pixels: the zoomed frame takes the whole width. */
@@ -79,8 +84,16 @@ export function drawFlame(
       const name = answer.names[node.name] ?? "";
       const isMarked = wanted !== "" && name.toLowerCase().includes(wanted);
       to.globalAlpha = wanted !== "" && !isMarked ? 0.35 : 1;
-      to.fillStyle = isMarked ? colours.flame.marked : colour(node, name, colours.flame);
+      const lean = sight.leanOf?.(at);
+      const plain = lean === undefined ? colour(node, name, colours.flame) : colours.flame.root;
+      to.fillStyle = isMarked ? colours.flame.marked : plain;
       to.fillRect(left, y, Math.max(1, right - left - 0.5), LEVEL - 1);
+      if (lean !== undefined) {
+        to.globalAlpha = Math.abs(lean) * MOST_TINT;
+        to.fillStyle = lean > 0 ? colours.write : colours.read;
+        to.fillRect(left, y, Math.max(1, right - left - 0.5), LEVEL - 1);
+        to.globalAlpha = 1;
+      }
       if (right - left > NAMED) write(to, name, left, right, y, colours.flame.text);
       if (at === sight.active) {
         to.globalAlpha = 1;

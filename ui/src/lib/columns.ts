@@ -39,6 +39,12 @@ export function columnTitle({ name, title }: Pick<ColumnInfo, "name" | "title">)
   return words.join(" ");
 }
 
+/** The title of a column by its name alone: `remote_address` is `Remote address`. */
+export function withTitle(name: string): string {
+  const words = name.replace(/_(ns|bytes|key)$/, "").replaceAll("_", " ");
+  return columnTitle({ name, title: words.charAt(0).toUpperCase() + words.slice(1) });
+}
+
 /** A column with a title for people. */
 export function titled<T extends Pick<ColumnInfo, "name" | "title">>(column: T): T {
   return { ...column, title: columnTitle(column) };
@@ -56,7 +62,7 @@ export function isLabel({ name, unit }: Pick<ColumnInfo, "name" | "unit">): bool
 
 /** Tells whether digits of values stand together: an id of 3640 is not 3,640. */
 export function isId(name: string): boolean {
-  return ID.test(name) || /(Pid|Tid|ProcessId|ThreadId|SessionId)$/.test(name);
+  return ID.test(name) || /(Pid|Tid|ProcessId|ThreadId|SessionId)$|^Thread$/.test(name);
 }
 
 const CODE = /(^|_)(status|exit_code|hresult|last_failure)$|(ReturnCode|ExitCode|Status|HResult)$/i;

@@ -52,6 +52,12 @@ export function panned(window: Range, share: number, bounds: Range): Range {
   return within({ from_ns: window.from_ns + by, to_ns: window.to_ns + by }, bounds);
 }
 
+/** Whether a range lies in the window, and is wide enough there to be seen. */
+export function isSeenIn(range: Range, window: Range): boolean {
+  const isInside = range.from_ns >= window.from_ns && range.to_ns <= window.to_ns;
+  return isInside && span(range) >= span(window) / 50;
+}
+
 /** The window that shows a range with some space around it. */
 export function around(range: Range, bounds: Range, margin = 0.05): Range {
   const more = span(range) * margin;

@@ -4,6 +4,7 @@ import { computed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { traffic } from "../api";
 import { ErrorBoundary } from "../components/boundary";
+import { PointMenu } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
@@ -190,6 +191,7 @@ export function App() {
       <Screen />
       <KeySheet />
       <Tooltip />
+      <PointMenu />
     </>
   );
 }

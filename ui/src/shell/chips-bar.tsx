@@ -3,14 +3,14 @@
 import { useEffect } from "preact/hooks";
 import { Icon } from "../components/icon";
 import { shown } from "../lib/safe";
+import type { PageChip } from "../state/column-chips";
 import { askNames, nameOf } from "../state/names";
 import { searchAsked } from "../state/page";
 import { chipText, fieldTitle } from "../state/selection";
 import * as store from "../state/store";
-import type { Chip } from "../wire";
 import { TrailBar } from "./trail-bar";
 
-function ChipPart({ chip, place }: { chip: Chip; place: number }) {
+function ChipPart({ chip, place }: { chip: PageChip; place: number }) {
   const text = shown(chipText(chip, nameOf));
   const title = `${chip.exclude ? "not " : ""}${fieldTitle(chip.field)}: ${text}`;
   return (

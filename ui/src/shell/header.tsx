@@ -6,6 +6,7 @@ import { duration, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
 import { copyLink } from "../state/commands";
+import { comparePart } from "../state/compare";
 import { announced, isCatalogueOver, isKeySheetOpen, isNarrow } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import * as store from "../state/store";
@@ -58,6 +59,16 @@ function RangeDisplay() {
           onClick={() => store.setRange(null)}
         >
           <Icon name="close" />
+        </button>
+      )}
+      {range !== null && (
+        <button
+          type="button"
+          class="quiet"
+          title="Compare the selected part with another one, or with another trace"
+          onClick={comparePart}
+        >
+          Compare
         </button>
       )}
     </output>

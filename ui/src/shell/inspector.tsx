@@ -24,6 +24,8 @@ import {
 import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
+import { goToSpell, openChain, pathOfFocus } from "../state/waits";
+import { askWoken, MOST_WOKEN, woken } from "../state/wakes";
 import { SourceLine } from "../views/panel";
 import type { Chip, FlameRequest, Frame, Slice } from "../wire";
 import { kernelFrames, ranLines, readyTitle, stackTitle, stateWords } from "./slice-words";
@@ -152,7 +154,14 @@ function SliceFacts({ at }: { at: Slice }) {
         <button type="button" onClick={() => store.goToRange(at.range)}>
           Select it
         </button>
+        <button type="button" title="Who ended the wait, and so on to the root (C)" onClick={openChain}>
+          Wait chain
+        </button>
+        <button type="button" title="Where the time of this thread went, as a lane (P)" onClick={pathOfFocus}>
+          Critical path
+        </button>
       </div>
+      {at.state === "running" && <Woke at={at} />}
       {at.state === "running" && <WhatRan at={at} />}
       <Stack title={stackTitle(at)} frames={at.stack} />
       {at.readying_thread_key !== null && (
@@ -186,6 +195,35 @@ function Readying({ at }: { at: Slice }) {
           <Icon name="undo" />
         </button>
       </p>
+    </section>
+  );
+}
+
+/** Threads that were made ready by the run: the way back from who ended a wait. */
+function Woke({ at }: { at: Slice }) {
+  const trace = store.trace.value?.id ?? 0;
+  useEffect(() => {
+    const control = new AbortController();
+    askWoken(trace, at, control.signal).catch(() => undefined);
+    return () => control.abort();
+  }, [trace, at]);
+  const all = woken.value?.of === at ? woken.value.all : [];
+  if (all.length === 0) return null;
+  return (
+    <section class="readying">
+      <h3>Ended the wait of</h3>
+      <ul class="woken">
+        {all.slice(0, 8).map((one) => (
+          <li key={`${one.key} ${one.at_ns}`}>
+            <button type="button" class="link" title="To its wait" onClick={() => goToSpell(one)}>
+              {shown(one.label)}
+            </button>
+          </li>
+        ))}
+        {all.length > 8 && (
+          <li class="muted">{all.length < MOST_WOKEN ? all.length - 8 : `${MOST_WOKEN - 8} or`} more</li>
+        )}
+      </ul>
     </section>
   );
 }

@@ -11,7 +11,7 @@ const GROUPS: Command["group"][] = ["Time", "Selection", "Views", "Page"];
 
 const POINTER: [string, string][] = [
   ["Drag", "Select a range"],
-  ["Wheel", "Zoom at the pointer"],
+  ["Wheel", "Zoom at the pointer; a command makes it scroll"],
   ["Shift + drag, middle button", "Move"],
   ["Drag at an edge of the range", "Change it"],
   ["Double click", "Fit the range, the chosen state, or all"],

@@ -4,17 +4,17 @@ import { Crumbs } from "../components/crumbs";
 import { duration, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
+import type { PageField } from "../state/column-chips";
 import { nameOf } from "../state/names";
 import { chipText, fieldTitle } from "../state/selection";
 import * as store from "../state/store";
 import type { Narrowing } from "../state/trail";
-import type { Field } from "../wire";
 
 /** Names that say by themselves what they are of. */
-const PLAIN: readonly Field[] = ["process", "process_name", "core"];
+const PLAIN: readonly PageField[] = ["process", "process_name", "core"];
 
 /** What a step is called. */
-export function stepText(by: Narrowing | null, name: (field: Field, value: string) => string): string {
+export function stepText(by: Narrowing | null, name: (field: PageField, value: string) => string): string {
   if (by === null) return "Whole trace";
   if (by.kind !== "chip") return `${by.kind === "zoom" ? "zoom " : ""}${rangeText(by.range)}`;
   const { field, exclude } = by.chip;

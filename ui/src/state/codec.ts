@@ -3,7 +3,8 @@
 //   v1;trace=9f2c…;view=flame;window=0-25000000000;range=…;mode=highlight;focus=thread:12@456;graphs=cpu,threads;
 //   axes=shared;process=3,4;not.tag=Idle;set.flame={"weight":"wait"}
 
-import type { Chip, Field, LaneKind, Range } from "../wire";
+import type { Field, LaneKind, Range } from "../wire";
+import { isColumnField, type PageChip, type PageField } from "./column-chips";
 import type { Focus, ViewState } from "./view-state";
 
 export const VERSION = "v1";
@@ -99,9 +100,10 @@ function readFocus(text: string): Focus | null {
   return { kind, key: Number(match[2]), at_ns: Number(match[3]) };
 }
 
-function readChip(name: string, text: string): Chip | null {
+function readChip(name: string, text: string): PageChip | null {
   const exclude = name.startsWith("not.");
-  const field = FIELDS.find((known) => known === (exclude ? name.slice(4) : name));
+  const named = exclude ? name.slice(4) : name;
+  const field: PageField | undefined = isColumnField(named) ? named : FIELDS.find((known) => known === named);
   const values = list(text);
   return field === undefined || values.length === 0 ? null : { field, values, exclude };
 }

@@ -2,11 +2,13 @@
 
 import { panned, span, zoomed } from "../lib/scale";
 import type { Range } from "../wire";
+import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
-import { hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
-import { isInspectorOpen, isViewOpen, singleKeys, theme } from "./prefs";
+import { announced, hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
+import { isInspectorOpen, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
 import { stepRegion } from "./regions";
 import * as store from "./store";
+import { openChain, pathOfFocus } from "./waits";
 
 export interface Command {
   id: string;
@@ -152,6 +154,27 @@ const SELECTION: Command[] = [
   },
   { id: "hop", title: "To the thread that ended the wait", group: "Selection", keys: ["j"], run: hopForward },
   { id: "hop-back", title: "Back along the chain of waits", group: "Selection", keys: ["k"], run: hopBack },
+  {
+    id: "chain",
+    title: "Chain of waits of the chosen moment",
+    group: "Selection",
+    keys: ["c"],
+    run: openChain,
+  },
+  {
+    id: "path",
+    title: "Critical path of the chosen thread, as a lane",
+    group: "Selection",
+    keys: ["p"],
+    run: () => void pathOfFocus(),
+  },
+  {
+    id: "compare",
+    title: "Compare the selected part with another one",
+    group: "Selection",
+    keys: [],
+    run: comparePart,
+  },
   { id: "undo", title: "Undo", group: "Selection", keys: ["Ctrl+z"], run: store.undo },
   { id: "redo", title: "Redo", group: "Selection", keys: ["Ctrl+y", "Ctrl+Shift+z"], run: store.redo },
 ];
@@ -209,6 +232,18 @@ const PAGE: Command[] = [
     keys: [],
     run: () => {
       singleKeys.value = !singleKeys.value;
+    },
+  },
+  {
+    id: "wheel",
+    title: "Wheel over graphs: zooms, or scrolls and zooms with Ctrl",
+    group: "Page",
+    keys: [],
+    run: () => {
+      isWheelScrolling.value = !isWheelScrolling.value;
+      announced.value = isWheelScrolling.value
+        ? "The wheel scrolls; with Ctrl it zooms."
+        : "The wheel zooms.";
     },
   },
   { id: "start", title: "Open another trace", group: "Page", keys: [], run: store.showStart },

@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals";
 import { api } from "../api";
 import { shown } from "../lib/safe";
-import type { Chip, Field } from "../wire";
+import type { Field } from "../wire";
+import type { PageChip, PageField } from "./column-chips";
 import { trace, view } from "./store";
 
 const names = signal<ReadonlyMap<string, string>>(new Map());
@@ -30,7 +31,7 @@ function publish(): void {
   names.value = next;
 }
 
-export function nameOf(field: Field, value: string): string {
+export function nameOf(field: PageField, value: string): string {
   if (field === "core") return `CPU ${value}`;
   return shown(names.value.get(`${field}:${value}`) ?? value);
 }
@@ -38,7 +39,7 @@ export function nameOf(field: Field, value: string): string {
 const asked = new Set<string>();
 
 /** Asks for the names of keys of chips that are not known yet. */
-export async function askNames(chips: readonly Chip[]): Promise<void> {
+export async function askNames(chips: readonly PageChip[]): Promise<void> {
   const one = trace.value;
   if (one === null) return;
   for (const { field, values } of chips) {

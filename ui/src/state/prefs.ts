@@ -41,6 +41,8 @@ export const isInspectorOpen = kept<boolean>("isInspectorOpen", true);
 export const isCatalogueOpen = kept<boolean>("isCatalogueOpen", true);
 /** The ruler has times of day in place of seconds since the start. */
 export const isClock = kept<boolean>("isClock", false);
+/** A wheel over graphs scrolls them, and zooms with Ctrl alone. */
+export const isWheelScrolling = kept<boolean>("isWheelScrolling", false);
 /** Share of the height that the timeline has, in hundredths. */
 export const timelineShare = kept<number>("timelineShare", 50);
 /** The same for views whose rows are not in time. */

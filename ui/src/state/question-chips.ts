@@ -1,11 +1,12 @@
 // Chips as options of a question: what is selected narrows it where it has an option for that.
 
 import type { Chip, Field, OptionInfo, QuestionInfo } from "../wire";
+import { columnOption, isServerChip, type PageChip, type PageField } from "./column-chips";
 
 export interface Narrowed {
   options: Record<string, unknown>;
   /** Fields of chips that the question cannot narrow by. */
-  notApplied: Field[];
+  notApplied: PageField[];
 }
 
 /** Value of an option for a chip; nothing where it cannot say that. */
@@ -72,15 +73,16 @@ function optionOf(chip: Chip, question: QuestionInfo, name: NameOf): [string, Va
  * what is left out is reported.
  */
 export function narrowedBy(
-  chips: readonly Chip[],
+  chips: readonly PageChip[],
   question: QuestionInfo,
   filled: Readonly<Record<string, unknown>>,
   name: NameOf,
 ): Narrowed {
   const options: Record<string, unknown> = {};
-  const notApplied = new Set<Field>();
+  const notApplied = new Set<PageField>();
   for (const chip of chips) {
-    const [option, value] = optionOf(chip, question, name) ?? ["", null];
+    const found = isServerChip(chip) ? optionOf(chip, question, name) : columnOption(chip, question);
+    const [option, value] = found ?? ["", null];
     const before = options[option];
     // Exclusions are added to what is included: both hold.
     const canJoin = typeof before === "string" && typeof value === "string" && chip.exclude;

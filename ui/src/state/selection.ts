@@ -1,12 +1,13 @@
 // Chips and ranges: how they combine, and what is asked with them.
 
-import type { Chip, Field, Selection } from "../wire";
+import type { Field, Selection } from "../wire";
+import { columnTitleOf, isServerChip, type PageChip, type PageField } from "./column-chips";
 import type { ViewState } from "./view-state";
 
 const sameValues = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((value) => b.includes(value));
 
-export function isSameChip(a: Chip, b: Chip): boolean {
+export function isSameChip(a: PageChip, b: PageChip): boolean {
   return a.field === b.field && a.exclude === b.exclude && sameValues(a.values, b.values);
 }
 
@@ -14,7 +15,7 @@ export function isSameChip(a: Chip, b: Chip): boolean {
  * The chips with one more. What is excluded joins the exclusions of its field; what is included takes the place of
  * the inclusion of its field, since a row that must be of two processes at once is in none.
  */
-export function withChip(chips: readonly Chip[], chip: Chip): Chip[] {
+export function withChip(chips: readonly PageChip[], chip: PageChip): PageChip[] {
   const place = chips.findIndex((other) => other.field === chip.field && other.exclude === chip.exclude);
   const found = chips[place];
   if (found === undefined) return [...chips, chip];
@@ -23,24 +24,24 @@ export function withChip(chips: readonly Chip[], chip: Chip): Chip[] {
 }
 
 /** The chips with the values added to the inclusion of the field: several processes side by side. */
-export function withMore(chips: readonly Chip[], chip: Chip): Chip[] {
+export function withMore(chips: readonly PageChip[], chip: PageChip): PageChip[] {
   const found = chips.find((other) => other.field === chip.field && other.exclude === chip.exclude);
   if (found === undefined) return [...chips, chip];
   return withChip(chips, { ...chip, values: [...new Set([...found.values, ...chip.values])] });
 }
 
-export function withoutChip(chips: readonly Chip[], place: number): Chip[] {
+export function withoutChip(chips: readonly PageChip[], place: number): PageChip[] {
   return chips.filter((_, at) => at !== place);
 }
 
 /** The chip the other way round: what was taken is left out. */
-export function turned(chips: readonly Chip[], place: number): Chip[] {
+export function turned(chips: readonly PageChip[], place: number): PageChip[] {
   return chips.map((chip, at) => (at === place ? { ...chip, exclude: !chip.exclude } : chip));
 }
 
 /** What is selected, whatever is done with it. */
 export function selected(state: ViewState): Selection {
-  return { range: state.range, chips: state.chips };
+  return { range: state.range, chips: state.chips.filter(isServerChip) };
 }
 
 /** What panels ask with: the selection where it narrows, all where it only highlights. */
@@ -50,12 +51,13 @@ export function asked(state: ViewState): Selection {
 
 /** What graphs ask with: they show the window, whatever the range is. */
 export function askedOverTime(state: ViewState): Selection {
-  return { range: null, chips: state.mode === "narrow" ? state.chips : [] };
+  return { range: null, chips: state.mode === "narrow" ? state.chips.filter(isServerChip) : [] };
 }
 
 /** What graphs draw over the whole; nothing where the selection narrows, or is none. */
 export function highlighted(state: ViewState): Selection | null {
-  return state.mode === "highlight" && state.chips.length > 0 ? { range: null, chips: state.chips } : null;
+  const chips = state.chips.filter(isServerChip);
+  return state.mode === "highlight" && chips.length > 0 ? { range: null, chips } : null;
 }
 
 const FIELD_TITLES: Record<Field, string> = {
@@ -69,12 +71,12 @@ const FIELD_TITLES: Record<Field, string> = {
   method: "method",
 };
 
-export function fieldTitle(field: Field): string {
-  return FIELD_TITLES[field];
+export function fieldTitle(field: PageField): string {
+  return FIELD_TITLES[field as Field] ?? columnTitleOf(field);
 }
 
 /** The chip in words; `name` knows what keys are called. */
-export function chipText(chip: Chip, name: (field: Field, value: string) => string): string {
+export function chipText(chip: PageChip, name: (field: PageField, value: string) => string): string {
   const named = chip.values.slice(0, 3).map((value) => name(chip.field, value));
   const more = chip.values.length > 3 ? ` and ${chip.values.length - 3} more` : "";
   return named.join(", ") + more;

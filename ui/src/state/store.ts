@@ -4,9 +4,10 @@ import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import { api, traffic } from "../api";
 import { titled } from "../lib/columns";
 import { around, isSame, within } from "../lib/scale";
-import type { Chip, Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
+import type { Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
 import { failureOf } from "./answer";
 import { decode, emptyState, encode } from "./codec";
+import { isColumnChip, type PageChip } from "./column-chips";
 import { Journal, moreOf } from "./history";
 import * as chips from "./selection";
 import { follow, readTrail, type Trail } from "./trail";
@@ -20,6 +21,9 @@ export const schema = signal<Schema | null>(null);
 export const infoFailure = signal<Failure | null>(null);
 /** The trace whose progress or failure is shown, by its id. */
 export const pending = signal<number | null>(null);
+
+/** The trace that was opened last, until the part of it that begins is known. */
+export const justOpened = signal<number | null>(null);
 
 const state = signal<ViewState>(emptyState());
 /** What the page shows. Change it with the functions below alone. */
@@ -53,6 +57,11 @@ export const viewId: ReadonlySignal<string> = computed(() => state.value.view);
 export const timeWindow: ReadonlySignal<Range> = computed(() => state.value.window);
 /** What is selected, whatever is done with it. */
 export const marked: ReadonlySignal<Selection> = computed(() => chips.selected(state.value));
+
+/** Filters of columns, which each panel applies by itself as far as it knows their columns. */
+export const columnChips: ReadonlySignal<PageChip[]> = computed(() =>
+  state.value.mode === "narrow" ? state.value.chips.filter(isColumnChip) : [],
+);
 
 let journal: Journal | null = null;
 const moves = signal(0);
@@ -98,16 +107,16 @@ export function setRange(range: Range | null, kind = "range"): void {
 }
 
 /** Selects a range and shows it with some space around it. */
-export function goToRange(range: Range): void {
-  update({ range, window: around(range, bounds(), 0.25) });
+export function goToRange(range: Range, change: Partial<ViewState> = {}): void {
+  update({ ...change, range, window: around(range, bounds(), 0.25) });
 }
 
-export function addChip(chip: Chip): void {
+export function addChip(chip: PageChip): void {
   update({ chips: chips.withChip(state.value.chips, chip) });
 }
 
 /** Adds values to the chip of that field, so that several count. */
-export function addToChip(chip: Chip): void {
+export function addToChip(chip: PageChip): void {
   update({ chips: chips.withMore(state.value.chips, chip) });
 }
 
@@ -172,7 +181,33 @@ export function showTrace(one: TraceInfo, kind: string | null = ""): void {
   if (one.opening === null || one.opening.hash === state.value.trace) return;
   const { hash, range } = one.opening;
   traffic.isGone.value = false;
+  justOpened.value = one.id;
   update({ ...emptyState(), trace: hash, window: range, ...defaults(one.opening) }, kind);
+}
+
+/** Shows a part of a trace, whichever is shown now, as one step of undo. */
+export function showPart(one: TraceInfo, change: Partial<ViewState>): void {
+  if (one.opening === null) return;
+  const { hash, range } = one.opening;
+  const isShown = hash === state.value.trace;
+  const start = isShown ? {} : { ...emptyState(), trace: hash, ...defaults(one.opening) };
+  const part = change.range ?? null;
+  const window = part === null ? range : around(part, range, 0.25);
+  update({ ...start, focus: null, window, ...change });
+}
+
+/** Opens something while the trace that is shown stays; returns it when it is ready or failed. */
+export async function openBeside(path: string): Promise<TraceInfo | undefined> {
+  let next = await api.open(path);
+  const known = next.traces.findIndex((one) => one.path === path);
+  const place = known < 0 ? next.traces.length - 1 : known;
+  while (next.traces[place]?.state.is === "opening") {
+    info.value = next;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    next = await api.info();
+  }
+  info.value = next;
+  return next.traces[place];
 }
 
 /** Shows the start screen. */

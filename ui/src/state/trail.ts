@@ -3,13 +3,14 @@
 // a link that is opened gives its narrowings in the order in which it names them.
 
 import { isSame, span } from "../lib/scale";
-import type { Chip, Range } from "../wire";
+import type { Range } from "../wire";
 import { decode, emptyState, encode } from "./codec";
+import type { PageChip } from "./column-chips";
 import { isSameChip } from "./selection";
 import type { ViewState } from "./view-state";
 
 /** What makes less be shown: a part of the trace in the graphs, a selected part, a chip. */
-export type Narrowing = { kind: "zoom" | "range"; range: Range } | { kind: "chip"; chip: Chip };
+export type Narrowing = { kind: "zoom" | "range"; range: Range } | { kind: "chip"; chip: PageChip };
 
 export interface Step {
   /** Nothing for the whole trace. */

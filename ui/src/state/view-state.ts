@@ -1,6 +1,7 @@
 // What the page shows, as one value: it is in the URL, on the undo stack, and nowhere else.
 
-import type { Chip, LaneKind, Range } from "../wire";
+import type { LaneKind, Range } from "../wire";
+import type { PageChip } from "./column-chips";
 
 /** A moment of a lane that was clicked. */
 export interface Focus {
@@ -21,7 +22,7 @@ export interface ViewState {
   window: Range;
   /** The part of the trace that was selected. */
   range: Range | null;
-  chips: Chip[];
+  chips: PageChip[];
   mode: Mode;
   focus: Focus | null;
   /** Ids of the graphs above, in their order. */

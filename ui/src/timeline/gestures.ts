@@ -4,6 +4,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ordered, panned, toMoment, toPixel, zoomed } from "../lib/scale";
 import { hover, type Tip, tip } from "../state/page";
+import { isWheelScrolling } from "../state/prefs";
 import * as store from "../state/store";
 import type { Range } from "../wire";
 
@@ -154,7 +155,8 @@ class Gestures {
 
   wheel = (event: WheelEvent): void => {
     const place = at(event);
-    if (place === null) return;
+    const isPlain = !event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY);
+    if (place === null || (isWheelScrolling.value && isPlain)) return;
     event.preventDefault();
     tip.value = null;
     const { window } = store.view.value;

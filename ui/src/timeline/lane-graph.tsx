@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
+import { type ArrowSight, drawArrows } from "../draw/arrows";
 import { Canvas } from "../draw/canvas";
 import { colours, hueOf } from "../draw/colours";
 import { drawCores, drawStates } from "../draw/lanes";
@@ -16,13 +17,14 @@ import { learn } from "../state/names";
 import { chosenLane } from "../state/page";
 import { askedOverTime, highlighted } from "../state/selection";
 import * as store from "../state/store";
+import { chainKeys, wakes } from "../state/wakes";
 import type { ViewProps } from "../views/view";
-import type { Lane, LaneKind, Range, Selection, TimelineRequest } from "../wire";
+import type { Lane, LaneKind, LanesRequest, Range, Selection, TimelineRequest } from "../wire";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
-import { plotWidth } from "./plot-width";
+import { plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
 import { LaneTwin, sharesOf } from "./twin";
 
@@ -76,16 +78,33 @@ function useLanes(of: LanesOf, trace: number) {
   return { answered, lanes, total, more };
 }
 
-/** The lane of the chosen moment, if the filter leaves it out: it is shown above the others all the same. */
-function usePinned(of: LanesOf, trace: number, lanes: readonly Lane[], isKnown: boolean): Lane | null {
+/**
+ * Lanes above the others: the threads of the chain that is shown, and the lane of the chosen moment if the filter
+ * leaves it out.
+ */
+function usePinned(of: LanesOf, trace: number, lanes: readonly Lane[], isKnown: boolean): readonly Lane[] {
   const { focus } = store.view.value;
+  const keys = of.kind === "thread" ? chainKeys() : [];
   const isWanted = isKnown && focus !== null && focus.kind === of.kind && of.kind !== "core";
-  const isThere = lanes.some((lane) => lane.key === focus?.key);
-  const selection = isWanted && !isThere ? { range: null, chips: [laneChip(of.kind, focus.key)] } : null;
-  const request = selection === null ? null : { trace, kind: of.kind, selection, limit: 1, offset: 0 };
+  if (isWanted && !keys.includes(focus.key) && !lanes.some((lane) => lane.key === focus.key)) {
+    keys.unshift(focus.key);
+  }
+  const request: LanesRequest | null =
+    !isKnown || keys.length === 0
+      ? null
+      : {
+          trace,
+          kind: of.kind,
+          selection: { range: null, chips: [{ ...laneChip(of.kind, 0), values: keys.map(String) }] },
+          limit: keys.length,
+          offset: 0,
+        };
   const { data } = useAnswer(api.lanes, request);
-  const lane = data?.lanes[0];
-  return request !== null && lane !== undefined && lane.key === focus?.key ? lane : null;
+  const id = request === null ? "" : keys.join();
+  return useMemo(() => {
+    if (id === "" || data === null) return NONE;
+    return keys.flatMap((key) => data.lanes.find((lane) => lane.key === key) ?? []);
+  }, [data, id]);
 }
 
 function useStates(of: LanesOf, trace: number, lanes: readonly Lane[], selection: Selection | null) {
@@ -100,17 +119,26 @@ function useStates(of: LanesOf, trace: number, lanes: readonly Lane[], selection
   return useLatest(askStates, request, JSON.stringify([trace, keys, selection]));
 }
 
-export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
+/** Lanes on a large screen are taller, and no more of them: what they show costs as much as on a small one. */
+function sized(of: LanesOf): LanesOf {
+  return { ...of, row: Math.round(of.row * Math.min(1.6, tallness())) };
+}
+
+export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: LanesOf }) {
+  const of = useMemo(() => sized(lanesOf), [lanesOf]);
   const ref = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
   const { answered, lanes: listed, total, more } = useLanes(of, trace.id);
   const pinned = usePinned(of, trace.id, listed, answered.data !== null);
-  const lanes = useMemo(() => (pinned === null ? listed : [pinned, ...listed]), [pinned, listed]);
-  const [height, setHeight] = useHeight(of, total + (pinned === null ? 0 : 1));
+  const lanes = useMemo(() => {
+    const others = listed.filter((lane) => !pinned.some(({ key }) => key === lane.key));
+    return [...pinned, ...others];
+  }, [pinned, listed]);
+  const [height, setHeight] = useHeight(of, total + lanes.length - listed.length);
   const first = Math.min(lanes.length, Math.floor(scroll / of.row));
   const last = Math.min(lanes.length, Math.ceil((scroll + height - 30) / of.row) + 1);
-  const seen = lanes.slice(first, last).filter((lane) => lane !== pinned);
-  const alone = useStates(of, trace.id, pinned === null ? NONE : [pinned], EVERYTHING);
+  const seen = lanes.slice(first, last).filter((lane) => !pinned.includes(lane));
+  const alone = useStates(of, trace.id, pinned, EVERYTHING);
   const above = useMemo(() => layerOf(alone.data, lanes), [alone.data, lanes]);
   const base = useStates(of, trace.id, seen, askedOverTime(store.view.value));
   const over = useStates(of, trace.id, seen, highlighted(store.view.value));
@@ -127,11 +155,16 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
       };
       paint(shown, isHighlight ? 0.22 : 1);
       paint(marks, 1);
-      if (pinned !== null) paint(above, 1);
+      paint(above, 1);
       markFocus(to, of, lanes, scroll, window, width);
+      if (of.kind === "thread") paintWakes(to, of, lanes, scroll, { window, width, height: high });
     },
     [shown, marks, above, pinned, isHighlight, scroll, lanes],
   );
+  // Arrows of a chain are of use where its lanes are in sight.
+  useEffect(() => {
+    if (of.kind === "thread" && chainKeys().length > 1) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [pinned]);
   const laneAt = (y: number) => lanes[Math.floor((y - TOP + scroll) / of.row)];
   const choose = (lane: Lane, at_ns: number) => {
     chosenLane.value = { kind: of.kind, lane };
@@ -146,7 +179,7 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
     tip: (ns, y) => {
       const lane = laneAt(y);
       if (lane === undefined) return null;
-      const layer = lane === pinned ? above : shown;
+      const layer = pinned.includes(lane) ? above : shown;
       return laneTip(of.kind, lane, lanes.indexOf(lane) - (layer?.first ?? 0), ns, layer?.data ?? null);
     },
   });
@@ -254,6 +287,22 @@ function markFocus(
   to.strokeStyle = tones.focus;
   to.lineWidth = 1.5;
   to.strokeRect(left - 0.5, y - 1, wide + 1, of.row - 1);
+}
+
+/** Arrows from who ended a wait to whose wait it was. */
+function paintWakes(
+  to: CanvasRenderingContext2D,
+  of: LanesOf,
+  lanes: readonly Lane[],
+  scroll: number,
+  sight: Pick<ArrowSight, "window" | "width" | "height">,
+): void {
+  const tones = colours();
+  const middle = (key: number) => {
+    const place = lanes.findIndex((lane) => lane.key === key);
+    return place < 0 ? null : TOP + (place + 0.5) * of.row - scroll;
+  };
+  drawArrows(to, wakes(), { ...sight, middle, top: TOP - 6, ink: tones.ink, pale: tones.muted });
 }
 
 function summary(of: LanesOf, lanes: readonly Lane[], layer: Layer | null): string {

@@ -11,8 +11,8 @@ import type { LanesOf } from "./lane-graph";
 interface Props {
   of: LanesOf;
   lanes: readonly Lane[];
-  /** The one that the filter leaves out, shown for its chosen moment. */
-  pinned: Lane | null;
+  /** Those above the others: of the chain that is shown, or left out by the filter. */
+  pinned: readonly Lane[];
   total: number;
   first: number;
   last: number;
@@ -61,12 +61,14 @@ export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, on
             <button
               key={lane.key}
               type="button"
-              class={`lane${isChosen ? " is-chosen" : ""}${lane === pinned ? " is-pinned" : ""}`}
+              class={`lane${isChosen ? " is-chosen" : ""}${pinned.includes(lane) ? " is-pinned" : ""}`}
               style={{ transform: `translateY(${(first + at) * of.row}px)`, height: `${of.row}px` }}
               data-place={first + at}
               data-chip={`${chip.field}:${lane.key}`}
               aria-pressed={isChosen}
-              title={lane === pinned ? `Not in the filter\n${toolTip(lane)}` : toolTip(lane)}
+              title={
+                pinned.includes(lane) ? `Of the chosen moment or chain\n${toolTip(lane)}` : toolTip(lane)
+              }
               onClick={() => onChoose(lane)}
               onDblClick={() => addChip(chip)}
             >

@@ -13,11 +13,17 @@ interface Props {
   onHide: (id: string) => void;
   /** What a filter takes for an entry, if it can. */
   chipOf: (entry: Entry) => Chip | null;
+  /** Pixels of the graph. */
+  height: number;
 }
 
-export function Legend({ entries, unit, colourOf, hidden, onHide, chipOf }: Props) {
+/** Pixels of the title above it, and of an entry: none of them is cut. */
+const HEAD = 27;
+const LINE = 20;
+
+export function Legend({ entries, unit, colourOf, hidden, onHide, chipOf, height }: Props) {
   return (
-    <ul class="legend">
+    <ul class="legend" style={{ maxHeight: `${Math.max(1, Math.floor((height - HEAD) / LINE)) * LINE}px` }}>
       {entries.map((entry) => {
         const isHidden = hidden.includes(entry.id);
         const chip = entry.key === null ? null : chipOf(entry);

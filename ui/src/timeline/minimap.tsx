@@ -9,13 +9,14 @@ import { drawStacked } from "../draw/series";
 import { seriesBuckets } from "../lib/buckets";
 import { duration, range as rangeText } from "../lib/format";
 import { hasRows } from "../lib/opening";
-import { ordered, panned, span, toMoment, toPixel, within, zoomed } from "../lib/scale";
+import { isSame, ordered, panned, span, toMoment, toPixel, within, zoomed } from "../lib/scale";
 import { useAnswer } from "../state/answer";
 import { learn } from "../state/names";
+import { announced } from "../state/page";
 import * as store from "../state/store";
 
 import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
-import { axis, shapeOf } from "./model";
+import { axis, busyPart, shapeOf } from "./model";
 import { plotWidth } from "./plot-width";
 
 /** Each of them has a hue of its own in all graphs. */
@@ -120,23 +121,41 @@ function moveByKey(event: KeyboardEvent, opening: Opening): void {
   move();
 }
 
+/** A trace that is opened begins where its events are, if nearly all of them are in a small part of it. */
+function openBusyPart(trace: TraceInfo, { series, range }: SeriesAnswer): void {
+  const { window } = store.view.value;
+  if (store.justOpened.value !== trace.id || !isSame(window, trace.opening?.range ?? null)) return;
+  store.justOpened.value = null;
+  const buckets = series[0]?.values.length ?? 0;
+  const sums = Array.from({ length: buckets }, (_, at) =>
+    series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0),
+  );
+  const part = busyPart(sums, range);
+  if (part === null) return;
+  store.setWindow(part);
+  announced.value = "Most events are in a small part of the trace, which is in view. 0 shows all of it.";
+}
+
 export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening }) {
   const ref = useRef<HTMLDivElement>(null);
   const handle = useRef<HTMLDivElement>(null);
   const width = plotWidth.value;
   const hasCpu = hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
   const request: SeriesRequest | null =
-    width === 0 || !hasCpu
+    width === 0 || !(hasCpu || hasRows(opening, "event_count"))
       ? null
       : {
           trace: trace.id,
-          kind: "cpu",
+          kind: hasCpu ? "cpu" : "events",
           range: opening.range,
           buckets: seriesBuckets(width),
           top: TOP,
           selection: { range: null, chips: [] },
         };
   const { data } = useAnswer(api.series, request);
+  useEffect(() => {
+    if (data !== null) openBusyPart(trace, data);
+  }, [data]);
   useEffect(() => {
     const processes = data?.series.flatMap(({ key, label }) => (key === null ? [] : [{ key, label }])) ?? [];
     for (const { key, label } of processes) learn("process", key, label);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SeriesAnswer } from "../wire";
-import { axis, axisText, bucketAt, bucketRange, shapeOf, valueText } from "./model";
+import { axis, axisText, bucketAt, bucketRange, busyPart, shapeOf, valueText } from "./model";
 
 const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
 
@@ -106,4 +106,16 @@ test("means and extremes are drawn as they are, on an axis of their unit", () =>
   assert.equal(axis(2.6, spent.unit).most > 2.5, true, "several spend time at once");
   assert.equal(valueText(0.5, spent), "500 ms · 0.5 at once");
   assert.equal(shapeOf({ ...level, unit: "number" }, "lines", null).unit, "number");
+});
+
+test("a trace whose events are in a small part of it begins there", () => {
+  const range = { from_ns: 0, to_ns: 1000 };
+  const sums = new Array<number>(100).fill(0);
+  sums[0] = 1;
+  sums[97] = 300;
+  sums[98] = 500;
+  assert.deepEqual(busyPart(sums, range), { from_ns: 970, to_ns: 990 });
+  sums[50] = 100;
+  assert.equal(busyPart(sums, range), null, "there is something in the middle");
+  assert.equal(busyPart(new Array<number>(100).fill(0), range), null);
 });

@@ -256,3 +256,25 @@ export function bucketRange(at: number, range: Range, buckets: number): Range {
     to_ns: Math.round(range.from_ns + (at + 1) * wide),
   };
 }
+
+/** Shares of all events that may be outside of where they are, and of the trace that this may be. */
+const OUTSIDE = 0.005;
+const SMALL = 0.05;
+
+/** Where nearly all of it is; nothing where that is no small part. */
+export function busyPart(sums: readonly number[], range: Range): Range | null {
+  const all = sums.reduce((sum, one) => sum + one, 0);
+  const edge = (from: number, step: 1 | -1) => {
+    let passed = 0;
+    let at = from;
+    for (; at >= 0 && at < sums.length; at += step) {
+      passed += sums[at] ?? 0;
+      if (passed > all * OUTSIDE) break;
+    }
+    return at;
+  };
+  const [first, last] = [edge(0, 1), edge(sums.length - 1, -1)];
+  if (all === 0 || (last - first + 1) / sums.length > SMALL) return null;
+  const { from_ns } = bucketRange(first, range, sums.length);
+  return { from_ns, to_ns: bucketRange(last, range, sums.length).to_ns };
+}

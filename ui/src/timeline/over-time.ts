@@ -2,6 +2,9 @@
 
 import { api } from "../api";
 import { placeOfValue } from "../draw/colours";
+import type { PageChip } from "../state/column-chips";
+import * as store from "../state/store";
+import { askNarrowedSeries } from "../views/tables/narrowed";
 import type { Cell, Measure, SeriesKind, SeriesRequest } from "../wire";
 import type { Drawn } from "./model";
 
@@ -12,6 +15,8 @@ export interface ColumnOf {
   measure: Measure;
   /** Groups are processes, which have their colours everywhere. */
   isProcess: boolean;
+  /** Filters of columns that its table has. */
+  chips?: readonly PageChip[];
 }
 
 export interface OverTime extends Omit<SeriesRequest, "kind"> {
@@ -31,7 +36,12 @@ async function askColumn(request: OverTime, of: ColumnOf, signal?: AbortSignal):
   const { kind: _, ...rest } = request;
   const { table, group, measure, isProcess } = of;
   const buckets = Math.min(COLUMN_BUCKETS, request.buckets);
-  const answer = await api.pivotSeries({ ...rest, table, group, measure, buckets }, signal);
+  const info = store.schema.value?.tables.find((one) => one.name === table);
+  const asked = { ...rest, table, group, measure, buckets };
+  const answer =
+    info === undefined
+      ? await api.pivotSeries(asked, signal)
+      : await askNarrowedSeries(asked, { table: info, chips: of.chips ?? [] }, signal);
   const keyOf = (value: Cell) =>
     isProcess && typeof value === "number"
       ? value

@@ -18,3 +18,9 @@ export function usePlotWidth(ref: RefObject<HTMLElement | null>): void {
     return () => sizes.disconnect();
   }, []);
 }
+
+/** How much taller graphs are at first on a large screen, which they would leave empty. */
+export function tallness(): number {
+  const height = typeof innerHeight === "number" ? innerHeight : 0;
+  return Math.min(2.4, Math.max(1, (height - 300) / 800));
+}

@@ -6,7 +6,7 @@ import { Canvas } from "../draw/canvas";
 import { seriesBuckets } from "../lib/buckets";
 import { useLatest } from "../state/answer";
 import { learn } from "../state/names";
-import { askedOverTime, highlighted } from "../state/selection";
+import { askedOverTime, highlighted, selected } from "../state/selection";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Chip, Selection } from "../wire";
@@ -16,7 +16,7 @@ import { GraphFrame } from "./graph-frame";
 import { Legend } from "./legend";
 import { axis, axisText, type Entry, type Shape, type Style, shapeOf } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
-import { plotWidth } from "./plot-width";
+import { plotWidth, tallness } from "./plot-width";
 import { paint, summary, swatchOf, tipAt } from "./series-paint";
 import { SeriesTwin } from "./twin";
 
@@ -55,7 +55,10 @@ function readSettings(of: SeriesOf, value: unknown): Settings {
   const saved = savedOf(value);
   const style = of.styles.find((one) => one === saved.style) ?? of.styles[0] ?? "stacked";
   const hidden = Array.isArray(saved.hidden) ? saved.hidden.filter((one) => typeof one === "string") : null;
-  const height = typeof saved.height === "number" ? Math.min(640, Math.max(56, saved.height)) : of.height;
+  const height =
+    typeof saved.height === "number"
+      ? Math.min(640, Math.max(56, saved.height))
+      : Math.round(of.height * tallness());
   return { style, hidden, height, whole: saved.whole === true };
 }
 
@@ -75,8 +78,8 @@ function useShapes(of: SeriesOf, settings: Settings, trace: number, width: numbe
   const isShares = settings.style === "shares";
   // Shares are of everything, whatever is chosen: the chosen ones are one of them.
   const all = isShares ? { range: null, chips: [] } : askedOverTime(state);
-  const chosen =
-    isShares && state.chips.length > 0 ? { range: null, chips: state.chips } : highlighted(state);
+  const { chips } = selected(state);
+  const chosen = isShares && chips.length > 0 ? { range: null, chips } : highlighted(state);
   const scope = (selection: Selection | null) => JSON.stringify([trace, of.kind, of.top, selection]);
   const apart = typeof of.kind === "string" ? undefined : COLUMN_APART_MS;
   const base = useLatest(askOverTime, request(all), scope(all), apart);
@@ -151,6 +154,7 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
           colourOf={(entry) => swatchOf(entry, colouring)}
           hidden={hidden}
           onHide={toggle}
+          height={settings.height}
           chipOf={of.chipOf ?? (of.isProcess ? processChip : () => null)}
         />
       }

@@ -2,13 +2,18 @@
 
 import { useRef } from "preact/hooks";
 import { ErrorBoundary } from "../components/boundary";
+import { isColumnChip } from "../state/column-chips";
 import * as store from "../state/store";
 import { GRAPHS } from "../views/graphs";
+import { NotHere } from "../views/panel";
 import type { ViewProps } from "../views/view";
 import { useGestures } from "./gestures";
 import { Minimap } from "./minimap";
 import { Overlay } from "./overlay";
 import { Ruler } from "./ruler";
+
+/** Columns that are filtered by, also where they would only be marked: graphs do neither. */
+const columnFields = () => store.view.value.chips.filter(isColumnChip).map(({ field }) => field);
 
 export function Timeline(props: ViewProps) {
   const area = useRef<HTMLDivElement>(null);
@@ -22,6 +27,7 @@ export function Timeline(props: ViewProps) {
           <Minimap {...props} />
           <Ruler />
         </div>
+        <NotHere fields={columnFields()} where="to these graphs" />
         <div class="graphs">
           {graphs.map((graph) => (
             <ErrorBoundary key={graph.id} title={graph.title}>

@@ -2,8 +2,10 @@
 
 import { createElement } from "preact";
 import { hasRows } from "../lib/opening";
+import { PATH_ID } from "../state/waits";
 import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
 import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
+import { PathGraph } from "../timeline/path-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
 import type { Opening } from "../wire";
 import type { Graph } from "./view";
@@ -37,6 +39,7 @@ function series(of: SeriesOf, lacks: Lacks): Graph {
 
 export const GRAPHS: Graph[] = [
   { id: FLAGS_ID, title: "Moments of findings", lacks: () => null, Panel: FlagsGraph },
+  { id: PATH_ID, title: "Critical path", lacks: SWITCHES, Panel: PathGraph },
   series(
     {
       id: "cpu",

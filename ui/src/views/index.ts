@@ -2,6 +2,7 @@
 
 import { ASK, questionView } from "./asked";
 import { SQL } from "./asked/sql";
+import { COMPARE } from "./compare";
 import { DISK_MAP } from "./disk-map";
 import { FINDINGS } from "./findings";
 import { FLAME } from "./flame";
@@ -9,6 +10,7 @@ import { PROCESS_MODULES } from "./modules";
 import { PROCESSES } from "./processes";
 import { ANY_TABLE, TABLE_VIEWS } from "./tables";
 import type { View } from "./view";
+import { WAITS } from "./waits";
 
 const OVERVIEW = questionView(
   {
@@ -20,18 +22,6 @@ const OVERVIEW = questionView(
   },
   "overview",
   {},
-);
-
-const WAIT_CHAINS = questionView(
-  {
-    id: "wait-chains",
-    title: "Longest waits",
-    group: "CPU",
-    sentence: "The longest waits, who ended them, and what that one did meanwhile",
-    key: "h",
-  },
-  "wait",
-  { chain: true, top: 20 },
 );
 
 const DPCS = questionView(
@@ -96,12 +86,13 @@ const HEALTH = questionView(
 export const VIEWS: View[] = [
   FINDINGS,
   OVERVIEW,
+  COMPARE,
   ASK,
   ANY_TABLE,
   SQL,
   FLAME,
   ...TABLE_VIEWS.filter((view) => view.group === "CPU"),
-  WAIT_CHAINS,
+  WAITS,
   DPCS,
   ...TABLE_VIEWS.filter((view) => view.group === "I/O"),
   DISK_MAP,

@@ -7,10 +7,11 @@ import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import { around } from "../lib/scale";
 import type { Answered } from "../state/answer";
+import type { PageChip, PageField } from "../state/column-chips";
 import { timelineShare } from "../state/prefs";
 import { fieldTitle } from "../state/selection";
 import * as store from "../state/store";
-import type { Chip, Range, Schema, Selection, Source } from "../wire";
+import type { Range, Schema, Selection, Source } from "../wire";
 
 /** Pixels of the page above and below its panels. */
 const HEADS = 60;
@@ -58,7 +59,7 @@ export function useSchema(): Schema | null {
   return store.schema.value;
 }
 
-export function addChip(chip: Chip): void {
+export function addChip(chip: PageChip): void {
   store.addChip(chip);
 }
 
@@ -80,6 +81,18 @@ export function toTell(parts: string[]): string {
   return parts.join(" · ");
 }
 
+/** Says which filters of columns do not apply to what follows. */
+export function NotHere({ fields, where = "here" }: { fields: readonly PageField[]; where?: string }) {
+  if (fields.length === 0) return null;
+  const names = [...new Set(fields.map(fieldTitle))].join(", ");
+  return (
+    <p class="remark is-warning not-here">
+      {fields.length === 1 ? "Filter" : "Filters"} {names} {fields.length === 1 ? "does" : "do"} not apply{" "}
+      {where}.
+    </p>
+  );
+}
+
 interface AnsweringProps<T> {
   answered: Answered<T>;
   source: (answer: T) => Source;
@@ -87,11 +100,14 @@ interface AnsweringProps<T> {
   remark: (answer: T) => string;
   /** The part of the selection that it does not follow, in a sentence. */
   warning?: string;
+  /** Filters of columns that it does not follow; all of them unless it says otherwise. */
+  leftOut?: readonly PageField[];
   children: (answer: T) => ComponentChildren;
 }
 
 /** An answer with its source; the last one stays, paler, while the next one is on its way. */
-export function Answering<T>({ answered, source, remark, warning = "", children }: AnsweringProps<T>) {
+export function Answering<T>(props: AnsweringProps<T>) {
+  const { answered, source, remark, warning = "", leftOut, children } = props;
   const { data, failure, isBusy } = answered;
   if (failure !== null) return <Failed failure={failure} />;
   if (data === null)
@@ -103,6 +119,7 @@ export function Answering<T>({ answered, source, remark, warning = "", children 
   const text = remark(data);
   return (
     <div class={isBusy ? "answering is-busy" : "answering"} aria-busy={isBusy}>
+      <NotHere fields={leftOut ?? store.columnChips.value.map(({ field }) => field)} />
       {warning !== "" && <p class="remark is-warning">{warning}</p>}
       {text !== "" && <p class="remark">{text}</p>}
       {children(data)}

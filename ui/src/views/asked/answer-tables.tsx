@@ -6,6 +6,7 @@ import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { Answer, AnswerTable, Cell } from "../../wire";
+import { chipEntries, chipOfAnswer } from "../tables/chips";
 import { isNumber, tsv, written } from "../tables/write";
 
 export function AnswerTables({ answer }: { answer: Answer }) {
@@ -63,6 +64,16 @@ function OneTable({ table }: { table: AnswerTable }) {
         sort={sort}
         onSort={onSort}
         onSelect={(row) => setSelected(row.id)}
+        cellMenu={(row, of) =>
+          table.columns.flatMap(({ name, title }, at) => {
+            if (of !== null && of !== name) return [];
+            const value = table.rows[Number(row.id)]?.[at] ?? null;
+            const chip = chipOfAnswer(name, value);
+            const run = () => void navigator.clipboard.writeText(textOf(value));
+            const copied = of === null ? [] : [{ title: `Copy ${shown(title)}`, run }];
+            return [...chipEntries(chip, chip?.values[0] ?? ""), ...copied];
+          })
+        }
         empty="No rows."
         footer={
           <>

@@ -3,10 +3,12 @@
 import { api } from "../../api";
 import { Choice } from "../../components/choice";
 import { useAnswer } from "../../state/answer";
+import type { PageField } from "../../state/column-chips";
 import { nameOf } from "../../state/names";
 import { narrowedBy } from "../../state/question-chips";
 import { fieldTitle } from "../../state/selection";
-import type { AskRequest, Field, QuestionInfo } from "../../wire";
+import * as store from "../../state/store";
+import type { AskRequest, QuestionInfo } from "../../wire";
 import { Answering, useSchema, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
@@ -76,28 +78,43 @@ export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, 
   return { ...view, lacks, Panel };
 }
 
-function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {
+/** A question narrowed as far as its options say the selection, and what of the selection they do not say. */
+export function useAsked(
+  trace: number,
+  question: QuestionInfo,
+  values: Values,
+): { request: AskRequest; warning: string } {
   const { range, chips } = useSelection();
   const takesRange = question.options.some((option) => option.name === "range");
   const seconds = (ns: number) => (ns / 1e9).toFixed(9);
   const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};
-  const narrowed = narrowedBy(chips, question, values, nameOf);
+  const narrowed = narrowedBy([...chips, ...store.columnChips.value], question, values, nameOf);
   const request: AskRequest = {
     trace,
     question: question.name,
     options: { ...part, ...narrowed.options, ...values },
   };
+  return { request, warning: warningOf(range !== null && !takesRange, narrowed.notApplied) };
+}
+
+function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {
+  const { request, warning } = useAsked(trace, question, values);
   const answered = useAnswer(api.ask, request);
-  const warning = warningOf(range !== null && !takesRange, narrowed.notApplied);
   return (
-    <Answering answered={answered} source={(answer) => answer.source} remark={() => ""} warning={warning}>
+    <Answering
+      answered={answered}
+      source={(answer) => answer.source}
+      remark={() => ""}
+      warning={warning}
+      leftOut={[]}
+    >
       {(answer) => <AnswerTables answer={answer} />}
     </Answering>
   );
 }
 
 /** Says what of the selection the answer does not follow. */
-function warningOf(isWhole: boolean, notApplied: readonly Field[]): string {
+function warningOf(isWhole: boolean, notApplied: readonly PageField[]): string {
   const fields = notApplied.map(fieldTitle).join(", ");
   return [
     isWhole ? "Of the whole trace: this question takes no part of it." : "",

@@ -1,8 +1,11 @@
 // What is known of a finding: why, what to do, what does not follow, and how to see the rows behind it.
 
+import type { ComponentChildren } from "preact";
 import { shown } from "../../lib/safe";
 import { type Asked, askedBy } from "../../state/spot";
 import * as store from "../../state/store";
+import type { Focus } from "../../state/view-state";
+import { openChainAt } from "../../state/waits";
 import type { Evidence, Finding } from "../../wire";
 
 /** Frames of a stack that are shown; the rest is a step away. */
@@ -34,19 +37,38 @@ export function FindingDetails({ finding }: { finding: Finding }) {
           <dt>Evidence</dt>
           <dd>
             {finding.evidence.map((evidence) => (
-              <Command key={evidence.command} evidence={evidence} />
+              <Command key={evidence.command} evidence={evidence} finding={finding} />
             ))}
           </dd>
         </div>
       )}
-      <Lines label="Waits in the longest" lines={chain} />
+      <Lines label="Waits in the longest" lines={chain}>
+        <ChainButton finding={finding} />
+      </Lines>
       <Lines label="Stack of the longest" lines={[...stack.slice(0, FRAMES), ...more]} />
     </dl>
   );
 }
 
+/** The moment of the longest wait of a finding: in its middle it has surely begun. */
+function waitOf({ thread_key, at_ns, longest_ns }: Finding): Focus | null {
+  if (thread_key === null || at_ns === null) return null;
+  return { kind: "thread", key: thread_key, at_ns: at_ns + Math.floor((longest_ns ?? 0) / 2) };
+}
+
+/** The way from the waits of a finding to the links that can be walked. */
+function ChainButton({ finding }: { finding: Finding }) {
+  const wait = waitOf(finding);
+  if (wait === null) return null;
+  return (
+    <button type="button" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)}>
+      Walk this chain
+    </button>
+  );
+}
+
 /** Lines in their order, one below the other. */
-function Lines({ label, lines }: { label: string; lines: string[] }) {
+function Lines({ label, lines, children }: { label: string; lines: string[]; children?: ComponentChildren }) {
   if (lines.length === 0) return null;
   return (
     <div>
@@ -57,17 +79,23 @@ function Lines({ label, lines }: { label: string; lines: string[] }) {
             <li key={`${at} ${line}`}>{shown(line)}</li>
           ))}
         </ol>
+        {children}
       </dd>
     </div>
   );
 }
 
 /** A command line of the evidence: to copy, and as a question of the page where it is one. */
-function Command({ evidence }: { evidence: Evidence }) {
+function Command({ evidence, finding }: { evidence: Evidence; finding: Finding }) {
   const text = shown(evidence.command);
   const asked = askedBy(evidence.words, store.schema.value?.questions ?? []);
   const copy = () => void navigator.clipboard.writeText(evidence.command);
   const open = (question: Asked) => {
+    const wait = waitOf(finding);
+    if (question.options["chain"] === true && wait !== null) {
+      openChainAt(wait, finding.longest_ns ?? 0);
+      return;
+    }
     const values = { [question.question]: question.options };
     const settings = { ...store.view.value.settings, ask: { question: question.question, values } };
     store.update({ view: "ask", settings });

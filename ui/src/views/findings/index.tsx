@@ -5,8 +5,9 @@ import { Failed } from "../../components/failed";
 import { counted, duration, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { askFindings, useFindings } from "../../state/findings";
+import * as store from "../../state/store";
 import type { Finding, FindingsAnswer } from "../../wire";
-import { SourceLine, useSettings } from "../panel";
+import { NotHere, SourceLine, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { LargestCosts } from "./costs";
 import { FindingDetails } from "./details";
@@ -48,6 +49,7 @@ function FindingsPanel(props: ViewProps) {
   }
   return (
     <section class="view findings">
+      <NotHere fields={store.columnChips.value.map(({ field }) => field)} />
       {data === null ? <Asking /> : <Answered {...props} answer={data} />}
     </section>
   );

@@ -16,9 +16,13 @@ interface Props {
   /** A frame was chosen: it becomes the focus of the butterfly. */
   onFocus: (name: string) => void;
   label: string;
+  /** How far a frame leans to one of two sides, −1 to 1: it is its colour. */
+  leanOf?: (node: number) => number;
+  /** The values of both sides in words. */
+  wordsOf?: (node: number) => string;
 }
 
-export function FlameGraph({ answer, marked, onFocus, label }: Props) {
+export function FlameGraph({ answer, marked, onFocus, label, leanOf, wordsOf }: Props) {
   const found = useMemo(() => layout(answer.nodes), [answer]);
   const children = useMemo(() => childrenOf(answer.nodes), [answer]);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -33,7 +37,7 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
     const alone = aloneLevels(answer.nodes, found.levels);
     if (box.current !== null) box.current.scrollTop = Math.max(0, alone - 2) * LEVEL;
   }, [answer]);
-  const sight = { zoom: zoom < answer.nodes.length ? zoom : 0, active, marked, scroll };
+  const sight = { zoom: zoom < answer.nodes.length ? zoom : 0, active, marked, scroll, leanOf };
   const under = (event: MouseEvent): number | null => {
     const edge = canvas.current?.getBoundingClientRect();
     if (!edge) return null;
@@ -91,7 +95,13 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
           />
         </div>
       </div>
-      <Facts answer={answer} node={described} path={pathTo(answer.nodes, sight.zoom)} onZoom={setZoom} />
+      <Facts
+        answer={answer}
+        node={described}
+        path={pathTo(answer.nodes, sight.zoom)}
+        onZoom={setZoom}
+        words={wordsOf?.(described)}
+      />
     </div>
   );
 }
@@ -101,7 +111,13 @@ function nameOf(answer: FlameAnswer, node: number): string {
 }
 
 /** The frame in words, and the way to what is zoomed. */
-function Facts(props: { answer: FlameAnswer; node: number; path: number[]; onZoom: (node: number) => void }) {
+function Facts(props: {
+  answer: FlameAnswer;
+  node: number;
+  path: number[];
+  onZoom: (node: number) => void;
+  words: string | undefined;
+}) {
   const { answer, path } = props;
   const node = answer.nodes[props.node];
   if (!node) return null;
@@ -116,13 +132,17 @@ function Facts(props: { answer: FlameAnswer; node: number; path: number[]; onZoo
         })}
       />
       <div id="flame-facts" class="flame-frame" aria-live="polite">
-        <b>{shown(nameOf(answer, props.node))}</b>{" "}
-        <span title={exactInUnit(node.total, answer.unit)}>
-          {inUnit(node.total, answer.unit)} ({percent(node.total / all)} of the selection)
-        </span>
-        {", itself "}
-        <span title={exactInUnit(node.own, answer.unit)}>{inUnit(node.own, answer.unit)}</span>
-        {`, ${counted(node.count, "row")}`}
+        <b>{shown(nameOf(answer, props.node))}</b> {props.words}
+        {props.words === undefined && (
+          <>
+            <span title={exactInUnit(node.total, answer.unit)}>
+              {inUnit(node.total, answer.unit)} ({percent(node.total / all)} of the selection)
+            </span>
+            {", itself "}
+            <span title={exactInUnit(node.own, answer.unit)}>{inUnit(node.own, answer.unit)}</span>
+            {`, ${counted(node.count, "row")}`}
+          </>
+        )}
       </div>
     </div>
   );

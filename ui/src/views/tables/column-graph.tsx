@@ -1,5 +1,7 @@
 // A measure of a table over time, for the groups of its first column.
 
+import { heldBy, type PageChip } from "../../state/column-chips";
+import * as store from "../../state/store";
 import { SeriesGraph, type SeriesOf } from "../../timeline/series-graph";
 import type { Measure, TableInfo } from "../../wire";
 import type { ViewProps } from "../view";
@@ -23,22 +25,30 @@ export function ColumnGraph({ view, table, group, measure, ...props }: Props) {
   if (!table.has_time) {
     return <p class="no-graph">Rows of {table.name} are of the whole trace: there is no graph over time.</p>;
   }
+  // What the table does not have is said below it, by its groups.
+  const held = heldBy(table, store.columnChips.value);
   return (
     <ViewGraphs label="Over time">
-      <SeriesGraph {...props} of={columnOf(view, table, group, measure)} />
+      <SeriesGraph {...props} of={columnOf(view, table, group, measure, held.chips)} />
     </ViewGraphs>
   );
 }
 
 /** The graph of a measure: sums and counts stand on each other, what does not add up is a line for each. */
-export function columnOf(view: string, table: TableInfo, group: string, measure: Measure): SeriesOf {
+export function columnOf(
+  view: string,
+  table: TableInfo,
+  group: string,
+  measure: Measure,
+  chips: readonly PageChip[] = [],
+): SeriesOf {
   const addsUp = measure.function === "count" || measure.function === "sum";
   const chip = (value: unknown) =>
     chipOf(group, { value: value as string | number | null, label: "", measures: [] });
   return {
     id: `${view}-graph`,
     title: measureTitle(measure, table.columns),
-    kind: { table: table.name, group, measure, isProcess: chip(0)?.field === "process" },
+    kind: { table: table.name, group, measure, isProcess: chip(0)?.field === "process", chips },
     top: TOP,
     isProcess: chip(0)?.field === "process",
     chipOf: (entry) => chip(entry.value ?? null),

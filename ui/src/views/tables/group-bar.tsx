@@ -14,6 +14,8 @@ interface Props {
 }
 
 const MOST_GROUPS = 8;
+/** What is dragged from one place among the groups to another. */
+const GROUP = "text/x-group";
 const FUNCTIONS = ["sum", "max", "avg", "min", "distinct"];
 
 export function GroupBar({ table, settings, change }: Props) {
@@ -54,7 +56,19 @@ export function GroupBar({ table, settings, change }: Props) {
       <div class="group-bar" ref={bar} onWheel={alongside}>
         <span class="toolbar-title">Group by</span>
         {groups.map((name, at) => (
-          <span key={name} class="chip">
+          <span
+            key={name}
+            class="chip"
+            draggable
+            title="Drag to another place among the groups"
+            onDragStart={(event) => event.dataTransfer?.setData(GROUP, String(at))}
+            onDragOver={(event) => event.dataTransfer?.types.includes(GROUP) && event.preventDefault()}
+            onDrop={(event) => {
+              const from = Number(event.dataTransfer?.getData(GROUP));
+              event.preventDefault();
+              if (from !== at) move(from, at - from);
+            }}
+          >
             {at > 0 && <Small label={`Move ${titleOf(name)} out`} text="‹" onClick={() => move(at, -1)} />}
             {titleOf(name)}
             {at + 1 < groups.length && (

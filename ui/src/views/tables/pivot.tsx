@@ -1,17 +1,18 @@
 // A table with groups: columns are put into groups and taken out again, each group unfolds into the next one.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api } from "../../api";
 import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
 import { counted } from "../../lib/format";
 import { failureOf } from "../../state/answer";
+import { heldBy } from "../../state/column-chips";
 import { announced } from "../../state/page";
 import * as store from "../../state/store";
 import type { Failure, Measure, PivotAnswer, PivotRequest, Sort, TableInfo } from "../../wire";
-import { SourceLine, useSelection } from "../panel";
-import { chipOf } from "./chips";
+import { NotHere, SourceLine, useSelection } from "../panel";
+import { cellEntries, chipOf, chipOfValue } from "./chips";
 import { groupQuestion } from "./group-question";
+import { askNarrowedPivot } from "./narrowed";
 import {
   groupsOf,
   type Level,
@@ -68,6 +69,7 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
   const total = levels.get(pathId([]));
   return (
     <>
+      <NotHere fields={heldBy(table, store.columnChips.value).left} />
       {failure !== null && <Failed failure={failure} />}
       <TreeGrid
         label={`${table.name} by ${settings.groups.map(titleOf).join(", then ")}`}
@@ -99,6 +101,14 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
           if (chip !== null) onChip(chip);
           else
             openGroup(table.name, levelBelow(groupsOf(settings.groups, table.columns), node.path), node.path);
+        }}
+        cellMenu={(row, of) => {
+          const found = rows.find((one) => one.id === row.id);
+          const column = table.columns.find((one) => one.name === found?.group);
+          if (found === undefined || column === undefined || found.look === "others" || (of ?? "") !== "")
+            return [];
+          const chip = chipOf(found.group, found.row) ?? chipOfValue(table.name, column, found.row.value);
+          return cellEntries(chip, column, found.row.label);
         }}
         empty={isBusy ? "…" : "No rows in this selection."}
         footer={
@@ -135,14 +145,16 @@ function openGroup(table: string, below: Level, path: Path): void {
 }
 
 /** Asks levels as they are unfolded, and all of them anew when the question changes. */
-function useLevels(trace: number, { name: table, columns }: TableInfo, settings: PivotSettings) {
+function useLevels(trace: number, info: TableInfo, settings: PivotSettings) {
+  const { name: table, columns } = info;
   const selection = useSelection();
+  const { chips } = heldBy(info, store.columnChips.value);
   const [levels, setLevels] = useState<Levels>(new Map());
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(0);
   const { groups: names, measures, sort } = settings;
   const groups = groupsOf(names, columns);
-  const question = JSON.stringify([trace, table, names, measures, sort, selection]);
+  const question = JSON.stringify([trace, table, names, measures, sort, selection, chips]);
   const asked = useRef({ question: "", paths: new Set<string>(), control: new AbortController() });
   const ask = useCallback(
     async (path: Path, control: AbortController) => {
@@ -150,7 +162,7 @@ function useLevels(trace: number, { name: table, columns }: TableInfo, settings:
       const request: PivotRequest = { trace, table, group_by, path, measures, selection, sort, limit: LIMIT };
       setBusy((running) => running + 1);
       try {
-        const answer = await api.pivot(request, control.signal);
+        const answer = await askNarrowedPivot(request, { table: info, chips }, control.signal);
         if (!control.signal.aborted) setLevels((known) => new Map(known).set(pathId(path), answer));
         if (!control.signal.aborted) setFailure(null);
       } catch (error) {

@@ -1,17 +1,20 @@
 // A row of a table with all of its columns below each other.
 
 import { Close, Fact } from "../../components/facts";
+import { Menu, type MenuEntry } from "../../components/menu";
 
 interface Props {
   /** A sentence about the table. */
   title: string;
   /** Title and text of each column. */
   facts: readonly [string, string][];
+  /** Filters by its values. */
+  filters: MenuEntry[];
   onClose: () => void;
 }
 
 /** It stands beside the rows, so that the timeline keeps its width while rows are chosen. */
-export function RowFacts({ title, facts, onClose }: Props) {
+export function RowFacts({ title, facts, filters, onClose }: Props) {
   const copy = () => void navigator.clipboard.writeText(facts.map((fact) => fact.join("\t")).join("\n"));
   return (
     <aside class="row-facts" aria-label="Row">
@@ -23,9 +26,14 @@ export function RowFacts({ title, facts, onClose }: Props) {
           <Fact key={`${at}${name}`} title={name} text={text} />
         ))}
       </dl>
-      <button type="button" onClick={copy}>
-        Copy
-      </button>
+      <div class="row-actions">
+        <button type="button" onClick={copy}>
+          Copy
+        </button>
+        <Menu label="Filter by a value of this row" hasText entries={filters}>
+          Filter by…
+        </Menu>
+      </div>
     </aside>
   );
 }

@@ -1,14 +1,18 @@
 // Rows of a table, page by page, in the order of a column.
 
 import { useEffect, useState } from "preact/hooks";
-import { api } from "../../api";
+import type { MenuEntry } from "../../components/menu";
 import { type GridSort, TreeGrid } from "../../components/tree-grid";
 import { columnTitle, readable } from "../../lib/columns";
 import { count, counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
+import { heldBy } from "../../state/column-chips";
+import * as store from "../../state/store";
 import type { Cell, RowsAnswer, TableInfo } from "../../wire";
 import { Answering, useSelection } from "../panel";
+import { cellEntries, chipEntries, chipOfCell } from "./chips";
+import { askNarrowedRows } from "./narrowed";
 import { RowFacts } from "./row-facts";
 import { csv, isNumber, saveText, tsv, written } from "./write";
 
@@ -29,7 +33,8 @@ export function Rows({ trace, table, onTime }: Props) {
   const [page, setPage] = useState({ of: "", at: 0 });
   const [sort, setSort] = useState<GridSort | null>(null);
   const [selected, setSelected] = useState<string | null>(null);
-  const question = JSON.stringify([table.name, selection, sort]);
+  const held = heldBy(table, store.columnChips.value);
+  const question = JSON.stringify([table.name, selection, held.chips, sort]);
   // Another question begins at its first page.
   const at = page.of === question ? page.at : 0;
   const by = sort && { by: sort.column, descending: sort.descending };
@@ -42,14 +47,14 @@ export function Rows({ trace, table, onTime }: Props) {
     offset: at * PAGE,
     limit: PAGE,
   };
-  const answered = useAnswer(api.rows, request);
+  const answered = useAnswer(askNarrowedRows, { table, chips: held.chips, request });
   const onSort = (column: string) =>
     setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
   // Another question has other rows.
   useEffect(() => setSelected(null), [question, at]);
   const turn = (to: number) => setPage({ of: question, at: to });
   return (
-    <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
+    <Answering answered={answered} source={(answer) => answer.source} remark={() => ""} leftOut={held.left}>
       {(answer) => (
         <div class="rows">
           <TreeGrid
@@ -78,6 +83,7 @@ export function Rows({ trace, table, onTime }: Props) {
               const time = timeOf(answer, Number(row.id), sort?.column ?? "");
               if (time !== null) onTime(time);
             }}
+            cellMenu={(row, of) => menuOf(table.name, answer, Number(row.id), of)}
             empty="No rows in this selection."
             footer={
               <Pages
@@ -94,6 +100,7 @@ export function Rows({ trace, table, onTime }: Props) {
             <RowFacts
               title={table.sentence}
               facts={factsOf(answer, Number(selected))}
+              filters={menuOf(table.name, answer, Number(selected), null)}
               onClose={() => setSelected(null)}
             />
           )}
@@ -101,6 +108,17 @@ export function Rows({ trace, table, onTime }: Props) {
       )}
     </Answering>
   );
+}
+
+/** Filters by a cell of a row, or by each of its cells where no column is named. */
+function menuOf(table: string, answer: RowsAnswer, row: number, of: string | null): MenuEntry[] {
+  return readable(answer.columns).flatMap((place) => {
+    const column = answer.columns[place];
+    if (column === undefined || (of !== null && column.name !== of)) return [];
+    const { text } = written(answer.rows[row]?.[place] ?? null, column.unit, column.name);
+    const chip = chipOfCell(table, answer, row, place);
+    return of === null ? chipEntries(chip, text) : cellEntries(chip, column, text);
+  });
 }
 
 /** The column of text that takes the room that is left; the first one where there is no text. */

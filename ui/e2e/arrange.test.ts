@@ -1,0 +1,103 @@
+// What the reader arranges: columns of tables, groups by dragging, what the wheel does, and graphs on a large screen.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  barriers,
+  goTo,
+  noErrors,
+  quit,
+  ready,
+  type Served,
+  scenario,
+  serve,
+  settled,
+  visit,
+} from "./support";
+
+let served: Served;
+
+before(async () => {
+  served = await serve([scenario("git-bash")]);
+});
+
+after(() => quit(served));
+
+test("columns are hidden and moved by pointer and keys, and groups by dragging", async () => {
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await ready(page);
+  await goTo(page, "Disk");
+  const below = page.locator(".below");
+  const pills = () => below.locator(".group-bar .chip[draggable]").allInnerTexts();
+  const before = (await pills()).map((text) => text.replace(/[‹›✕\s]/g, ""));
+  await below.locator(".group-bar .chip[draggable]").nth(1).dragTo(below.locator(".group-bar .chip").first());
+  await settled(page);
+  const after = (await pills()).map((text) => text.replace(/[‹›✕\s]/g, ""));
+  assert.deepEqual(after, [before[1], before[0], before[2]]);
+  await below.getByRole("combobox", { name: "As" }).selectOption("rows");
+  await settled(page);
+  const titles = async () => (await below.getByRole("columnheader").allInnerTexts()).slice(0, 4);
+  assert.deepEqual(await titles(), ["Process", "Path", "Kind", "Thread"]);
+  const first = await below.locator(".grid-row").first().getByRole("gridcell").allInnerTexts();
+  await below.getByRole("columnheader", { name: "Path" }).click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Hide" }).click();
+  await below.getByRole("columnheader", { name: "Kind" }).getByRole("button").focus();
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menuitem", { name: "Move left" }).click();
+  assert.deepEqual(await titles(), ["Kind", "Process", "Thread", "Disk"]);
+  const moved = await below.locator(".grid-row").first().getByRole("gridcell").allInnerTexts();
+  assert.deepEqual(moved.slice(0, 3), [first[2], first[0], first[3]], "cells go with their titles");
+  await below.getByRole("columnheader", { name: "Kind" }).click({ button: "right" });
+  assert.deepEqual(await barriers(page, "menu of a column"), []);
+  await page.getByRole("menuitem", { name: "All columns in their order" }).click();
+  assert.deepEqual(await titles(), ["Process", "Path", "Kind", "Thread"]);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("the wheel zooms, or scrolls the graphs where the reader prefers that", async () => {
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await ready(page);
+  const plot = await page.locator('[data-graph="cpu"] .plot').boundingBox();
+  assert.ok(plot !== null);
+  await page.mouse.move(plot.x + 200, plot.y + 40);
+  const view = () =>
+    page.evaluate(() => ({
+      window: /window=[\d-]+/.exec(location.hash)?.[0],
+      top: Math.max(...[...document.querySelectorAll(".timeline, .timeline *")].map((one) => one.scrollTop)),
+    }));
+  const start = await view();
+  await page.mouse.wheel(0, -200);
+  await page.waitForFunction((was) => !location.hash.includes(`${was};`), start.window);
+  await page.keyboard.press("Control+Shift+p");
+  await page.getByRole("combobox", { name: "Search" }).fill(">wheel");
+  await page.keyboard.press("Enter");
+  await page.mouse.move(plot.x + 200, plot.y + 40);
+  const zoomed = await view();
+  await page.mouse.wheel(0, 120);
+  await page.waitForFunction(
+    (was) => [...document.querySelectorAll(".timeline, .timeline *")].some((one) => one.scrollTop > was),
+    zoomed.top,
+  );
+  assert.equal((await view()).window, zoomed.window);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("graphs are taller on a large screen, and no name of a legend is cut", async () => {
+  const heights: number[] = [];
+  for (const height of [800, 2160]) {
+    const seen = await visit(served.link, { width: 1600, height });
+    await ready(seen.page);
+    const cpu = seen.page.locator('[data-graph="cpu"]');
+    heights.push((await cpu.boundingBox())?.height ?? 0);
+    const list = await cpu.locator(".legend").boundingBox();
+    const entry = await cpu.locator(".legend-entry").first().boundingBox();
+    assert.ok(list !== null && entry !== null);
+    assert.equal(Math.round(list.height % entry.height), 0, `${list.height} of ${entry.height}`);
+    await seen.close();
+  }
+  assert.ok((heights[1] ?? 0) > 1.8 * (heights[0] ?? 0), heights.join());
+});

@@ -1,0 +1,101 @@
+// Two parts of a trace, or two traces, are compared: started from the page, the sentence first, rows lead to both.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { barriers, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+
+let served: Served;
+const other = () => scenario("wait-chain");
+
+before(async () => {
+  served = await serve([scenario("git-bash")]);
+});
+
+after(() => quit(served));
+
+const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
+const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
+const rowOf = (page: Page, name: string) =>
+  page.locator(".compare-rows tbody tr").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+
+/** Selects a part of the time by dragging over the CPU graph. */
+async function drag(page: Page, from: number, to: number) {
+  const box = await page.locator('[data-graph="cpu"] .plot').boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + box.width * from, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * to, box.y + 40, { steps: 4 });
+  await page.mouse.up();
+  await settled(page);
+}
+
+test("two selected parts are compared: the sentence of diff, rows with bars, and the way to both sides", async () => {
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await ready(page);
+  await drag(page, 0.01, 0.06);
+  await page.getByRole("button", { name: "Compare", exact: true }).first().click();
+  await drag(page, 0.2, 0.6);
+  await page.getByRole("button", { name: "Selected part as B" }).click();
+  await page.locator(".compare-rows tbody tr").first().waitFor();
+  await settled(page);
+  const below = page.locator(".below");
+  assert.match(await textOf(below.locator(".compare-sentence").first()), /^B takes .* longer/);
+  const scanner = rowOf(page, "NwScanSvc.exe");
+  assert.match(await textOf(scanner), /^NwScanSvc\.exe\s+–\s+[\d.]+ s\s+\+[\d.]+ s/);
+  assert.equal(await rowOf(page, "Idle").count(), 0, "nobody's time is no difference");
+  assert.equal(await scanner.locator(".lean .is-more").count(), 1);
+  // Twice the time has more of everything: in the same time little is left.
+  await below.getByRole("button", { name: "In the same time" }).click();
+  await settled(page);
+  assert.match(await textOf(below.locator(".toolbar")), /B × 0\.\d+/);
+  await below.getByRole("combobox", { name: "As" }).selectOption("flame");
+  await settled(page);
+  const flame = below.getByRole("application", { name: "Difference of CPU by process" });
+  await flame.focus();
+  await page.keyboard.press("ArrowDown");
+  assert.match(await textOf(below.locator(".flame-frame")), /^NwScanSvc\.exe A 0, B [\d.]+ m?s, \+/);
+  assert.deepEqual(await barriers(page, "compare"), []);
+  await below.getByRole("combobox", { name: "As" }).selectOption("table");
+  await scanner.getByRole("button", { name: /in B/ }).click();
+  await settled(page);
+  assert.match(fragment(page), /view=flame/);
+  assert.match(fragment(page), /process_name=NwScanSvc\.exe/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a second trace is opened by its path beside the first one, and sides are swapped", async () => {
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await ready(page);
+  await page.keyboard.press("g");
+  await page.keyboard.press("v");
+  const below = page.locator(".below");
+  await below.getByRole("combobox", { name: "B is of" }).selectOption("path");
+  await below.getByRole("textbox", { name: "Path of the trace or extract of B" }).fill(other());
+  await below.getByRole("button", { name: "Open", exact: true }).click();
+  await rowOf(page, "Ledger.exe").waitFor({ timeout: 60_000 });
+  await settled(page);
+  assert.match(await textOf(below.locator(".compare-rows .compare-sentence")), /^CPU: B has .* less/);
+  assert.match(
+    await textOf(below.locator(".compare-sentence").first()),
+    /etwkit diff '.*git-bash.*' '.*wait-chain/,
+  );
+  assert.match(await textOf(rowOf(page, "Ledger.exe")), /^Ledger\.exe\s+–\s+58\.0 ms\s+\+58\.0 ms/);
+  const before = /trace=(\w+)/.exec(fragment(page))?.[1];
+  await below.getByRole("button", { name: "Swap A and B" }).click();
+  await settled(page);
+  assert.match(await textOf(rowOf(page, "Ledger.exe")), /^Ledger\.exe\s+58\.0 ms\s+–\s+−58\.0 ms/);
+  assert.notEqual(/trace=(\w+)/.exec(fragment(page))?.[1], before);
+  await rowOf(page, "NwScanSvc.exe").getByRole("button", { name: /in B/ }).click();
+  await settled(page);
+  assert.equal(
+    /trace=(\w+)/.exec(fragment(page))?.[1],
+    before,
+    "a value of the other side leads to its trace",
+  );
+  noErrors(seen);
+  await seen.close();
+});

@@ -1,0 +1,191 @@
+// Filters of any column: `col:generic_event.provider`. The server compares eight fields; what tables have beyond
+// them is compared by the statements that the server answers with, narrowed once more.
+
+import { withTitle } from "../lib/columns";
+import type { Cell, Chip, ColumnInfo, Field, PivotAnswer, PivotRow, QuestionInfo, TableInfo } from "../wire";
+
+export type ColumnField = `col:${string}`;
+export type PageField = Field | ColumnField;
+
+/** A chip of the page: of a field that the server compares, or of a column. */
+export interface PageChip {
+  field: PageField;
+  values: string[];
+  exclude: boolean;
+}
+
+/** What stands for a value that is not there. */
+export const MISSING = "(missing)";
+
+const PREFIX = "col:";
+const NAME = /^col:[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
+
+export function isColumnField(field: string): field is ColumnField {
+  return NAME.test(field);
+}
+
+export function isServerChip(chip: PageChip): chip is Chip {
+  return !chip.field.startsWith(PREFIX);
+}
+
+export function isColumnChip(chip: PageChip): boolean {
+  return isColumnField(chip.field);
+}
+
+/** The table and the column of a field. */
+export function partsOf(field: string): { table: string; column: string } {
+  const [table = "", column = ""] = field.slice(PREFIX.length).split(".");
+  return { table, column };
+}
+
+export function columnTitleOf(field: string): string {
+  return withTitle(partsOf(field).column).toLowerCase();
+}
+
+/** Names that mean something else in each table. */
+const OWN =
+  /^(name|kind|type|text|status|key|operation|class|state|mode|value|message|count|reason|result|level)$/;
+/** Columns that the server derives from keys: statements on the table do not have them. */
+const DERIVED = /(^|_)(process|thread|tag|stack|frames)$/;
+
+/** The column of a table that a chip is about: its own, or one that is called the same and means the same. */
+export function columnIn(table: Pick<TableInfo, "name" | "columns">, field: string): ColumnInfo | null {
+  const { table: of, column } = partsOf(field);
+  if (DERIVED.test(column) || (of !== table.name && OWN.test(column))) return null;
+  return table.columns.find((one) => one.name === column) ?? null;
+}
+
+/** Whether a column can be compared at all. */
+export function canCompare(column: Pick<ColumnInfo, "name" | "unit">): boolean {
+  return !DERIVED.test(column.name) && column.unit !== "frames";
+}
+
+export interface Held {
+  /** Chips of columns that the table has. */
+  chips: PageChip[];
+  /** Fields of those that it does not have. */
+  left: PageField[];
+}
+
+export function heldBy(table: TableInfo, chips: readonly PageChip[]): Held {
+  const held = chips.filter((chip) => columnIn(table, chip.field) !== null);
+  return { chips: held, left: chips.filter((chip) => !held.includes(chip)).map(({ field }) => field) };
+}
+
+const isText = (unit: string) => unit === "text";
+
+/** A value of a chip as a cell of its column. */
+export function cellOf(value: string, { unit }: Pick<ColumnInfo, "unit">): Cell {
+  if (value === MISSING) return null;
+  if (isText(unit)) return value;
+  if (unit === "flag") return value === "true";
+  const number = Number(value);
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(value) ? number : value;
+}
+
+/** A cell as the value of a chip. */
+export function chipValue(cell: Cell): string {
+  return cell === null ? MISSING : String(cell);
+}
+
+function literal(value: string, column: ColumnInfo): string {
+  if (isText(column.unit)) return `'${value.replaceAll("'", "''")}'`;
+  if (column.unit === "flag") return value === "true" ? "true" : "false";
+  // A link is written by anybody: what is no number compares with none.
+  return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? value : "NULL";
+}
+
+/** The condition of a chip on its column. */
+export function condition(chip: PageChip, column: ColumnInfo): string {
+  const name = `"${column.name}"`;
+  const values = chip.values.filter((value) => value !== MISSING).map((value) => literal(value, column));
+  const parts = [
+    ...(values.length > 0 ? [`${name} IN (${values.join(", ")})`] : []),
+    ...(values.length < chip.values.length ? [`${name} IS NULL`] : []),
+  ];
+  const all = `(${parts.join(" OR ")})`;
+  return chip.exclude ? `${all} IS NOT TRUE` : all;
+}
+
+/** A statement of the server whose table has only what the chips leave; nothing where it does not read the table. */
+export function narrowSql(sql: string, table: TableInfo, chips: readonly PageChip[]): string | null {
+  const from = new RegExp(`\\bFROM ${table.name} t\\b`, "g");
+  if (!from.test(sql)) return null;
+  const conditions = chips.flatMap((chip) => {
+    const column = columnIn(table, chip.field);
+    return column === null ? [] : [condition(chip, column)];
+  });
+  return sql.replace(from, () => `FROM (SELECT * FROM ${table.name} WHERE ${conditions.join(" AND ")}) t`);
+}
+
+/** A statement without the page of rows that it ends with. */
+export function withoutLimit(sql: string): string {
+  return sql.replace(/\s+LIMIT \d+(\s+OFFSET \d+)?\s*$/, "");
+}
+
+/** Sums, counts and extremes of all groups together; nothing for what groups do not add up to. */
+function together(rows: readonly PivotRow[], functions: readonly string[]): Cell[] {
+  return functions.map((name, at) => {
+    const values = rows.flatMap(({ measures }) => (typeof measures[at] === "number" ? [measures[at]] : []));
+    if (values.length === 0 || name === "avg" || name === "distinct") return null;
+    if (name === "max") return Math.max(...values);
+    if (name === "min") return Math.min(...values);
+    return values.reduce((sum, value) => sum + value, 0);
+  });
+}
+
+/** Groups of a narrowed statement, `value, label, m0, …`, as the server answers groups. */
+export function pivotOf(
+  rows: readonly Cell[][],
+  functions: readonly string[],
+  limit: number,
+  source: PivotAnswer["source"],
+): PivotAnswer {
+  const all = rows.map(
+    ([value, label, ...measures]): PivotRow => ({
+      value: value ?? null,
+      label: String(label ?? ""),
+      measures,
+    }),
+  );
+  const rest = all.slice(limit);
+  return {
+    rows: all.slice(0, limit),
+    groups: all.length,
+    total: { value: null, label: "all", measures: together(all, functions) },
+    others:
+      rest.length === 0
+        ? null
+        : { value: null, label: `${rest.length} others`, measures: together(rest, functions) },
+    source,
+  };
+}
+
+/** Options of questions by columns that they compare under another name. */
+const OPTIONS: Record<string, string> = {
+  "generic_event.name": "event",
+  "dns_query.name": "query",
+  "net_io.remote_address": "remote",
+  "exception.exception_type": "type",
+  "alpc.port_name": "port",
+};
+/** Questions by the tables that they are about. */
+const ABOUT: Record<string, string> = {
+  events: "generic_event",
+  dns: "dns_query",
+  net: "net_io",
+  registry: "registry_io",
+  exception: "exception",
+  alpc: "alpc",
+};
+
+/** The option of a question that says a chip, with its value; nothing where it has none. */
+export function columnOption(chip: PageChip, question: QuestionInfo): [string, string] | null {
+  const { table, column } = partsOf(chip.field);
+  if (ABOUT[question.name] !== table && (ABOUT[question.name] !== undefined || OWN.test(column))) return null;
+  const name = OPTIONS[`${table}.${column}`] ?? column.replaceAll("_", "-");
+  const has = question.options.some((one) => one.name === name && one.kind === "text");
+  const isPlain = chip.values.every((value) => value !== MISSING && value !== "" && !/[;*?!]/.test(value));
+  if (!has || !isPlain) return null;
+  return [name, chip.values.map((value) => (chip.exclude ? `!${value}` : value)).join(";")];
+}

@@ -1,0 +1,67 @@
+// Ways to waits: to a part of the time of a thread, the chain of a wait, and a critical path as a lane.
+
+import { isSeenIn } from "../lib/scale";
+import { slice } from "./focus";
+import { isViewOpen } from "./prefs";
+import * as store from "./store";
+import { type Spell, threadsOf } from "./threads";
+import type { Focus } from "./view-state";
+
+export const WAITS_ID = "wait-chains";
+export const PATH_ID = "path";
+
+/** Selects a part of the time of a thread, and moves the graphs so that it is in sight. */
+export function goToSpell({ key, range }: Spell): void {
+  const { window } = store.view.value;
+  // Just before its end: there the one that ended it is known.
+  const focus: Focus = { kind: "thread", key, at_ns: Math.max(range.from_ns, range.to_ns - 1) };
+  if (isSeenIn(range, window)) store.update(key < 0 ? { range } : { focus, range });
+  else store.goToRange(range, key < 0 ? {} : { focus });
+}
+
+/** Opens the chain of the chosen moment. */
+export function openChain(): void {
+  isViewOpen.value = true;
+  const { focus } = store.view.value;
+  const at = slice.value;
+  // What runs on a core is a thread, too.
+  const of: Focus | null =
+    focus?.kind === "core" && at !== null
+      ? { kind: "thread", key: at.thread_key, at_ns: focus.at_ns }
+      : focus;
+  store.update({ view: WAITS_ID, settings: withAnchor(of) });
+}
+
+/** Opens the chain of a wait that is not chosen yet, and shows its time. */
+export function openChainAt(focus: Focus, length_ns: number): void {
+  const half = Math.max(500, length_ns / 2);
+  const range = { from_ns: Math.round(focus.at_ns - half), to_ns: Math.round(focus.at_ns + half) };
+  store.goToRange(range, { focus, view: WAITS_ID, settings: withAnchor(focus) });
+}
+
+/** The settings with the wait that a chain begins with. */
+export function withAnchor(focus: Focus | null): Record<string, unknown> {
+  const { settings } = store.view.value;
+  if (focus?.kind !== "thread") return settings;
+  return { ...settings, [WAITS_ID]: { of: `${focus.key}@${focus.at_ns}` } };
+}
+
+/** Shows the critical path of a thread as a lane above the others. */
+export function showPath(key: number, tid: number): void {
+  const { graphs, settings } = store.view.value;
+  const shown = [...graphs];
+  // It stands above the lanes that it leads to.
+  const lanes = graphs.indexOf("threads");
+  if (!graphs.includes(PATH_ID)) shown.splice(Math.max(0, lanes), 0, PATH_ID);
+  store.update({ graphs: shown, settings: { ...settings, [PATH_ID]: { key, tid } } });
+}
+
+/** Shows the critical path of the thread that is chosen. */
+export async function pathOfFocus(): Promise<void> {
+  const { focus } = store.view.value;
+  const trace = store.trace.value?.id;
+  const key = focus?.kind === "thread" ? focus.key : slice.value?.thread_key;
+  if (trace === undefined || key === undefined) return;
+  const thread = (await threadsOf(trace)).find((one) => one.key === key);
+  if (thread !== undefined) showPath(key, thread.tid);
+}

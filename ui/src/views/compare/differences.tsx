@@ -1,0 +1,168 @@
+// Which names explain the difference of two sides: a table with bars, or a flame graph of both.
+
+import { useMemo } from "preact/hooks";
+import { api } from "../../api";
+import { leanOf, mergeFlames } from "../../lib/flame-diff";
+import { duration, exactDuration } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import { useAnswer } from "../../state/answer";
+import * as store from "../../state/store";
+import type { Chip, FlameRequest } from "../../wire";
+import { FlameGraph } from "../flame/graph";
+import { FLAME_START, flameRequest } from "../flame/options";
+import { Answering } from "../panel";
+import { type Compared, type MeasureOf, type Side, sentenceOf } from "./sides";
+
+/** Rows of the table. */
+const MOST = 200;
+
+/** Goes to where a side has a name, as a filter of the view that shows it. */
+function goToSide({ trace, range, isWhole }: Side, name: string, { field, view, weight }: MeasureOf): void {
+  const chips: Chip[] = name === "" ? [] : [{ field, values: [name], exclude: false }];
+  const settings = {
+    ...store.settings.value,
+    ...(weight !== null && view === "flame" ? { flame: { weight } } : {}),
+  };
+  store.showPart(trace, { view, chips, range: isWhole ? null : range, settings });
+}
+
+interface RowsProps {
+  compared: Compared;
+  measure: MeasureOf;
+  a: Side;
+  b: Side;
+}
+
+export function Rows({ compared, measure, a, b }: RowsProps) {
+  const rows = compared.rows.slice(0, MOST);
+  const most = Math.max(1, ...rows.map((row) => Math.abs(row.b - row.a)));
+  return (
+    <section class="compare-rows" aria-label="Differences" tabIndex={0}>
+      <p class="compare-sentence">
+        <b>{shown(sentenceOf(compared, measure))}</b>
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">
+              {measure.group === "path" ? "File" : measure.group === "tag" ? "Stack tag" : "Process"}
+            </th>
+            <th scope="col" class="number">
+              A
+            </th>
+            <th scope="col" class="number">
+              B
+            </th>
+            <th scope="col" class="number">
+              B − A
+            </th>
+            <th scope="col">less in B | more in B</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <th scope="row" title={shown(row.name)}>
+                {row.name === "" ? "(unknown)" : shown(row.name)}
+              </th>
+              <Value value={row.a} name={row.name} side="A" run={() => goToSide(a, row.name, measure)} />
+              <Value value={row.b} name={row.name} side="B" run={() => goToSide(b, row.name, measure)} />
+              <td class="number" title={exactDuration(row.b - row.a)}>
+                {row.b > row.a ? "+" : ""}
+                {duration(row.b - row.a)}
+              </td>
+              <td>
+                <Lean by={(row.b - row.a) / most} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {compared.rows.length > MOST && (
+        <p class="muted">{compared.rows.length - MOST} more names with smaller differences</p>
+      )}
+    </section>
+  );
+}
+
+function Value(props: { value: number; name: string; side: string; run: () => void }) {
+  const { value, name, side, run } = props;
+  if (value === 0) return <td class="number muted">–</td>;
+  return (
+    <td class="number">
+      <button
+        type="button"
+        class="link"
+        aria-label={`${shown(name)} in ${side}: ${duration(value)}`}
+        onClick={run}
+      >
+        {duration(value)}
+      </button>
+    </td>
+  );
+}
+
+/** A bar from the middle: to the left what B has less, to the right what it has more. */
+function Lean({ by }: { by: number }) {
+  const half = `${Math.abs(by) * 50}%`;
+  return (
+    <span class="lean" aria-hidden="true">
+      <i
+        class={by > 0 ? "is-more" : "is-less"}
+        style={by > 0 ? { left: "50%", width: half } : { right: "50%", width: half }}
+      />
+    </span>
+  );
+}
+
+interface FlamesProps {
+  a: Side;
+  b: Side;
+  chips: Chip[];
+  measure: MeasureOf;
+  times: number;
+}
+
+async function askFlames([left, right]: [FlameRequest, FlameRequest], signal: AbortSignal) {
+  const [a, b] = await Promise.all([api.flame(left, signal), api.flame(right, signal)]);
+  return { a, b };
+}
+
+export function Flames({ a, b, chips, measure, times }: FlamesProps) {
+  const weight = measure.weight ?? "cpu";
+  const request = ({ trace, range }: Side) =>
+    flameRequest(trace.id, { range, chips }, { ...FLAME_START, weight });
+  const answered = useAnswer(askFlames, [request(a), request(b)] as [FlameRequest, FlameRequest]);
+  const diff = useMemo(
+    () => (answered.data === null ? null : mergeFlames(answered.data.a, answered.data.b, times)),
+    [answered.data, times],
+  );
+  const out = (side: number, unit: string) => (unit === "ns" ? duration(side) : String(side));
+  return (
+    <Answering
+      answered={answered}
+      source={(both) => both.b.source}
+      remark={({ a: left, b: right }) =>
+        `As wide as both sides together, in the color of the one that has more. Not unfolded: A ${out(left.left_out, left.unit)}, B ${out(right.left_out, right.unit)}.`
+      }
+    >
+      {() =>
+        diff && (
+          <FlameGraph
+            answer={diff.answer}
+            marked=""
+            label={`Difference of ${measure.title}`}
+            onFocus={() => undefined}
+            leanOf={(at) => leanOf(diff, at)}
+            wordsOf={(at) => {
+              const [left, right] = [diff.a[at] ?? 0, diff.b[at] ?? 0];
+              const unit = diff.answer.unit;
+              const by = right - left;
+              return `A ${out(left, unit)}, B ${out(right, unit)}, ${by > 0 ? "+" : ""}${out(by, unit)}`;
+            }}
+          />
+        )
+      }
+    </Answering>
+  );
+}

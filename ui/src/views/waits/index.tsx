@@ -1,0 +1,144 @@
+// Waits to walk: the longest ones, then the chain of one of them from the thread that waited to the root.
+
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api";
+import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
+import { printedThread } from "../../lib/chain-lines";
+import { withSpaces } from "../../lib/columns";
+import { hasRows } from "../../lib/opening";
+import { shown } from "../../lib/safe";
+import { useAnswer } from "../../state/answer";
+import { askChain, chainShown } from "../../state/chain";
+import * as store from "../../state/store";
+import { keyOf } from "../../state/threads";
+import { goToSpell, WAITS_ID, withAnchor } from "../../state/waits";
+import type { Answer, Cell, QuestionInfo } from "../../wire";
+import { useAsked } from "../asked";
+import { gridRows } from "../asked/answer-tables";
+import { Answering, useSchema, useSettings } from "../panel";
+import type { View, ViewProps } from "../view";
+import { ChainPanel } from "./chain";
+
+export const WAITS: View = {
+  id: WAITS_ID,
+  title: "Waits",
+  group: "CPU",
+  sentence: "Waits of threads: who ended one, why that thread was late, and so on to the root",
+  key: "h",
+  lacks: (opening) => (hasRows(opening, "context_switch") ? null : "No context switches were recorded."),
+  Panel: WaitsPanel,
+};
+
+/** Waits of the list. */
+const MOST = 200;
+
+/** The wait that a chain begins with, as settings name it. */
+function anchorOf(of: string | null): { key: number; at_ns: number } | null {
+  const found = /^(\d{1,10})@(-?\d{1,16})$/.exec(of ?? "");
+  return found === null ? null : { key: Number(found[1]), at_ns: Number(found[2]) };
+}
+
+function WaitsPanel({ trace }: ViewProps) {
+  const [{ of }, change] = useSettings<{ of: string | null }>(WAITS_ID, { of: null });
+  const { focus } = store.view.value;
+  const anchor = anchorOf(of);
+  const answered = useAnswer(askChain, anchor === null ? null : { trace: trace.id, ...anchor });
+  const chain = anchor === null ? null : answered.data;
+  useEffect(() => {
+    chainShown.value = chain;
+    return () => {
+      chainShown.value = null;
+    };
+  }, [chain]);
+  // Another wait that is chosen on a lane begins a chain of its own; a link of this one is a step along it.
+  useEffect(() => {
+    if (focus?.kind !== "thread" || answered.isBusy) return;
+    const spells = chain === null ? [] : [...chain.links, ...(chain.rootSpell ? [chain.rootSpell] : [])];
+    const instead = chain?.instead ?? [];
+    const isStep = [...spells, ...instead].some(
+      ({ key, range }) => key === focus.key && range.from_ns <= focus.at_ns && focus.at_ns <= range.to_ns,
+    );
+    if (!isStep) store.update({ settings: withAnchor(focus) }, null);
+  }, [focus?.key, focus?.at_ns]);
+  const question = useSchema()?.questions.find((one) => one.name === "wait");
+  if (question === undefined) return <section class="view">…</section>;
+  return (
+    <section class="view">
+      {anchor === null ? (
+        <Longest trace={trace.id} question={question} />
+      ) : (
+        <ChainPanel
+          trace={trace.id}
+          of={anchor.key}
+          answered={answered}
+          onList={() => change({ of: null })}
+        />
+      )}
+    </section>
+  );
+}
+
+function Longest({ trace, question }: { trace: number; question: QuestionInfo }) {
+  const [sort, setSort] = useState<GridSort | null>({ column: "Wait", descending: true });
+  const [selected, setSelected] = useState<string | null>(null);
+  const { request, warning } = useAsked(trace, question, { by: "wait", top: MOST });
+  const answered = useAnswer(api.ask, request);
+  const choose = async (answer: Answer, row: GridRow) => {
+    setSelected(row.id);
+    const [table] = answer.tables;
+    const cell = (name: string): Cell =>
+      table?.rows[Number(row.id)]?.[table.columns.findIndex((column) => column.name === name)] ?? null;
+    const from_ns = Number(cell("Start"));
+    const thread = printedThread(
+      `${String(cell("Process")).replace(/ [+-]*$/, "")} thread ${cell("Thread")}`,
+    );
+    const key = thread === null ? null : await keyOf(trace, thread, from_ns);
+    if (key !== null) goToSpell({ key, range: { from_ns, to_ns: from_ns + Number(cell("Wait")) } });
+  };
+  return (
+    <Answering
+      answered={answered}
+      source={(answer) => answer.source}
+      remark={() => ""}
+      warning={warning}
+      leftOut={[]}
+    >
+      {(answer) => {
+        const [table] = answer.tables;
+        return table === undefined ? null : (
+          <TreeGrid
+            label="Longest waits"
+            columns={table.columns.map(({ name, title, unit }) => ({
+              id: name,
+              title,
+              sentence: title,
+              isNumber: unit !== "text",
+              ...(WIDTHS[name] === undefined ? {} : { width: WIDTHS[name] }),
+            }))}
+            rows={gridRows(table, sort)}
+            selected={selected}
+            sort={sort}
+            onSort={(column) =>
+              setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }))
+            }
+            onSelect={(row) => setSelected(row.id)}
+            onEnter={(row) => void choose(answer, row)}
+            onClick={(row) => void choose(answer, row)}
+            empty="No thread waited in this selection."
+            footer={answer.lines.map((line) => <span key={line}>{withSpaces(shown(line))}</span>)}
+          />
+        );
+      }}
+    </Answering>
+  );
+}
+
+const WIDTHS: Record<string, number> = {
+  Start: 96,
+  Wait: 84,
+  Ready: 76,
+  Reason: 120,
+  Thread: 64,
+  Process: 160,
+  Readying: 210,
+};
