@@ -139,7 +139,8 @@ lines, Parquet or Arrow by the ending of the file. What does not fit into memory
 `ETWKIT_TMP` or the system's folder. The memory of a question (2 GiB, `--memory`) bounds functions, too: each
 makes or reads texts of at most a 128th of it (16 MiB), and makes a 16th (128 MiB) for the rows of a batch, which has fewer
 rows where they are wide. A function that cannot pause takes at most 400 million steps for a row: mostly the product of the
-lengths of its two longest texts. More is an error that says what would be made.
+lengths of its two longest texts. `array_agg` and `string_agg` keep an eighth (256 MiB). More is an error that says
+what would be made.
 ";
 
 const LIBRARY: &str = "
