@@ -16,8 +16,8 @@ use std::time::{Duration, SystemTime};
 use etwkit_base::path::{name_of, stem_of};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Described, Extract, Input, convert, default_target, derive_into,
-    derived_in, is_current,
+    ConvertError, ConvertOptions, Described, Extract, Input, WriterOptions, convert,
+    default_target, derive_into, derived_in, is_current,
 };
 use etwkit_json7z::{JsonInput, import_json};
 use etwkit_query::Cancel;
@@ -147,7 +147,7 @@ impl Engine {
             detail: Detail::Summary,
         };
         self.cached(asking, &wanted, &|target| {
-            import_json(input, target, false, BTreeMap::new()).map(|_| ())
+            import_json(input, target, WriterOptions::default(), BTreeMap::new()).map(|_| ())
         })
     }
 

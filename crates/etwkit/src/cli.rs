@@ -375,6 +375,10 @@ pub(crate) struct ExtractArgs {
     /// Keep extracts that are there if they are of the same trace
     #[arg(long)]
     pub(crate) no_overwrite: bool,
+    /// Write no files of tables without rows, which are two of three in a summary: other programs then
+    /// do not find each table in each extract
+    #[arg(long)]
+    pub(crate) no_empty: bool,
     /// Leave out the bytes of events that nothing describes
     #[arg(long)]
     pub(crate) no_payload: bool,

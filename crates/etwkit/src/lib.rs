@@ -18,6 +18,7 @@ mod examples;
 mod extracts;
 mod help;
 mod input;
+pub mod open_files;
 mod options;
 mod printer;
 mod real_names;

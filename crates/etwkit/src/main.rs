@@ -18,6 +18,7 @@ const USUAL_WIDTH: usize = 80;
 
 fn main() -> ExitCode {
     etwkit_terminal::interrupt::install();
+    etwkit::open_files::raise_limit();
     // Old consoles of Windows do not know escape sequences. The stream turns them into calls there,
     // and passes everything on elsewhere.
     let terminal = terminal();

@@ -38,6 +38,8 @@ pub struct ConvertOptions<'a> {
     pub keep_payload: bool,
     /// Keep a complete extract of the same trace that already exists.
     pub no_overwrite: bool,
+    /// Write no files of tables without rows.
+    pub no_empty: bool,
     /// Source of names of native code; `None` means no names.
     pub names: Option<&'a NameFrom<'a>>,
     /// Descriptions of events from separate files.
@@ -57,6 +59,7 @@ impl Default for ConvertOptions<'_> {
             keep_whole: false,
             keep_payload: true,
             no_overwrite: false,
+            no_empty: false,
             names: None,
             described: None,
             labels: None,
@@ -181,6 +184,7 @@ pub fn convert_with_tags(
     let writer_options = WriterOptions {
         no_overwrite: options.no_overwrite,
         run_id: crate::run_id(&source.hash),
+        no_empty: options.no_empty,
     };
     let mut writer = Writer::create(target, writer_options)?;
     let import_options = import::Options {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::store_error::{TOO_MANY_OPEN, is_too_many_open};
+
 /// The reason for which an input could not be opened. Names are shown as the user gave them. Names
 /// of archive members come from the archive and must be escaped before they are written to a
 /// terminal.
@@ -267,6 +269,7 @@ impl Error {
 
 fn hint_for_io(error: &io::Error) -> &'static str {
     match error.kind() {
+        _ if is_too_many_open(error) => TOO_MANY_OPEN,
         io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
         io::ErrorKind::PermissionDenied => "make the file readable for you, or copy it",
         _ => "is the disk or the network share it lies on still there? copy it, and name the copy",

@@ -93,18 +93,12 @@ impl Error for ReadError {
 /// The errors of `read`, or the extract cannot be written. In both cases the target is unchanged.
 pub fn import_rows(
     target: &Path,
-    no_overwrite: bool,
+    options: WriterOptions,
     source: TraceSource,
     read: impl FnOnce(&mut dyn Sink) -> Result<Foreign, ConvertError>,
 ) -> Result<FromForeign, ConvertError> {
     let run_id = crate::run_id(&source.hash);
-    let mut writer = Writer::create(
-        target,
-        WriterOptions {
-            no_overwrite,
-            run_id,
-        },
-    )?;
+    let mut writer = Writer::create(target, WriterOptions { run_id, ..options })?;
     let found = read(&mut writer)?;
     let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
     derive::derive(

@@ -45,6 +45,7 @@ mod pictures;
 mod precious;
 pub mod quiet;
 pub mod reader;
+mod reopened;
 mod sealed;
 mod source;
 mod spool;

@@ -106,8 +106,11 @@ pub struct Manifest {
     /// Their lack of rows proves nothing about the trace.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
+    /// True if tables without rows have no files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_empty: bool,
     /// Tables with rows, by name; derived ones have their own manifest. All others have files
-    /// without rows.
+    /// without rows, or none.
     pub tables: BTreeMap<String, TableEntry>,
 }
 
@@ -130,6 +133,7 @@ impl Manifest {
             native_names: None,
             labels: BTreeMap::new(),
             left_out: BTreeSet::new(),
+            no_empty: false,
             tables: BTreeMap::new(),
         }
     }

@@ -81,7 +81,7 @@ impl Partial {
     pub fn publish(self) -> StoreResult<()> {
         // The bytes have to be on the disk before the name is. After a power failure the name would
         // otherwise refer to a folder with empty files.
-        sync_tree(&self.content)?;
+        sync(&self.content)?;
         self.put()
             .map_err(StoreError::io("put the finished extract at", &self.target))?;
         let parent = parent_of(&self.target);
@@ -91,7 +91,7 @@ impl Partial {
 
     /// Puts one file of the folder at the target path, replacing an existing file.
     pub(crate) fn publish_file(self, file: &Path) -> StoreResult<()> {
-        sync_tree(&self.content)?;
+        sync(&self.content)?;
         fs::rename(file, &self.target)
             .map_err(StoreError::io("put the finished file at", &self.target))?;
         let parent = parent_of(&self.target);
@@ -228,7 +228,39 @@ fn remove(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
-/// Makes every file and folder below `folder` durable.
+/// Makes every file and folder below `folder` durable: on Linux by one call for the file system,
+/// since an extract has a hundred files, and each one alone waits for the journal of the disk.
+fn sync(folder: &Path) -> StoreResult<()> {
+    if sync_file_system(folder).map_err(StoreError::io("write", folder))? {
+        Ok(())
+    } else {
+        sync_tree(folder)
+    }
+}
+
+/// Makes all of the file system durable. Returns false if this system cannot do that, or if files
+/// are elsewhere, where the call may end before they are stored.
+#[cfg(target_os = "linux")]
+fn sync_file_system(folder: &Path) -> io::Result<bool> {
+    let folder_file = File::open(folder)?;
+    if crate::source::is_remote(&folder_file, folder) {
+        return Ok(false);
+    }
+    match rustix::fs::syncfs(&folder_file) {
+        Ok(()) => Ok(true),
+        // Sandboxes may know the call and not allow it.
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on Linux")]
+fn sync_file_system(_folder: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Makes every file and folder below `folder` durable, one after the other.
 fn sync_tree(folder: &Path) -> StoreResult<()> {
     for entry in fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
         let entry = entry.map_err(StoreError::io("read", folder))?;

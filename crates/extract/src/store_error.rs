@@ -207,7 +207,8 @@ impl StoreError {
                 doing: "open" | "read",
                 source,
                 ..
-            } => hint_for_reading(source.kind()),
+            } => hint_for_reading(source),
+            Self::Io { source, .. } if is_too_many_open(source) => TOO_MANY_OPEN,
             Self::Io { source, .. } => hint_for_writing(source.kind()),
             Self::NoName { .. } => "give a name that ends in .etwx with --out",
             Self::NoParent { .. } => "create it, or give another folder with --out",
@@ -232,8 +233,25 @@ impl StoreError {
     }
 }
 
-fn hint_for_reading(kind: io::ErrorKind) -> &'static str {
-    match kind {
+/// Advice for a process or a system that has no file left to open.
+pub(crate) const TOO_MANY_OPEN: &str = "this process may have no more files open: raise the limit (`ulimit -n 4096`), or name fewer traces at \
+     once";
+
+/// Returns `true` if no more files may be open.
+pub(crate) fn is_too_many_open(error: &io::Error) -> bool {
+    // EMFILE, ENFILE and ERROR_TOO_MANY_OPEN_FILES; the kind of these errors has no name. The copy
+    // of an error that the query engine passed on has only its text.
+    let is_number = match error.raw_os_error() {
+        Some(number) if cfg!(unix) => matches!(number, 23 | 24),
+        Some(number) => cfg!(windows) && number == 4,
+        None => false,
+    };
+    is_number || cfg!(unix) && error.to_string().contains("oo many open files")
+}
+
+fn hint_for_reading(error: &io::Error) -> &'static str {
+    match error.kind() {
+        _ if is_too_many_open(error) => TOO_MANY_OPEN,
         io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
         io::ErrorKind::PermissionDenied => "make it readable for you, or copy it",
         _ => "is the disk or the network share it lies on still there? copy it, and name the copy",
@@ -291,7 +309,12 @@ mod tests {
                 error.hint()
             );
         }
-        for (number, advice) in [(2, "check the name"), (13, "make it readable")] {
+        for (number, advice) in [
+            (2, "check the name"),
+            (13, "make it readable"),
+            (23, "raise the limit"),
+            (24, "raise the limit"),
+        ] {
             let error = StoreError::io("open", Path::new("/x/run.etwx"))(
                 io::Error::from_raw_os_error(number),
             );
@@ -300,6 +323,8 @@ mod tests {
                 "{number}: {:?}",
                 error.hint()
             );
+            let again = error.of_table_again().unwrap();
+            assert_eq!(again.hint(), error.hint(), "{number}");
         }
     }
 }

@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use etwkit_extract::manifest::{self, ImportedFrom};
-use etwkit_extract::{ConvertError, Foreign, FromForeign, import_rows};
+use etwkit_extract::{ConvertError, Foreign, FromForeign, WriterOptions, import_rows};
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{
     CpuTag, Diagnostic, DriverCategory, HandleType, Row, Table, Trace, VirtualAllocProcess,
@@ -62,11 +62,11 @@ use rows::write_all;
 pub fn import_json(
     input: &JsonInput,
     target: &Path,
-    no_overwrite: bool,
+    options: WriterOptions,
     labels: BTreeMap<String, String>,
 ) -> std::result::Result<FromForeign, ConvertError> {
     let source = input.trace_source()?;
-    import_rows(target, no_overwrite, source, |sink| {
+    import_rows(target, options, source, |sink| {
         Ok(Foreign {
             labels,
             ..read_json(input, sink)?

@@ -21,6 +21,7 @@ use super::checks::Checks;
 use super::guard::guarded;
 use super::pages;
 use crate::checksum::{BLOCK_BYTES, Checksums, Mismatch};
+use crate::reopened::Reopened;
 use crate::source::Source;
 use crate::store_error::{StoreError, StoreResult};
 use crate::writer::order::Order;
@@ -69,9 +70,7 @@ impl TableFile {
     /// # Errors
     /// If the system cannot open the file.
     pub fn open(&self) -> StoreResult<Slice> {
-        let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (size, file) = opened.map_err(StoreError::io("open", &self.path))?;
-        let source = Source::new(file, size, false);
+        let source = Reopened::open(&self.path).map_err(StoreError::io("open", &self.path))?;
         let length = self.length;
         let checks = (!self.crc32.is_empty()).then(|| Arc::new(Checks::of(self)));
         if length > MAX_IN_MEMORY {
@@ -81,8 +80,7 @@ impl TableFile {
                 checks,
             });
         }
-        // The file is closed: with hundreds of extracts there would be more open ones than many
-        // systems allow.
+        // The file is closed: small ones are read once.
         let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
         let read = source
             .read_at(self.offset, &mut all)
@@ -364,8 +362,8 @@ pub struct Slice {
 
 #[derive(Debug, Clone)]
 enum Stored {
-    /// An open file, and the offset of the slice in it.
-    File(Source, u64),
+    /// A file, and the offset of the slice in it.
+    File(Reopened, u64),
     /// All bytes of a small file.
     Memory(Bytes),
 }
@@ -376,11 +374,10 @@ impl Slice {
     /// # Errors
     /// If the system cannot open it.
     pub fn of_file(path: &Path) -> StoreResult<Self> {
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (length, file) = opened.map_err(StoreError::io("open", path))?;
+        let file = Reopened::open(path).map_err(StoreError::io("open", path))?;
         Ok(Self {
-            bytes: Stored::File(Source::new(file, length, false), 0),
-            length,
+            length: file.size(),
+            bytes: Stored::File(file, 0),
             checks: None,
         })
     }

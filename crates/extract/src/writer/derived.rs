@@ -21,6 +21,7 @@ use crate::store_error::{StoreError, StoreResult};
 pub struct DerivedWriter {
     partial: Partial,
     tables: Tables,
+    no_empty: bool,
 }
 
 impl DerivedWriter {
@@ -47,7 +48,11 @@ impl DerivedWriter {
             partial.content().to_owned(),
             run_id(&extract.manifest().source.hash),
         );
-        Ok(Self { partial, tables })
+        Ok(Self {
+            partial,
+            tables,
+            no_empty: extract.manifest().no_empty,
+        })
     }
 
     /// Takes rows of a table.
@@ -73,14 +78,20 @@ impl DerivedWriter {
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed then.
     pub fn finish(self, depends_on: BTreeMap<String, String>) -> StoreResult<Written> {
-        let Self { partial, tables } = self;
+        let Self {
+            partial,
+            tables,
+            no_empty,
+        } = self;
         let path = partial.target().to_owned();
         if tables.failed() {
             return Err(StoreError::Incomplete { path });
         }
         let mut manifest = DerivedManifest::new(depends_on);
         manifest.tables = tables.close()?;
-        empty::fill(partial.content(), DERIVED.iter(), &manifest.tables)?;
+        if !no_empty {
+            empty::fill(partial.content(), DERIVED.iter(), &manifest.tables)?;
+        }
         write_json(partial.content(), &manifest)?;
         partial.publish()?;
         Ok(Written {

@@ -45,6 +45,8 @@ pub struct WriterOptions {
     /// The number in the first column of all rows, see [`run_id`]. It belongs to the source in the
     /// manifest that finishes the extract.
     pub run_id: i64,
+    /// Write no files of tables without rows.
+    pub no_empty: bool,
 }
 
 /// Writes an extract: one Parquet file for each table, and the manifest.
@@ -118,6 +120,7 @@ impl Writer {
             extract.path(),
             WriterOptions {
                 run_id,
+                no_empty: extract.manifest().no_empty,
                 ..WriterOptions::default()
             },
         )?;
@@ -259,19 +262,20 @@ impl Writer {
         manifest.tables.extend(tables.close()?);
         let mut written = written(&manifest.tables, false);
         let of_derived = if depends_on.is_some() || !derived.writers.is_empty() {
-            let of_derived = finish_derived(derived, depends_on.unwrap_or_default())?;
+            let depends_on = depends_on.unwrap_or_default();
+            let of_derived = finish_derived(derived, depends_on, options.no_empty)?;
             written.extend(self::written(&of_derived.tables, true));
             Some(of_derived)
         } else {
             None
         };
+        manifest.no_empty = options.no_empty;
         let about = write_about(partial.content(), &manifest, of_derived.as_ref())?;
         manifest.tables.extend(about);
-        empty::fill(
-            partial.content(),
-            TABLES.iter().chain(ABOUT),
-            &manifest.tables,
-        )?;
+        if !options.no_empty {
+            let all = TABLES.iter().chain(ABOUT);
+            empty::fill(partial.content(), all, &manifest.tables)?;
+        }
         // After all tables, whose sizes and checksums it has.
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
@@ -312,12 +316,15 @@ impl Sink for Writer {
 fn finish_derived(
     tables: Tables,
     depends_on: BTreeMap<String, String>,
+    no_empty: bool,
 ) -> StoreResult<DerivedManifest> {
     let folder = tables.folder.clone();
     let mut manifest = DerivedManifest::new(depends_on);
     manifest.tables = tables.close()?;
     fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
-    empty::fill(&folder, DERIVED.iter(), &manifest.tables)?;
+    if !no_empty {
+        empty::fill(&folder, DERIVED.iter(), &manifest.tables)?;
+    }
     write_json(&folder, &manifest)?;
     Ok(manifest)
 }

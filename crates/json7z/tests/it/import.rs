@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertError, Extract, Limits, Options};
+use etwkit_extract::{ConvertError, Extract, Limits, Options, WriterOptions};
 use etwkit_json7z::{
     JsonInput, import_json, is_json_archive, is_json_extract, is_json_part,
     looks_like_json_extract, open_all_json, open_json, read_json,
@@ -18,10 +18,17 @@ use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::Table;
 use serde_json::{Value, json};
 
+/// Keeps an extract that is there.
+const KEEPS: WriterOptions = WriterOptions {
+    no_overwrite: true,
+    run_id: 0,
+    no_empty: false,
+};
+
 fn import(path: &Path, target: &Path) -> Result<Extract, String> {
     let input =
         open_json(path, &Options::default()).map_err(|error| chain(&error, error.hint()))?;
-    import_json(&input, target, false, BTreeMap::new())
+    import_json(&input, target, WriterOptions::default(), BTreeMap::new())
         .map_err(|error| chain(&error, error.hint()))?;
     Ok(Extract::open(target).unwrap())
 }
@@ -573,7 +580,7 @@ fn an_archive_with_many_extracts_is_read_as_several() {
             // Each has separate parts.
             let with_files = |at: usize| {
                 let target = folder.path(&format!("{at}.etwx"));
-                import_json(&all[at], &target, false, BTreeMap::new()).unwrap();
+                import_json(&all[at], &target, WriterOptions::default(), BTreeMap::new()).unwrap();
                 rows(&Extract::open(&target).unwrap()).contains_key("file_file")
             };
             assert_eq!([0, 1, 2].map(with_files), [true, false, true]);
@@ -615,13 +622,13 @@ fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
         folder.path("run.etwx"),
     );
     assert!(
-        !import_json(&input, &target, true, BTreeMap::new())
+        !import_json(&input, &target, KEEPS, BTreeMap::new())
             .unwrap()
             .written
             .kept
     );
     assert!(
-        import_json(&input, &target, true, BTreeMap::new())
+        import_json(&input, &target, KEEPS, BTreeMap::new())
             .unwrap()
             .written
             .kept
@@ -629,7 +636,7 @@ fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
     // An existing file that is not an extract stays.
     let foreign = folder.write("foreign.etwx", b"mine");
     assert!(matches!(
-        import_json(&input, &foreign, false, BTreeMap::new()),
+        import_json(&input, &foreign, WriterOptions::default(), BTreeMap::new()),
         Err(ConvertError::Store(_))
     ));
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use etwkit_extract::manifest::{Detail, ETWANALYZER};
-use etwkit_extract::{Extract, FromForeign};
+use etwkit_extract::{Extract, FromForeign, WriterOptions};
 use etwkit_json7z::{import_json, is_json_extract, open_json};
 use serde_json::{Value, json};
 
@@ -55,12 +55,12 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     {
         return Ok(Outcome::Kept);
     }
-    let imported = import_json(
-        input,
-        &job.target,
-        args.no_overwrite,
-        label::all(&args.labels),
-    )?;
+    let options = WriterOptions {
+        no_overwrite: args.no_overwrite,
+        no_empty: args.no_empty,
+        ..WriterOptions::default()
+    };
+    let imported = import_json(input, &job.target, options, label::all(&args.labels))?;
     if imported.written.kept {
         return Ok(Outcome::Kept);
     }

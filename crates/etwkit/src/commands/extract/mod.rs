@@ -119,6 +119,7 @@ fn each(args: &ExtractArgs, sets: &[TagSet], on_done: &mut OnDone<'_>) -> anyhow
         keep_whole: args.keep_whole,
         keep_payload: !args.no_payload,
         no_overwrite: args.no_overwrite,
+        no_empty: args.no_empty,
         names: None,
         described: Some(&described),
         labels: Some(&labels),
