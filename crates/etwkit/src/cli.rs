@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use etwkit_base::endings::is_trace;
+use etwkit_base::shell::quoted_pattern;
 use etwkit_cut::CutArgs;
 use etwkit_lab::LabArgs;
 use etwkit_mcp::McpArgs;
@@ -114,6 +116,9 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     if known() {
         return text;
     }
+    if is_trace(word) || word.ends_with(".etwx") {
+        return with_tip(&text, &format!("etwkit diagnose {}", quoted_pattern(word)));
+    }
     let root = Cli::command();
     let dumps = root
         .find_subcommand("dump")
@@ -146,13 +151,14 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
         }
     });
     match like {
-        Some(like) => text.replacen(
-            "\n\nUsage",
-            &format!("\n\n  tip: do you mean '{like}'?\n\nUsage"),
-            1,
-        ),
+        Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
         None => text,
     }
+}
+
+/// Returns the text of a usage error with a line above the usage.
+fn with_tip(text: &str, tip: &str) -> String {
+    text.replacen("\n\nUsage", &format!("\n\n  tip: {tip}\n\nUsage"), 1)
 }
 
 impl Command {
@@ -517,6 +523,16 @@ mod tests {
         let error = Cli::try_parse_from(["etwkit", "wait", "x.etl"]).unwrap_err();
         let text = with_suggestion(&error, error.render().to_string());
         assert!(text.contains("tip: do you mean 'dump wait'?"), "{text}");
+        for (word, tip) in [
+            ("slow.etl", "tip: etwkit diagnose slow.etl\n"),
+            ("run 1.etl.zip", "tip: etwkit diagnose \"run 1.etl.zip\"\n"),
+        ] {
+            let error = command()
+                .try_get_matches_from(["etwkit", word])
+                .unwrap_err();
+            let text = with_suggestion(&error, error.render().to_string());
+            assert!(text.contains(tip), "{text}");
+        }
     }
 
     #[test]

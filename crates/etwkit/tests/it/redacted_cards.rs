@@ -105,6 +105,27 @@ fn redacted_cards_are_diagnosed_as_their_originals() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A copy in which all modules have other names: rules that look for functions of Windows cannot
+/// find them, and say so.
+#[test]
+fn a_trace_without_any_real_name_is_not_called_clean() {
+    let folder = Folder::new();
+    let card = CARDS.iter().find(|card| card.name == "filter-scan");
+    let (trace, _) = written(&Case::new(vec![card.unwrap()], 9), &folder);
+    let copy = folder.path("all.etl");
+    let [from, to] = [&trace, &copy].map(|path| path.to_str().unwrap());
+    let cut = run(&["cut", from, "--redact=all", "--out", to]);
+    assert_eq!(cut.exit, Exit::Answered, "{}", cut.err);
+    let not_checked = "names of the modules of Windows (no stack has one, as in a redacted trace)";
+    let of_copy = run(&["diagnose", to]).out;
+    let line = of_copy.lines().find(|line| line.contains(not_checked));
+    assert!(
+        line.is_some_and(|line| line.contains("filter-scan")),
+        "{of_copy}"
+    );
+    assert!(!run(&["diagnose", from]).out.contains(not_checked));
+}
+
 #[test]
 fn redacted_cards_of_another_writer_are_diagnosed_as_their_originals() {
     let Some(root) = traces()
