@@ -81,7 +81,7 @@ test("a second trace is opened by its path beside the first one, and sides are s
   assert.match(await textOf(below.locator(".compare-rows .compare-sentence")), /^CPU: B has .* less/);
   assert.match(
     await textOf(below.locator(".compare-sentence").first()),
-    /etwkit diff '.*git-bash.*' '.*wait-chain/,
+    /etwkit diff .*git-bash.* .*wait-chain/,
   );
   assert.match(await textOf(rowOf(page, "Ledger.exe")), /^Ledger\.exe\s+–\s+58\.0 ms\s+\+58\.0 ms/);
   const before = /trace=(\w+)/.exec(fragment(page))?.[1];

@@ -281,7 +281,12 @@ function DiffSentence({ a, b }: { a: Side; b: Side }) {
   );
 }
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+/** A path as one word of a command line. Double quotes work in every shell, but not around all characters. */
+function quoted(path: string): string {
+  if (/^[\w./:@+,-]+$/.test(path)) return path;
+  if (/["$`%!]|\\\\|\\$/.test(path)) return `'${path.replaceAll("'", "'\\''")}'`;
+  return `"${path}"`;
+}
 
 /** The command line that has everything about two traces; the page asks one trace at a time. */
 function DiffCommand({ a, b }: { a: Side; b: Side }) {
