@@ -10,7 +10,7 @@ use crate::ask::left_out;
 use crate::{Asked, Asking, Engine, Error, Result, gaps};
 
 /// Maximum number of extracts of one question about all of them.
-// Each keeps a file open for every queried table, and systems limit the files of a process.
+// Their rows are in memory together: of this many small summaries some gigabytes.
 const MOST: usize = 4096;
 
 impl Engine {
@@ -73,8 +73,17 @@ fn info(session: &Session, name: &str) -> Result<TraceInfo> {
         .each()
         .first()
         .map_or_else(|| Ok(TraceInfo::default()), TraceInfo::ask)?;
-    Ok(TraceInfo {
+    let info = TraceInfo {
         file_name: name.to_owned(),
+        ..info
+    };
+    if session.manifests().nth(1).is_none() {
+        return Ok(info);
+    }
+    // An answer about several has neither the number nor the labels of one.
+    Ok(TraceInfo {
+        run_id: None,
+        labels: None,
         ..info
     })
 }

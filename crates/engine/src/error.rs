@@ -57,6 +57,14 @@ pub enum Error {
         /// The extract.
         path: String,
     },
+    /// No extract matches the condition of `--where`.
+    #[error("none of {of} extracts matches --where")]
+    NoMatch {
+        /// Number of extracts that were named.
+        of: usize,
+        /// The labels that they have.
+        hint: String,
+    },
     /// Two files with rules for stacks have one name.
     #[error("there is a set of stack tags {name} already: files need different names")]
     SameTagSet {
@@ -126,6 +134,7 @@ impl Error {
         match self {
             Self::Of { source, .. } => source.hint(),
             Self::Named { hint, .. } => Some(hint),
+            Self::NoMatch { hint, .. } => Some(hint),
             Self::System { .. } | Self::NoCache { .. } => None,
             Self::SameTagSet { .. } | Self::KeepsTags { .. } => None,
             Self::Twice { .. } => Some("name each extract once"),

@@ -4,7 +4,37 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use etwkit_engine::DEFAULT_MAX_UNPACKED_GIB;
+use etwkit_engine::{DEFAULT_MAX_UNPACKED_GIB, choose};
+
+use crate::printer::Printer;
+
+/// Name of the option that chooses among extracts.
+pub(crate) const WHERE: &str = "where";
+
+/// Choice among the extracts that a command line names.
+#[derive(Debug, Args)]
+pub(crate) struct WhereArgs {
+    /// Only extracts with these facts, as an SQL condition on their labels, computer, start_utc, name,
+    /// detail and others: "suite = 'Report' AND start_utc >= '2026-11-01'"
+    #[arg(id = WHERE, long = WHERE, value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+}
+
+impl WhereArgs {
+    /// Returns the chosen ones of extracts.
+    pub(crate) fn choose(
+        &self,
+        extracts: Vec<PathBuf>,
+        printer: &mut Printer<'_>,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        let Some(condition) = &self.condition else {
+            return Ok(extracts);
+        };
+        let choice = choose(extracts, condition)?;
+        choice.note.iter().for_each(|note| printer.note(note));
+        Ok(choice.paths)
+    }
+}
 
 /// Traces to read, and options for reading them.
 #[derive(Debug, Args)]

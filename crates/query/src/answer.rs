@@ -134,6 +134,12 @@ impl Answer {
         }
     }
 
+    /// Creates an answer of rows that another question made, to write them.
+    #[must_use]
+    pub fn of_rows(rows: RecordBatch) -> Self {
+        Self::of(rows.schema(), vec![rows], Cancel::default())
+    }
+
     /// Returns names and types of the columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {

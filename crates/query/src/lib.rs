@@ -13,6 +13,7 @@ mod answer;
 mod batch;
 mod cancel;
 mod catalog;
+pub mod choice;
 #[macro_use]
 pub mod question;
 pub mod dump;

@@ -589,7 +589,7 @@ impl Start {
     }
 }
 
-fn state(options: &Options) -> datafusion::error::Result<SessionState> {
+pub(crate) fn state(options: &Options) -> datafusion::error::Result<SessionState> {
     let mut config = SessionConfig::new()
         .with_default_catalog_and_schema(CATALOG, SCHEMA)
         .with_create_default_catalog_and_schema(false)

@@ -26,24 +26,8 @@ const STEPS_OF_A_TABLE: usize = 5;
 
 /// Parses one query.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
-    if sql.len() > MAX_BYTES {
-        return Err(Error::TooLong {
-            what: "bytes of SQL",
-            found: sql.len(),
-            limit: MAX_BYTES,
-        });
-    }
     let dialect = GenericDialect {};
-    // Counted before parsing: the planner overflows its stack on statements that the parser still
-    // reads. Text that is not a token is left to the parser, whose error has a position.
-    let steps = steps(&Tokenizer::new(&dialect, sql).tokenize().unwrap_or_default());
-    if steps > MAX_STEPS {
-        return Err(Error::TooLong {
-            what: "operators, with joins and unions five times",
-            found: steps,
-            limit: MAX_STEPS,
-        });
-    }
+    check_size(sql, &dialect)?;
     let parsed = DFParserBuilder::new(sql)
         .with_dialect(&dialect)
         .build()
@@ -58,6 +42,47 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
         }
         _ => Err(Error::Statements { count }),
     }
+}
+
+/// Parses a condition: one expression.
+pub(crate) fn expression(sql: &str) -> Result<Expr> {
+    let dialect = GenericDialect {};
+    check_size(sql, &dialect)?;
+    let parsed = DFParserBuilder::new(sql)
+        .with_dialect(&dialect)
+        .build()
+        .and_then(|mut parser| parser.parse_into_expr());
+    let parsed = parsed.map_err(|e| error::from_planning(&e))?;
+    match parsed.alias {
+        None => Ok(parsed.expr),
+        Some(name) => Err(Error::Sql {
+            message: format!("expected a condition, found a name for it: {name}"),
+            position: None,
+            hint: Some("AND and OR connect conditions".to_owned()),
+        }),
+    }
+}
+
+/// Checks that a text can be parsed and planned with the stacks of the engine.
+fn check_size(sql: &str, dialect: &GenericDialect) -> Result<()> {
+    if sql.len() > MAX_BYTES {
+        return Err(Error::TooLong {
+            what: "bytes of SQL",
+            found: sql.len(),
+            limit: MAX_BYTES,
+        });
+    }
+    // Counted before parsing: the planner overflows its stack on statements that the parser still
+    // reads. Text that is not a token is left to the parser, whose error has a position.
+    let steps = steps(&Tokenizer::new(dialect, sql).tokenize().unwrap_or_default());
+    if steps > MAX_STEPS {
+        return Err(Error::TooLong {
+            what: "operators, with joins and unions five times",
+            found: steps,
+            limit: MAX_STEPS,
+        });
+    }
+    Ok(())
 }
 
 /// Returns the maximum depth of chains of operators: `a AND b AND c` is a tree of two levels.

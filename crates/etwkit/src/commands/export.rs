@@ -20,6 +20,7 @@ use etwkit_terminal::{Exit, Table};
 use etwkit_wpa::{Output, ProfileArgs};
 use serde_json::json;
 
+use crate::arguments::WhereArgs;
 use crate::extracts::open_extracts;
 use crate::printer::Printer;
 use crate::rules::NameArgs;
@@ -34,6 +35,8 @@ pub(crate) struct ExportArgs {
     /// @FILE with one of these on each line; each trace becomes a file of its own
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
+    #[command(flatten)]
+    chosen_by: WhereArgs,
     /// Format of the file
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(),
           default_value = FORMATS.first().map(|format| format.name()))]
@@ -210,6 +213,12 @@ impl ExportArgs {
     }
 }
 
+/// Returns the extracts that a command line names and chooses.
+fn named_extracts(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
+    let extracts = named(&args.extracts, Wanted::Answers, false)?;
+    args.chosen_by.choose(extracts, printer)
+}
+
 pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if !args.tables.profiles.is_empty() {
         let (range, folder) = (args.range.as_deref(), args.out.as_deref());
@@ -219,7 +228,11 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
             force: args.force,
             json: args.json,
         };
-        return etwkit_wpa::export(&args.tables, &args.extracts, output, printer);
+        let extracts = match &args.chosen_by.condition {
+            None => args.extracts.clone(),
+            Some(_) => named_extracts(args, printer)?,
+        };
+        return etwkit_wpa::export(&args.tables, &extracts, output, printer);
     }
     let time = TimeRange::parse(args.range.as_deref())?;
     ensure!(
@@ -238,7 +251,7 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         };
         printer.ask_with(asking);
     }
-    let extracts = named(&args.extracts, Wanted::Answers, false)?;
+    let extracts = named_extracts(args, printer)?;
     // An existing folder receives a file for each extract, while any other path names one file.
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
     ensure!(

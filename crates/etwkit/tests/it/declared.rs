@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use etwkit_engine::{Asking, Engine, questions};
+use etwkit_query::arrow::array::{Array, AsArray, RecordBatch};
+use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use etwkit_query::arrow::ipc::reader::StreamReader;
 use etwkit_query::question::{AnyQuestion, Kind, Opt, Values, request_schema};
 use etwkit_testkit::is_exhaustive;
 use serde_json::{Map, Value, json};
@@ -202,12 +205,62 @@ fn some_extracts() -> Vec<PathBuf> {
     extracts
 }
 
-/// Text, JSON lines and CSV have the same rows, of one extract, of several, and as one list.
+/// Checks that a stream of Arrow has the rows of JSON with their values, and the columns that tell
+/// extracts apart.
+fn check_typed(name: &str, arrows: &Path, in_json: &[Value]) {
+    let stream = StreamReader::try_new(std::fs::File::open(arrows).unwrap(), None).unwrap();
+    let schema = stream.schema();
+    for column in [
+        "trace",
+        "extract",
+        "computer",
+        "start_utc",
+        "run_id",
+        "labels",
+    ] {
+        assert!(
+            schema.column_with_name(column).is_some(),
+            "{name}: {column}"
+        );
+    }
+    for field in schema.fields() {
+        let is_documented = field.metadata().contains_key("doc") || field.name() == "table";
+        assert!(is_documented, "{name}: {} is not declared", field.name());
+    }
+    let batches: Vec<RecordBatch> = stream.map(Result::unwrap).collect();
+    assert_eq!(batches.len(), 1, "{name}");
+    assert_eq!(batches[0].num_rows(), in_json.len(), "{name}");
+    for (row, object) in in_json.iter().enumerate() {
+        for (column, value) in object.as_object().unwrap() {
+            let values = batches[0].column_by_name(column);
+            let values = values.unwrap_or_else(|| panic!("{name}: no column {column}"));
+            let found = match values.data_type() {
+                _ if values.is_null(row) => Value::Null,
+                DataType::Int64 => json!(values.as_primitive::<Int64Type>().value(row)),
+                DataType::Float64 => json!(values.as_primitive::<Float64Type>().value(row)),
+                DataType::Boolean => json!(values.as_boolean().value(row)),
+                DataType::Utf8 => json!(values.as_string::<i32>().value(row)),
+                // JSON has a text.
+                DataType::Timestamp(..) => value.clone(),
+                other => panic!("{name}: {column} is {other}"),
+            };
+            // Fractions of JSON may differ in their last digit when they are read again.
+            let is_near = |a: f64, b: f64| (a - b).abs() <= a.abs() * 1e-12;
+            let numbers = found.as_f64().zip(value.as_f64());
+            let is_equal =
+                found == *value || !value.is_i64() && numbers.is_some_and(|(a, b)| is_near(a, b));
+            assert!(is_equal, "{name}: {column}: {found} and {value}");
+        }
+    }
+}
+
+/// Text, JSON lines, CSV and Arrow have the same rows, of one extract, of several, and as one list.
 #[test]
 fn every_question_answers_in_every_sink() {
     let folder = tempfile::tempdir().unwrap();
     let extracts = some_extracts();
     let csv = folder.path().join("rows.csv");
+    let arrows = folder.path().join("rows.arrows");
     for question in questions() {
         let name = question.name();
         // Tables of a report have different columns: a file, or one list, has those of one.
@@ -267,6 +320,9 @@ fn every_question_answers_in_every_sink() {
                         field.name
                     );
                 }
+                let to_arrow = ["--force", "--out", arrows.to_str().unwrap()];
+                lines(&[&base[..], &to_arrow].concat(), some);
+                check_typed(name, &arrows, &in_json);
                 for (row, object) in reader.iter().zip(&in_json) {
                     assert_eq!(
                         row.len(),

@@ -30,6 +30,7 @@ mod explain;
 mod export;
 mod export_packets;
 mod extracts;
+mod fleet;
 mod git_bash;
 mod hostile;
 mod house;

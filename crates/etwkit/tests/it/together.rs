@@ -82,7 +82,7 @@ fn without_place(line: &str) -> String {
         .as_object_mut()
         .filter(|columns| columns.contains_key("trace"))
     {
-        for name in ["extract", "computer", "start_utc"] {
+        for name in ["extract", "computer", "start_utc", "run_id", "labels"] {
             columns.shift_remove(name);
         }
     }

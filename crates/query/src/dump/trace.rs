@@ -1,5 +1,7 @@
 //! Facts about a trace that every dump needs.
 
+use etwkit_extract::{extract_row, run_id};
+
 use super::{Result, ask};
 use crate::Session;
 use crate::time_format::TraceClock;
@@ -18,13 +20,16 @@ declare! {
         of_several: bool =
             "Whether several extracts are asked, so that rows have to say which one they are of.",
         baseline: Option<String> = "Version of the main module of the product, if that was asked for.",
+        run_id: Option<i64> = "Number of the trace, see `extract`; missing if there are several.",
+        labels: Option<String> = "Labels of the extract, in the form NAME=VALUE with ; between them.",
     }
 }
 
 /// The SQL for it.
 pub(super) const INFO: &str = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
-       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline
+       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline,
+       CAST(NULL AS BIGINT) AS run_id, CAST(NULL AS VARCHAR) AS labels
 FROM trace";
 
 impl TraceInfo {
@@ -35,8 +40,11 @@ impl TraceInfo {
     pub fn ask(session: &Session) -> Result<Self> {
         // The path is not part of what extracts can be queried for together.
         let info: Self = ask(session, INFO)?.into_iter().next().unwrap_or_default();
+        let manifest = session.manifests().next().map(|(_, manifest)| manifest);
         Ok(Self {
             extract_path: session.extract_path().map(str::to_owned),
+            run_id: manifest.map(|manifest| run_id(&manifest.source.hash)),
+            labels: manifest.and_then(|manifest| extract_row(manifest, None).labels),
             ..info
         })
     }

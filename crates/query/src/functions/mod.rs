@@ -84,18 +84,23 @@ fn groups() -> impl Iterator<Item = &'static [Function]> {
     .into_iter()
 }
 
+/// Returns the functions whose values depend on their arguments alone.
+pub(crate) fn pure() -> impl Iterator<Item = ScalarUDF> {
+    groups().flatten().map(Function::scalar)
+}
+
 /// Returns the functions of one value for each row. Functions of stacks look frames up in the
 /// session.
 pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
-    let pure = groups().flatten().map(Function::scalar);
     let contains = stacks::contains(loader.clone(), is_several);
     let root = stack_root::root(loader.clone(), is_several);
-    pure.chain([
-        contains,
-        root,
-        tag(loader.clone(), is_several, Arc::new([])),
-    ])
-    .collect()
+    pure()
+        .chain([
+            contains,
+            root,
+            tag(loader.clone(), is_several, Arc::new([])),
+        ])
+        .collect()
 }
 
 /// Returns the aggregates, and those of the engine that need limits; `find` returns the original

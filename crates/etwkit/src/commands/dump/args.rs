@@ -1,9 +1,10 @@
 //! Groups of arguments that dumps share. This file imports no command; the commands, and the root
 //! of `dump`, import it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use anyhow::bail;
 use clap::Args;
 use etwkit_compat::Guest;
 use etwkit_compat::csv::Style;
@@ -14,7 +15,12 @@ use etwkit_query::test_run::Selection;
 use etwkit_query::text::{ProcessFormat, Text};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 
+use super::typed::{Typed, TypedFormat};
+use crate::arguments::WhereArgs;
 use crate::options::{OUTPUT, OptionGroup};
+
+/// The group of options that name a file of rows.
+const FILE: &str = "file-of-rows";
 
 /// Inputs of a dump, and its output format.
 #[derive(Debug, Args)]
@@ -29,19 +35,32 @@ pub(crate) struct Common {
     /// Folders below folders, too
     #[arg(long)]
     pub(super) recursive: bool,
+    #[command(flatten)]
+    pub(super) chosen_by: WhereArgs,
     /// Print JSON: a line that names the command and the format, then one object on each line
     #[arg(long, conflicts_with = "csv", help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Write the rows to a file, as comma-separated values; - is the standard output
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", group = FILE, help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
+    /// Write the rows with types, and with run_id and labels: parquet to --out, arrow to --out or a
+    /// pipe
+    #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "csv"],
+          help_heading = OUTPUT)]
+    pub(super) format: Option<TypedFormat>,
+    /// The file of --format, which the endings .parquet and .arrows stand for
+    #[arg(long, value_name = "FILE", group = FILE, conflicts_with = "json", help_heading = OUTPUT)]
+    pub(crate) out: Option<PathBuf>,
+    /// The file of one finding of `diagnose`, which --out names as well.
+    #[arg(skip)]
+    pub(super) finding_file: Option<PathBuf>,
     /// Put an apostrophe before texts that a spreadsheet would run as a formula: those that start
     /// with =, +, -, @ or a control character
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
     pub(crate) csv_for_excel: bool,
-    /// Overwrite a file that is there with --csv, whatever wrote it; traces and extracts are never
-    /// overwritten
-    #[arg(long, requires = "csv", help_heading = OUTPUT)]
+    /// Overwrite a file that is there with --csv or --out, whatever wrote it; traces and extracts are
+    /// never overwritten
+    #[arg(long, requires = FILE, help_heading = OUTPUT)]
     pub(crate) force: bool,
     /// Go on with the other extracts after any error of one. An extract that cannot be read never
     /// stops the others: its error is printed at the end, and the exit code is 2
@@ -94,7 +113,39 @@ impl Common {
 
     /// True if the answer is text for people.
     pub(super) const fn is_text(&self) -> bool {
-        !self.json && self.csv.is_none()
+        !self.json && !self.has_one_file()
+    }
+
+    /// True if the rows of all extracts become one file or stream.
+    pub(super) const fn has_one_file(&self) -> bool {
+        self.csv.is_some() || self.format.is_some() || self.out.is_some()
+    }
+
+    /// Returns the target of rows with types, if they are wanted.
+    pub(super) fn typed(&self) -> anyhow::Result<Option<Typed<'_>>> {
+        let file = self.out.as_deref();
+        let ending = file.and_then(Path::extension).unwrap_or_default();
+        let format = match (
+            self.format,
+            ending.to_string_lossy().to_lowercase().as_str(),
+        ) {
+            (Some(format), _) => format,
+            (None, _) if file.is_none() => return Ok(None),
+            (None, "parquet") => TypedFormat::Parquet,
+            (None, "arrows") => TypedFormat::Arrow,
+            _ => bail!("--out needs a name that ends with .parquet or .arrows, or --format"),
+        };
+        let replace = Replace::forced(self.force);
+        Ok(Some(Typed {
+            format,
+            file,
+            replace,
+        }))
+    }
+
+    /// True if the standard output belongs to a stream that is no text.
+    pub(super) fn streams(&self) -> bool {
+        self.format.is_some() && self.out.is_none()
     }
 
     /// Returns the format of times: by default seconds, which options also accept, and for

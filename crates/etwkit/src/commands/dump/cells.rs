@@ -58,7 +58,7 @@ pub(super) fn answered(
         first.get_or_insert_with(|| common.text(asking.processes, &one.info));
         // A CSV file, a merged list and a comparison need the answers of all extracts, so these are
         // kept.
-        if common.csv.is_some() || asking.merge.is_some() || request.compares() {
+        if common.has_one_file() || asking.merge.is_some() || request.compares() {
             kept.push(one);
             return Ok(());
         }
@@ -71,7 +71,7 @@ pub(super) fn answered(
             .collect();
         together = request.across(&mut all)?;
         rows = kept.iter().map(|one| one.answer.len()).sum();
-        if common.csv.is_none() && asking.merge.is_none() {
+        if !common.has_one_file() && asking.merge.is_none() {
             kept.iter()
                 .try_for_each(|one| print_one(asking, printer, one))?;
         }
@@ -90,7 +90,7 @@ pub(super) fn answered(
     if let Some(top) = asking.merge.filter(|_| is_text || joins) {
         let listed = print_merged(asking, kept, top, printer)?;
         rows = if joins { listed } else { rows };
-    } else if common.csv.is_some() || asking.merge.is_some() {
+    } else if common.has_one_file() || asking.merge.is_some() {
         machine_with_header(
             common,
             printer,
@@ -147,7 +147,7 @@ pub(super) fn answered_together(
     let (one, asked) = ask_all(asking.common, asking.command, printer, question)?;
     let Some(one) = one else {
         // A file without rows still gets the names of its columns.
-        if asking.common.csv.is_some() {
+        if asking.common.has_one_file() {
             machine_with_header(asking.common, printer, asking.fields, std::iter::empty())?;
         }
         return Ok((Exit::Nothing, asked));

@@ -1,6 +1,5 @@
 //! Selection of recordings to query.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -8,6 +7,7 @@ use etwkit_engine::{Wanted, named, places, recordings};
 use etwkit_query::test_run::{Selection, TestFile};
 
 use super::args::Common;
+use crate::printer::Printer;
 
 impl Common {
     /// Returns the recordings of the selected tests among all named files, by time.
@@ -27,8 +27,17 @@ impl Common {
 
     /// Returns the extracts and traces to query: named files in their order, and for each folder
     /// its files by time. A selection of tests sorts all of them by time and keeps one of a trace
-    /// and its extract: the extract.
-    pub(super) fn chosen(&self) -> anyhow::Result<Cow<'_, [PathBuf]>> {
+    /// and its extract: the extract. --where chooses among them.
+    pub(super) fn chosen(&self, printer: &mut Printer<'_>) -> anyhow::Result<&[PathBuf]> {
+        // A list may be a pipe, which can be read once.
+        if let Some(chosen) = self.named.get() {
+            return Ok(chosen);
+        }
+        let chosen = self.chosen_by.choose(self.named_files()?, printer)?;
+        Ok(self.named.get_or_init(|| chosen))
+    }
+
+    fn named_files(&self) -> anyhow::Result<Vec<PathBuf>> {
         let selection = self.tests.read()?;
         // Treating all tests as one run does not select any by itself.
         let chooses = Selection {
@@ -38,17 +47,7 @@ impl Common {
         if chooses {
             return Ok(self.files_of_tests(&selection)?.filter_map(asked).collect());
         }
-        // A list may be a pipe, which can be read once.
-        if self.named.get().is_none() {
-            let named = named(&self.extracts, Wanted::Answers, self.recursive)?;
-            return Ok(self.named.get_or_init(|| named).into());
-        }
-        Ok(self
-            .named
-            .get()
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-            .into())
+        Ok(named(&self.extracts, Wanted::Answers, self.recursive)?)
     }
 }
 

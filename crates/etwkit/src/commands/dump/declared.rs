@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
@@ -20,11 +20,15 @@ use super::args::{Common, ProcessOutput};
 use super::cells;
 use super::copy::CopyArgs;
 use super::output::show_sql;
+use crate::arguments::WHERE;
 use crate::context::Context;
 use crate::extracts::open_extracts;
 use crate::help;
 use crate::options::{self, OUTPUT, SCHEMA};
 use crate::printer::Printer;
+
+/// The option of `diagnose` that writes one finding.
+const FINDING: &str = "finding";
 
 /// The option of one list over all extracts.
 const MERGE: &str = "merge";
@@ -110,7 +114,11 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
     if asks_names(&options) {
         // The shared argument has the help of questions to extracts, which does not apply to names.
         let names = |arg: Arg| arg.value_name("PATH").help("Folders, traces and extracts");
-        return CopyArgs::augment_args(command.mut_arg("extracts", names));
+        // Names of recordings have no manifests.
+        let command = command
+            .mut_arg("extracts", names)
+            .mut_arg(WHERE, |arg| arg.hide(true));
+        return CopyArgs::augment_args(command);
     }
     let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
     let merge = merge.help("One list over all extracts, which names the trace of each row");
@@ -154,6 +162,10 @@ impl Declared {
         let is_listed = has_option(&options, "top") && !values.keys().any(|name| is_cut(name));
         let mut common = Common::from_arg_matches(matches)?;
         common.most_rows = is_listed.then_some(MOST_ROWS);
+        // Only one command has this option.
+        if matches.try_contains_id(FINDING).unwrap_or(false) {
+            common.finding_file = common.out.take();
+        }
         let has_processes = has_processes(&options);
         let has_merge =
             !asks_names(&options) && !has_option(&options, MERGE) && !question.is_of_all();
@@ -203,6 +215,10 @@ pub(super) fn run_as(
         request: &*request,
     };
     if let Some(answer) = ask_names(&*request, &args.common.extracts)? {
+        ensure!(
+            args.common.chosen_by.condition.is_none(),
+            "--where chooses among extracts, and this question reads names of files alone"
+        );
         let exit = cells::answered_to_names(&asking, printer, answer)?;
         args.copy
             .iter()
@@ -243,6 +259,7 @@ fn check_tables(args: &Declared, request: &dyn AnyRequest, merge: bool) -> anyho
     };
     let options = [
         ("--csv", args.common.csv.is_some()),
+        ("--format", args.common.typed()?.is_some()),
         ("--column", args.common.column.is_some()),
         ("--merge", merge),
     ];
@@ -290,11 +307,11 @@ fn prepare(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
     let extracts = match request.tagging() {
-        Tagging::Derived(files) if !files.is_empty() => args.common.chosen()?,
-        _ => [].as_slice().into(),
+        Tagging::Derived(files) if !files.is_empty() => args.common.chosen(printer)?,
+        _ => &[],
     };
     let Context { engine, mut asking } = printer.context();
-    engine.prepare(&mut asking, &extracts, request, printer.notes())?;
+    engine.prepare(&mut asking, extracts, request, printer.notes())?;
     printer.ask_with(asking);
     Ok(())
 }

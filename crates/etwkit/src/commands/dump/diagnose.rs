@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::{Args, Command};
+use clap::{Arg, Args, Command};
 use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, rules};
 use etwkit_analysis::questions::DIAGNOSE;
 use etwkit_engine::DiskFiles;
@@ -30,9 +30,12 @@ impl Own for Diagnose {
     }
 
     fn adjusted(command: Command) -> Command {
-        command.mut_arg("extracts", |arg| {
-            arg.required(false).required_unless_present("explain")
-        })
+        let extracts = |arg: Arg| arg.required(false).required_unless_present("explain");
+        let out = "The file of --format, which the endings .parquet and .arrows stand for, or that of \
+                   --finding, a .zip";
+        command
+            .mut_arg("extracts", extracts)
+            .mut_arg("out", |arg| arg.help(out))
     }
 }
 
@@ -45,20 +48,17 @@ pub(crate) struct MoreArgs {
     /// Write this finding of the list to the file that --out names: a page with the rows behind it,
     /// and these for programs
     #[arg(long, value_name = "N", requires = "out", help_heading = OUTPUT,
-          conflicts_with_all = ["json", "csv", "fail-on", "explain"],
+          conflicts_with_all = ["json", "csv", "format", "fail-on", "explain"],
           value_parser = clap::value_parser!(i64).range(1..))]
     finding: Option<i64>,
-    /// The file of --finding, a .zip
-    #[arg(long, value_name = "FILE", requires = "finding", help_heading = OUTPUT)]
-    out: Option<PathBuf>,
     /// Write the findings as one page of HTML, with all that is known of each, instead of printing
     /// them
     #[arg(long, value_name = "FILE", help_heading = OUTPUT,
-          conflicts_with_all = ["json", "csv", "markdown", "explain", "finding"])]
+          conflicts_with_all = ["json", "csv", "format", "out", "markdown", "explain", "finding"])]
     html: Option<PathBuf>,
     /// Write them as Markdown, for an issue or a mail; - prints it
     #[arg(long, value_name = "FILE", help_heading = OUTPUT,
-          conflicts_with_all = ["json", "csv", "explain", "finding"])]
+          conflicts_with_all = ["json", "csv", "format", "out", "explain", "finding"])]
     markdown: Option<PathBuf>,
 }
 
@@ -68,11 +68,10 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
     let MoreArgs {
         explain: rule,
         finding,
-        out,
         html: page,
         markdown: text,
     } = &args.more;
-    if let Some((number, file)) = finding.zip(out.as_deref()) {
+    if let Some((number, file)) = finding.zip(args.question.common.finding_file.as_deref()) {
         return one_finding::run(&args.question, number, file, printer);
     }
     match (rule.as_deref(), page, text) {

@@ -32,7 +32,7 @@ impl Own for Explain {
 pub(crate) struct PageArgs {
     /// Write the answer as one page of HTML, with a heat map of runs and causes, instead of
     /// printing it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv"], help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "format", "out"], help_heading = OUTPUT)]
     html: Option<PathBuf>,
 }
 

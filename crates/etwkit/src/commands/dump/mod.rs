@@ -16,6 +16,7 @@ mod output;
 pub(crate) mod own;
 mod page;
 pub(crate) mod root;
+pub(crate) mod typed;
 
 use etwkit_terminal::Exit;
 use root::DumpArgs;

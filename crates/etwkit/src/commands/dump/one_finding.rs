@@ -28,8 +28,8 @@ pub(super) fn run(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
     page::check_new(file)?;
-    let chosen = asked.common.chosen()?;
-    let [extract] = chosen.as_ref() else {
+    let chosen = asked.common.chosen(printer)?;
+    let [extract] = chosen else {
         let hint = "give the trace whose finding it is";
         return Err(advised(
             "--finding is of one trace, and here are several".to_owned(),

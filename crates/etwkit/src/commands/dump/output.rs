@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::Common;
 use super::asking::{Naming, ask_in_order};
+pub(super) use super::typed::{Record, TRACE};
 use crate::context::Context;
 use crate::extracts::{SameTrace, unpacked};
 use crate::printer::Printer;
@@ -42,7 +43,7 @@ pub(super) fn ask_each<A: Send>(
     mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Vec<PathBuf>> {
     begin(common, command, printer)?;
-    let extracts = unpacked(common.chosen()?, printer)?;
+    let extracts = unpacked(common.chosen(printer)?.into(), printer)?;
     if extracts.is_empty() {
         printer.note("no recording fits the choice of tests");
     }
@@ -115,7 +116,7 @@ pub(super) fn ask_all<A>(
     question: impl FnOnce(&Session) -> dump::Result<A>,
 ) -> anyhow::Result<(Option<Answered<A>>, Vec<PathBuf>)> {
     begin(common, command, printer)?;
-    let extracts = unpacked(common.chosen()?, printer)?.into_owned();
+    let extracts = unpacked(common.chosen(printer)?.into(), printer)?.into_owned();
     let Context { engine, asking } = printer.context();
     let Asked {
         name,
@@ -152,6 +153,9 @@ pub(super) fn begin(
     if common.json {
         printer.json_start(command);
     }
+    if let Some(typed) = common.typed()? {
+        return typed.check(printer);
+    }
     let file = common.csv.as_ref().filter(|path| !is_stdout(path));
     file.map_or(Ok(()), |path| out_file::check(path, common.csv_replace()))
 }
@@ -175,6 +179,8 @@ fn explain(
     }
     if common.json {
         printer.json(&json!({"extract": name, "nothing": why.to_string(), "hint": hint}))?;
+    } else if common.streams() {
+        printer.note(&format!("{name}: {why}; {hint}"));
     } else {
         printer.line(&format!("{name}: {why}"))?;
         printer.labelled(&format!("hint: {hint}"))?;
@@ -188,8 +194,8 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
     Ok(Exit::Answered)
 }
 
-/// Returns a row for JSON and CSV: the trace, its path and its machine if there are several, then
-/// the columns of the SQL.
+/// Returns a row for JSON and CSV: the trace, its path, machine, number and labels if there are
+/// several, then the columns of the SQL.
 fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
     let mut object = Map::new();
     // Rows about names of recordings have a column for their trace.
@@ -198,16 +204,12 @@ fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map
         object.insert("extract".into(), Value::from(info.extract_path.clone()));
         object.insert("computer".into(), Value::from(info.computer.clone()));
         object.insert("start_utc".into(), Value::from(info.start_utc.clone()));
+        object.insert("run_id".into(), Value::from(info.run_id));
+        object.insert("labels".into(), Value::from(info.labels.clone()));
     }
     object.extend(record);
     object
 }
-
-/// The column of the trace that a row is of.
-const TRACE: &str = "trace";
-
-/// A row in the form for machines.
-pub(super) type Record = serde_json::Result<Map<String, Value>>;
 
 /// Writes rows for machines if requested, and returns true if it did. A file without rows has the
 /// names of columns.
@@ -217,6 +219,10 @@ pub(super) fn machine_with_header<'r>(
     fields: &[Field],
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<bool> {
+    if let Some(typed) = common.typed()? {
+        typed.write(printer, fields, rows)?;
+        return Ok(true);
+    }
     if let Some(path) = &common.csv {
         if let Some(style) = common.guest_csv() {
             return foreign_csv(common, style, path, printer, rows).map(|()| true);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use etwkit_engine::Resources;
 
+use crate::arguments::{WHERE, WhereArgs};
 use crate::rules::NameArgs;
 use crate::tags::TagArgs;
 
@@ -24,6 +25,8 @@ pub(crate) struct SqlArgs {
     #[arg(value_name = "EXTRACT, SQL", num_args = 1..,
           required_unless_present_any = ["show_schema", "file"])]
     pub(crate) items: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) chosen_by: WhereArgs,
     /// Read the SQL from this file; everything else that is named is an extract then
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -57,7 +60,7 @@ pub(crate) struct SqlArgs {
     /// Print the tables, or the columns of one; with --format json all that is declared of them, an
     /// object for each table
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
-          conflicts_with_all = ["items", "file", "params", "library", "files", "out", "force"])]
+          conflicts_with_all = ["items", "file", "params", "library", "files", "out", "force", WHERE])]
     pub(crate) show_schema: Option<String>,
     /// Memory for sorting, grouping and joining, 64 to 1048576 MiB; without it 2048. What needs
     /// more goes to temporary files, or is an error

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use etwkit_engine::{AllGaps, Asking, Wanted, named};
 use etwkit_files::out_file::{self, Replace};
-use etwkit_query::{Answer, Error};
-use etwkit_terminal::{Exit, WriteError};
+use etwkit_query::Answer;
+use etwkit_terminal::Exit;
 
+use crate::commands::dump::typed::{check_stream, of_writing};
 use crate::context::Context;
 use crate::extracts::{open_extracts, unpacked};
 use crate::printer::{Printer, grouped};
@@ -29,6 +30,7 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     check(args, format, printer)?;
     let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
     let extracts = named(&extracts, Wanted::Answers, false)?;
+    let extracts = args.chosen_by.choose(extracts, printer)?;
     let asking = Asking {
         resources: args.resources(),
         ..printer.context().asking
@@ -90,11 +92,7 @@ fn check(args: &SqlArgs, format: SqlFormat, printer: &Printer<'_>) -> anyhow::Re
         }
         Some(out) => out_file::check(out, Replace::forced(args.force)),
         None if format == SqlFormat::Parquet => bail!("--format parquet needs --out FILE"),
-        None if format == SqlFormat::Arrow && printer.width().is_some() => {
-            bail!(
-                "--format arrow is no text for a terminal: write it into a file with --out, or into a pipe"
-            )
-        }
+        None if format == SqlFormat::Arrow => check_stream(printer),
         None => Ok(()),
     }
 }
@@ -155,12 +153,4 @@ fn write(
     };
     out_file::keep(file, path)?;
     Ok(count)
-}
-
-/// Returns the error for an answer on the standard output, whose reader may have gone.
-fn of_writing(error: Error) -> anyhow::Error {
-    match error {
-        Error::Write(error) => WriteError::from(error).into(),
-        other => other.into(),
-    }
 }
