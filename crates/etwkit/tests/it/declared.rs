@@ -291,6 +291,9 @@ fn every_question_answers_in_every_sink() {
             &extracts[..]
         };
         for some in [&extracts[..1], several] {
+            // One list of a single extract is what it is without the option.
+            let is_usual = some.len() > 1 || is_exhaustive();
+            let merges = if is_usual { merges } else { &merges[..1] };
             for merge in merges {
                 let base = [&["dump", name][..], &needed, &table, *merge].concat();
                 let (exit, out, _) = lines(&[&base[..], &["--json"]].concat(), some);
