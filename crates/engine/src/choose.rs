@@ -64,6 +64,13 @@ impl Looked {
 /// The condition is invalid; no extract matches it.
 pub fn choose(paths: Vec<PathBuf>, condition: &str) -> Result<Choice> {
     let looked = look(&paths);
+    // Names of labels are in manifests: without any, each file has an error of its own.
+    if looked
+        .iter()
+        .all(|one| matches!(one, Looked::Unreadable(_)))
+    {
+        return Ok(Choice { paths, note: None });
+    }
     let is_unreadable: Vec<bool> = looked
         .iter()
         .map(|one| matches!(one, Looked::Unreadable(_)))
@@ -162,6 +169,13 @@ fn listed<W: AsRef<str>>(words: impl Iterator<Item = W>, most: usize) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_cannot_be_read_are_left_to_their_own_errors() {
+        let paths = vec![PathBuf::from("gone.etwx"), PathBuf::from("lost.etwx")];
+        let choice = choose(paths.clone(), "suite = 'Report'").unwrap();
+        assert_eq!(choice, Choice { paths, note: None });
+    }
 
     #[test]
     fn long_lists_are_cut_and_counted() {
