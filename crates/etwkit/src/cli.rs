@@ -113,11 +113,11 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return text;
     };
-    if known() {
-        return text;
-    }
     if is_trace(word) || word.ends_with(".etwx") {
         return with_tip(&text, &format!("etwkit diagnose {}", quoted_pattern(word)));
+    }
+    if known() {
+        return text;
     }
     let root = Cli::command();
     let dumps = root
@@ -156,9 +156,13 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     }
 }
 
-/// Returns the text of a usage error with a line above the usage.
+/// Returns the text of a usage error with this tip above the usage.
 fn with_tip(text: &str, tip: &str) -> String {
-    text.replacen("\n\nUsage", &format!("\n\n  tip: {tip}\n\nUsage"), 1)
+    let parts = text.split_once("\n\n").zip(text.split_once("\n\nUsage"));
+    match parts {
+        Some(((message, _), (_, usage))) => format!("{message}\n\n  tip: {tip}\n\nUsage{usage}"),
+        None => text.to_owned(),
+    }
 }
 
 impl Command {

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::runtime::{Threads, stopped};
-use crate::session::Start;
+use crate::start::Start;
 use crate::stop::Stop;
 use crate::{Cancel, Error, Result, error};
 

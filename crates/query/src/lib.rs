@@ -43,6 +43,7 @@ mod session;
 mod source;
 mod spill;
 mod stacks;
+mod start;
 mod statement;
 mod stop;
 pub mod test_run;

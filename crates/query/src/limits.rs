@@ -5,13 +5,10 @@
 //! are too wide for that starts again with fewer rows in a batch.
 
 use datafusion::common::ScalarValue;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::expr::{BinaryExpr, Like, ScalarFunction};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, LogicalPlan, Operator};
+use datafusion::logical_expr::{Expr, LogicalPlan};
 
-use crate::functions::{Bounded, operator};
 use crate::stop::Stop;
 
 /// Parts of the memory of a question that are the values of a function for a batch.
@@ -166,86 +163,4 @@ pub(crate) struct TooLong {
     pub(crate) name: String,
     pub(crate) steps: u128,
     pub(crate) limit: u128,
-}
-
-/// Returns the plan with limits in all its functions.
-///
-/// # Errors
-/// The engine cannot rebuild the plan.
-pub(crate) fn in_functions(plan: LogicalPlan, limits: &Limits) -> Result<LogicalPlan> {
-    in_expressions(plan, |expr| match expr {
-        Expr::ScalarFunction(call) => Ok(match Bounded::of(&call.func, limits) {
-            Some(func) => Transformed::yes(Expr::ScalarFunction(ScalarFunction {
-                func,
-                args: call.args,
-            })),
-            None => Transformed::no(Expr::ScalarFunction(call)),
-        }),
-        other => Ok(Transformed::no(other)),
-    })
-}
-
-/// Returns the optimised plan with limits in its operators, too: joining texts, and regular
-/// expressions.
-///
-/// # Errors
-/// The engine cannot rebuild the plan.
-// Operators become functions, which the optimiser would not know.
-pub(crate) fn in_operators(plan: LogicalPlan, limits: &Limits) -> Result<LogicalPlan> {
-    in_functions(plan, limits).and_then(|plan| {
-        in_expressions(plan, |expr| match expr {
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) if operator::is_bounded(op) => Ok(
-                Transformed::yes(Bounded::call(op, vec![*left, *right], limits)),
-            ),
-            Expr::SimilarTo(Like {
-                negated,
-                expr,
-                pattern,
-                case_insensitive,
-                ..
-            }) => {
-                let op = match (negated, case_insensitive) {
-                    (false, false) => Operator::RegexMatch,
-                    (false, true) => Operator::RegexIMatch,
-                    (true, false) => Operator::RegexNotMatch,
-                    (true, true) => Operator::RegexNotIMatch,
-                };
-                Ok(Transformed::yes(Bounded::call(
-                    op,
-                    vec![*expr, *pattern],
-                    limits,
-                )))
-            }
-            Expr::ScalarSubquery(of) => {
-                let subquery = Expr::ScalarSubquery(of);
-                Ok(Transformed::yes(operator::OfSubquery::call(
-                    subquery, limits,
-                )))
-            }
-            other => Ok(Transformed::no(other)),
-        })
-    })
-}
-
-fn in_expressions(
-    plan: LogicalPlan,
-    change: impl Fn(Expr) -> Result<Transformed<Expr>>,
-) -> Result<LogicalPlan> {
-    let in_node = |node: LogicalPlan| {
-        // Conditions of a table are hints for its reader, which knows operators alone.
-        if matches!(node, LogicalPlan::TableScan(_)) {
-            return Ok(Transformed::no(node));
-        }
-        let names = NamePreserver::new(&node);
-        node.map_expressions(|expr| {
-            let name = names.save(&expr);
-            let changed = expr.transform_up(&change)?;
-            Ok(if changed.transformed {
-                changed.update_data(|expr| name.restore(expr))
-            } else {
-                changed
-            })
-        })
-    };
-    Ok(plan.transform_up_with_subqueries(in_node)?.data)
 }

@@ -8,15 +8,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
-use datafusion::error::DataFusionError;
 use datafusion::execution::FunctionRegistry as _;
+use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
-use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_extract::StoreError;
 use etwkit_extract::left_out::is_row_table;
@@ -26,18 +24,17 @@ use etwkit_trace::tags::TagSet;
 
 use crate::batch::Member;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
-use crate::frames::{Frames, Loader};
+use crate::frames::Frames;
 use crate::library::Query;
-use crate::limits::{self, Limits, TooWide};
+use crate::limits::Limits;
 use crate::parameters::{Parameter, Values};
 use crate::plan::{names_word, needs_frames, scanned};
 use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
-use crate::stop::{self, Stop};
-use crate::{
-    Answer, Cancel, Error, Result, Source, error, functions, once, one_row, statement, trace_keys,
-};
+use crate::start::Start;
+use crate::stop::Stop;
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, once, statement, trace_keys};
 
 /// Tables with names of methods, by which questions that show such names are recognized in SQL.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
@@ -531,61 +528,6 @@ impl Engine {
             stop,
             move || tables.damage(&names),
         )
-    }
-}
-
-/// A planned question, which can start again with fewer rows in a batch.
-pub(crate) struct Start {
-    plan: LogicalPlan,
-    state: SessionState,
-    limits: Limits,
-}
-
-impl Start {
-    async fn new(
-        context: &SessionContext,
-        loader: &Loader,
-        plan: LogicalPlan,
-        limits: Limits,
-    ) -> datafusion::error::Result<Self> {
-        let state = context.state();
-        if needs_frames(&plan)? {
-            loader.frames(&state).await?;
-        }
-        let plan = limits::in_functions(one_row::held(plan)?, &limits)?;
-        let plan = limits::in_operators(state.optimize(&plan)?, &limits)?;
-        let rows = limits.rows(&plan, state.config().batch_size())?;
-        let mut start = Self {
-            plan,
-            state,
-            limits,
-        };
-        start.set_batch(rows);
-        Ok(start)
-    }
-
-    /// Starts to compute the rows.
-    pub(crate) async fn rows(&self) -> datafusion::error::Result<SendableRecordBatchStream> {
-        let planner = self.state.query_planner();
-        let plan = planner
-            .create_physical_plan(&self.plan, &self.state)
-            .await?;
-        execute_stream(stop::in_joins(plan, &self.limits)?, self.state.task_ctx())
-    }
-
-    /// Makes batches narrower, if the error is that its rows were too wide, and fewer would fit.
-    pub(crate) fn narrow(&mut self, error: &DataFusionError) -> bool {
-        let rows = self.state.config().batch_size();
-        let fewer = error::cause::<TooWide>(error).and_then(|wide| wide.narrower(rows));
-        if let Some(fewer) = fewer {
-            self.set_batch(fewer);
-        }
-        fewer.is_some()
-    }
-
-    fn set_batch(&mut self, rows: usize) {
-        let config = self.state.config_mut();
-        *config = config.clone().with_batch_size(rows);
     }
 }
 

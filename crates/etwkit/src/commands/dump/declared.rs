@@ -114,10 +114,10 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
     if asks_names(&options) {
         // The shared argument has the help of questions to extracts, which does not apply to names.
         let names = |arg: Arg| arg.value_name("PATH").help("Folders, traces and extracts");
-        // Names of recordings have no manifests.
+        let without_manifests = |arg: Arg| arg.help("Not here: names of recordings have no labels");
         let command = command
             .mut_arg("extracts", names)
-            .mut_arg(WHERE, |arg| arg.hide(true));
+            .mut_arg(WHERE, without_manifests);
         return CopyArgs::augment_args(command);
     }
     let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
