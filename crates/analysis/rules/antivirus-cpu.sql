@@ -7,6 +7,7 @@
 --   program, or replace the product.
 -- not proved: That the service computed because of these files; its CPU is that of the same time.
 -- needs: cpu_sample, samples with stacks
+-- modules: fltmgr.sys
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods '{culprit}*' --include-dll
 -- spot: flame --weight cpu --process {pid} --module {culprit}

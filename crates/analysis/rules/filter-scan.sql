@@ -7,6 +7,7 @@
 -- not proved: That the program would have been faster by all of this time: what it did next may have had to wait for
 --   something else.
 -- needs: context_switch, stacks
+-- modules: fltmgr.sys
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --details
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --chain

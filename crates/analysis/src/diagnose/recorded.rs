@@ -75,7 +75,8 @@ impl Recorded {
     /// Modules in stacks whose functions a rule has to know by name and that have no symbols, and what gets
     /// the names; `None` if it knows all that it looks for.
     pub(super) fn nameless(&self, session: &Session, rule: &Rule) -> Option<String> {
-        if self.has_other_names() && rule.names.iter().any(|needed| !has_table(session, needed)) {
+        let mut needed = rule.names.iter().chain(&rule.modules);
+        if self.has_other_names() && needed.any(|needed| !has_table(session, needed)) {
             return Some(
                 "names of the modules of Windows (no stack has one, as in a redacted trace)"
                     .to_owned(),

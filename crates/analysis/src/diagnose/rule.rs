@@ -44,6 +44,9 @@ pub struct Rule {
     pub needs: Vec<String>,
     /// Modules whose functions have to have names; without them its silence proves nothing.
     pub names: Vec<String>,
+    /// Modules that it looks for by their own names; in a trace without real names its silence
+    /// proves nothing.
+    pub modules: Vec<String>,
     /// Command lines that show the rows behind it, without the name of the program.
     pub evidence: Vec<String>,
     /// Views of the page that show these rows, with what narrows them: `flame --weight wait --process {pid}`. The
@@ -126,6 +129,7 @@ impl Rule {
             confidence: header.one("confidence"),
             needs: list("needs"),
             names: list("names"),
+            modules: list("modules"),
             evidence: header.all("evidence").map(str::to_owned).collect(),
             spots: header.all("spot").map(str::to_owned).collect(),
             pieces: header.one("pieces"),
@@ -258,6 +262,7 @@ mod tests {
 --   for {victim}
 -- needs: file_io, stacks
 -- names: mup.sys, user32.dll or win32k*.sys
+-- modules: fltmgr.sys
 -- param min_ms: float = 5 – nobody sees less
 SELECT 1
 -- rule: other
@@ -279,6 +284,7 @@ SELECT 2
         assert_eq!(share.sentence, "{culprit} took {total} for {victim}");
         assert_eq!(share.needs, ["file_io", "stacks"]);
         assert_eq!(share.names, ["mup.sys", "user32.dll or win32k*.sys"]);
+        assert_eq!(share.modules, ["fltmgr.sys"]);
         assert!(share.is_note && !other.is_note);
         assert_eq!(
             share
