@@ -101,15 +101,11 @@ impl Recorded {
     /// The modules that fit a need of a rule and have no names: none if another way of the same need, a
     /// module or a table, has what it takes.
     fn nameless_of(&self, session: &Session, needed: &str) -> Vec<&str> {
+        if has_table(session, needed) {
+            return Vec::new();
+        }
         let mut nameless = Vec::new();
-        for way in needed.split(" or ") {
-            // File names have a dot, tables have none.
-            if !way.contains('.') {
-                if session.has_rows(way) == Some(true) {
-                    return Vec::new();
-                }
-                continue;
-            }
+        for way in needed.split(" or ").filter(|way| !names_table(way)) {
             let pattern = TextFilter::parse(way);
             let mut fitting = self
                 .modules
@@ -184,5 +180,10 @@ impl Recorded {
 fn has_table(session: &Session, needed: &str) -> bool {
     needed
         .split(" or ")
-        .any(|way| !way.contains('.') && session.has_rows(way) == Some(true))
+        .any(|way| names_table(way) && session.has_rows(way) == Some(true))
+}
+
+/// Returns `true` for the name of a table: file names have a dot, tables have none.
+fn names_table(way: &str) -> bool {
+    !way.contains('.')
 }

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use etwkit_base::intervals::SortedUnion;
 use etwkit_base::ordered::{Workers, processors};
 use etwkit_query::Session;
 use etwkit_query::dump::{FromRows, ask};
@@ -226,10 +227,10 @@ struct Sum {
     row: WaitSum,
     /// The thread that was added last.
     last_thread: i64,
-    /// End of the waits that are counted.
-    waited_until: i64,
-    /// End of the ready times that are counted.
-    ready_until: i64,
+    /// Times in which a thread waited.
+    waiting: SortedUnion,
+    /// Times in which a thread was ready.
+    ready: SortedUnion,
 }
 
 impl Sum {
@@ -237,10 +238,10 @@ impl Sum {
         Self {
             name,
             row: WaitSum::default(),
-            // Less than any key or time, so that the first wait always counts in full.
+            // Less than any key, so that the first thread counts.
             last_thread: i64::MIN,
-            waited_until: i64::MIN,
-            ready_until: i64::MIN,
+            waiting: SortedUnion::default(),
+            ready: SortedUnion::default(),
         }
     }
 }
@@ -274,20 +275,16 @@ impl OfProcess {
         }
         waits.sort_by_key(|wait| wait.wait_start);
         for wait in waits.iter() {
-            let interval = wait.waiting().and_then(|interval| window.part(interval));
-            if let Some(interval) = interval {
-                finder.each(self, wait, |_, sum, _| {
-                    join(&mut sum.row.wait_ns, &mut sum.waited_until, interval);
-                });
+            let part = wait.waiting().and_then(|interval| window.part(interval));
+            if let Some((start, end)) = part {
+                finder.each(self, wait, |_, sum, _| sum.waiting.add(start, end));
             }
         }
         waits.sort_by_key(|wait| wait.ready_start);
         for wait in waits.iter() {
-            let interval = wait.ready().and_then(|interval| window.part(interval));
-            if let Some(interval) = interval {
-                finder.each(self, wait, |_, sum, _| {
-                    join(&mut sum.row.ready_ns, &mut sum.ready_until, interval);
-                });
+            let part = wait.ready().and_then(|interval| window.part(interval));
+            if let Some((start, end)) = part {
+                finder.each(self, wait, |_, sum, _| sum.ready.add(start, end));
             }
         }
     }
@@ -302,6 +299,8 @@ impl OfProcess {
                 process_key,
                 module,
                 method,
+                wait_ns: sum.waiting.length(),
+                ready_ns: sum.ready.length(),
                 wait_mean_ns: (sum.row.waits > 0).then(|| sum.row.wait_sum_ns / sum.row.waits),
                 ..sum.row
             }
@@ -420,12 +419,6 @@ fn add(row: &mut WaitSum, wait: &Wait) {
     if let Some(first) = wait.first_ns {
         row.first_ns = Some(row.first_ns.map_or(first, |known| known.min(first)));
     }
-}
-
-/// Adds the part of an interval after `until`, the end of all intervals before it.
-fn join(sum: &mut i64, until: &mut i64, (start, end): (i64, i64)) {
-    *sum = sum.saturating_add(end.saturating_sub(start.max(*until)).max(0));
-    *until = end.max(*until);
 }
 
 #[cfg(test)]
