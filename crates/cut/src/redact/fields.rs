@@ -51,8 +51,12 @@ pub(super) struct Place<'p> {
 }
 
 /// The places of a payload that have to be replaced, in order. Returns `None` if it does not match
-/// the plan.
-pub(super) fn places<'p>(plan: &'p Plan, payload: &[u8]) -> Option<Vec<Place<'p>>> {
+/// the plan. If `may_end_early`, the payload may stop within a field: its bytes are cleared.
+pub(super) fn places<'p>(
+    plan: &'p Plan,
+    payload: &[u8],
+    may_end_early: bool,
+) -> Option<Vec<Place<'p>>> {
     let schema = plan.schema();
     let mut walk = Walk {
         places: Vec::new(),
@@ -62,12 +66,21 @@ pub(super) fn places<'p>(plan: &'p Plan, payload: &[u8]) -> Option<Vec<Place<'p>
     };
     walk.count_uses(&schema.fields, 0);
     let mut cursor = Cursor::new(payload);
+    let mut understood = 0;
     for field in &schema.fields {
-        walk.field(field, &mut cursor, 0)?;
+        let places = walk.places.len();
+        if walk.field(field, &mut cursor, 0).is_none() {
+            if !may_end_early {
+                return None;
+            }
+            walk.places.truncate(places);
+            break;
+        }
+        understood = cursor.position();
     }
     // Newer versions of an event may have anything after the known fields.
     walk.places.push(Place {
-        start: cursor.position(),
+        start: understood,
         end: payload.len(),
         deed: Deed::Clear,
         room: Room::Same,
@@ -80,7 +93,7 @@ pub(super) fn places<'p>(plan: &'p Plan, payload: &[u8]) -> Option<Vec<Place<'p>
 pub(super) fn redact(plan: &Plan, payload: &mut [u8], words: &mut Words) -> Option<()> {
     for Place {
         start, end, deed, ..
-    } in places(plan, payload)?
+    } in places(plan, payload, false)?
     {
         // Nothing is changed before all fields are located: lengths and counts in the payload must
         // not be replaced while they are still needed.

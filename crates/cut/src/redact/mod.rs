@@ -198,6 +198,8 @@ impl Redactor {
         head: usize,
     ) -> Option<(Vec<u8>, bool)> {
         let payload = event.payload();
+        // The layouts of the kernel are known: of a shorter event the fields that it has are read.
+        let is_kernel = Hook::of(event).is_some();
         match &mut self.means {
             Means::All(words) => {
                 let mut new = payload.to_vec();
@@ -207,7 +209,7 @@ impl Redactor {
             }
             Means::Private { evidence, texts } => {
                 let subject = evidence.subject(event, plan, &mut self.spans);
-                let rebuilt = rebuild::rebuild(plan, payload, head, subject, texts)?;
+                let rebuilt = rebuild::rebuild(plan, payload, is_kernel, head, subject, texts)?;
                 let readable = Texts::is_readable(&rebuilt.numbers);
                 Some((rebuilt.payload, readable))
             }

@@ -20,10 +20,11 @@ pub(super) struct Rebuilt {
 }
 
 /// Rebuilds a payload. `head` is the number of bytes before it in the record. Returns `None` if it
-/// does not match the plan or becomes too long.
+/// does not match the plan or becomes too long. If `may_end_early`, it may stop within a field.
 pub(super) fn rebuild(
     plan: &Plan,
     payload: &[u8],
+    may_end_early: bool,
     head: usize,
     subject: Subject,
     texts: &mut Texts,
@@ -35,7 +36,7 @@ pub(super) fn rebuild(
         position: 0,
         shifts: Vec::new(),
     };
-    for place in places(plan, payload)? {
+    for place in places(plan, payload, may_end_early)? {
         writer.copy(place.start)?;
         let bytes = payload.get(place.start..place.end)?;
         writer.replace(&place, bytes, subject, texts)?;

@@ -4,7 +4,7 @@
 use std::io::Cursor;
 use std::ops::ControlFlow;
 
-use etwkit_cut::{Options, Redaction};
+use etwkit_cut::{Fate, Options, Redaction};
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::writer::{
@@ -559,5 +559,46 @@ fn every_kept_text_is_on_a_list() {
         let lower = text.to_lowercase();
         let secret = SECRETS.iter().find(|secret| lower.contains(**secret));
         assert_eq!(secret, None, "{text}");
+    }
+}
+
+/// A disk whose model is a secret, with the write cache off, and its first `len` bytes only.
+fn disk(len: usize) -> Vec<u8> {
+    let mut model = utf16("Fjordgate Zebulon");
+    model.resize(512, 0);
+    let payload = [
+        &3_u32.to_le_bytes()[..],
+        &[0; 36],
+        &model,
+        &2_u32.to_le_bytes(),
+        &[0, 0],
+        &utf16("C"),
+        &[0; 6],
+    ]
+    .concat();
+    payload[..len].to_vec()
+}
+
+#[test]
+fn a_kernel_event_that_ends_early_keeps_the_fields_that_it_has() {
+    const NUMBER: std::ops::Range<usize> = 0..4;
+    const PARTITIONS: std::ops::Range<usize> = 552..556;
+    // Whole, without its last bytes, after the partitions, and within the model.
+    for (len, has_partitions) in [(568, true), (566, true), (556, true), (100, false)] {
+        let mut maker = Maker::new(false);
+        let whole = disk(len);
+        maker.kernel(11, 11, 2, &whole);
+        let (cut, part) = redacted(&maker.finish(), Redaction::Private);
+        assert_eq!(cut.events.get(&Fate::NotUnderstood), None, "{len}");
+        let records = records(&part);
+        assert_eq!(found(&records), [""; 0], "{len}");
+        let of_disk = records
+            .iter()
+            .filter_map(|record| record.get(record.len().checked_sub(len)?..))
+            .find(|payload| payload[NUMBER] == whole[NUMBER]);
+        let payload = of_disk.unwrap_or_else(|| panic!("{len}: no disk 3"));
+        if has_partitions {
+            assert_eq!(payload[PARTITIONS], whole[PARTITIONS], "{len}");
+        }
     }
 }

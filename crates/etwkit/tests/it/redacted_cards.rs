@@ -55,15 +55,47 @@ fn findings(trace: &Path, symbols: &Path, map: Option<&Path>) -> BTreeSet<Findin
         .collect()
 }
 
+/// Copies the symbol files that a redacted copy still names: those of the sender's own modules are
+/// not found for it, so its findings name these modules without functions.
+fn public_symbols(symbols: &Path, map: &Path, to: &Path) {
+    let table = std::fs::read_to_string(map).unwrap();
+    let replaced: BTreeSet<String> = json_lines(&table)
+        .iter()
+        .map(|row| text(&row["original"]))
+        .collect();
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(symbols).unwrap() {
+        let file = file.unwrap().path();
+        let stem = file.file_stem().unwrap().to_string_lossy().to_lowercase();
+        if !replaced.contains(&stem) {
+            copy(&file, &to.join(file.file_name().unwrap()));
+        }
+    }
+}
+
+/// Copies a file or a folder.
+fn copy(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        std::fs::copy(from, to).unwrap();
+        return;
+    }
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        copy(&file.path(), &to.join(file.file_name()));
+    }
+}
+
 /// The difference between the findings of a trace and of its redacted copy.
 fn difference(name: &str, trace: &Path, symbols: &Path) -> Option<String> {
     let folder = Folder::new();
-    let (copy, map) = (folder.path("redacted.etl"), folder.path("names"));
+    let [copy, map, public] = ["redacted.etl", "names", "public"].map(|name| folder.path(name));
     let [from, to, table] = [trace, &copy, &map].map(|path| path.to_str().unwrap());
     let cut = run(&["cut", from, "--redact", "--map", table, "--out", to]);
     assert_eq!(cut.exit, Exit::Answered, "{name}: {}", cut.err);
-    let before = findings(trace, symbols, None);
-    let after = findings(&copy, symbols, Some(&map));
+    public_symbols(symbols, &map, &public);
+    let before = findings(trace, &public, None);
+    let after = findings(&copy, &public, Some(&map));
     (before != after).then(|| {
         let gone: Vec<_> = before.difference(&after).collect();
         let new: Vec<_> = after.difference(&before).collect();

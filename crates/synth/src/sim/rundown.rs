@@ -163,7 +163,7 @@ impl<W: Write + Seek> Sim<W> {
                 .u32(3)
                 .bytes(&[write_cache, 0])
                 .wide_fixed("C", 3)
-                .zeros(2);
+                .zeros(4);
         })?;
         self.event(kind::CONFIG_LOGICAL_DISK, |p| {
             p.u64(0x1000_0000)
