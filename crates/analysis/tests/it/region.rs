@@ -1048,3 +1048,23 @@ fn a_file_may_have_thousands_of_regions() {
             .is_some_and(|last| last.ends_with("more warnings like these"))
     );
 }
+
+#[test]
+fn changed_files_are_read_or_refused() {
+    let nested = file(&region(
+        "A",
+        "Load",
+        &event(1),
+        &event(2),
+        &region(
+            "B",
+            "Inner",
+            &event(3),
+            &event(4),
+            "<Naming><PayloadBased NameField='n'/></Naming>",
+        ),
+    ));
+    etwkit_testkit::xml_noise::each(&[nested.as_bytes()], |bytes| {
+        drop(Manifest::parse("own.xml", bytes));
+    });
+}

@@ -322,3 +322,15 @@ fn a_hostile_file_is_bounded() {
     let many = format!("{good}{}", "<Profile/>".repeat(110_000));
     assert!(!read(&file(DEFINITIONS, &many)).profiles.is_empty());
 }
+
+#[test]
+fn changed_files_are_read_or_refused() {
+    let ours = include_str!("../../profiles/etwkit.wprp");
+    etwkit_testkit::xml_noise::each(&[ours.as_bytes()], |bytes| {
+        if let Ok(file) = Wprp::read("own.wprp", bytes) {
+            for profile in &file.profiles {
+                drop(answers(profile));
+            }
+        }
+    });
+}

@@ -256,7 +256,7 @@ mod tests {
             (flow.packets, flow.bytes, flow.max_gap_ns),
             (5, 13_999, Some(499 * MS))
         );
-        // (30 000 B/s · 3000 B + 20 000 B/s · 1000 B) / 4000 B
+        // (30,000 B/s · 3000 B + 20,000 B/s · 1000 B) / 4000 B
         assert_eq!(flow.rate(), Some(27_500.0));
         assert_eq!(Flow::default().rate(), None);
     }

@@ -215,7 +215,7 @@ fn service_times_of_a_disk_do_not_overlap() {
 /// The response time is in ticks of the performance counter, the completion in ticks of the clock.
 #[test]
 fn response_times_are_ticks_of_the_performance_counter() {
-    // 3000 MHz processor; 35 795 450 ticks of a counter of 3.579545 MHz are 10 s, of one of 10 MHz
+    // 3000 MHz processor; 35,795,450 ticks of a counter of 3.579545 MHz are 10 s, of one of 10 MHz
     // 3.579545 s.
     for (clock_type, perf_freq, ticks_per_s, io_s) in [
         (1, 3_579_545, 3_579_545, 10.0),

@@ -753,3 +753,15 @@ fn the_default_tags_have_the_words_that_people_ask_for() {
         assert!(set.tags().any(is_meant), "{product}");
     }
 }
+
+#[test]
+fn changed_files_are_read_or_refused() {
+    let small = format!("<Tag Name=\"\">{}</Tag>", one("a", 3, "a*.dll", "b*"));
+    let default = include_str!("../../src/tags/default.stacktags");
+    let seeds = [small.as_bytes(), small.as_bytes(), default.as_bytes()];
+    etwkit_testkit::xml_noise::each(&seeds, |bytes| {
+        if let Ok(set) = TagSet::read("own", &[("own.stacktags", bytes)]) {
+            tag(&set, "ntdll.dll!NtWaitForSingleObject < a.dll!bad < ?!?");
+        }
+    });
+}

@@ -305,3 +305,9 @@ fn broken_profiles_do_no_harm() {
         }
     }
 }
+
+#[test]
+fn changed_files_are_read_or_refused() {
+    let seeds = [OLD.as_bytes(), DESCRIBED.as_bytes(), WAITS.as_bytes()];
+    etwkit_testkit::xml_noise::each(&seeds, |bytes| drop(Profile::parse("p.wpaProfile", bytes)));
+}
