@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub struct RecordArgs {
 /// Commands of `etwkit record`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RecordCommand {
+    /// Record, stop and name the likely causes in one step
+    Now(NowArgs),
     /// Begin to record with one profile or several at once
     #[command(arg_required_else_help = true)]
     Start(StartArgs),
@@ -51,6 +54,34 @@ pub enum RecordCommand {
     /// A line of xperf as it is: run on Windows, explained elsewhere
     #[command(disable_help_flag = true)]
     Xperf(LineArgs),
+}
+
+/// A recording from start to answer.
+#[derive(Debug, Clone, Args)]
+pub struct NowArgs {
+    /// Profiles: names of `etwkit record profiles`, or FILE.wprp!NAME for others
+    #[arg(
+        long = "profile",
+        value_name = "PROFILE",
+        value_delimiter = ',',
+        default_value = "default"
+    )]
+    pub profiles: Vec<String>,
+    /// Stop after this time (10s, 5m) [default: when the command ends, or at Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub time: Option<Duration>,
+    /// A name, from which NAME_MACHINE.date-time.etl is made, or the path of an .etl file
+    #[arg(long, value_name = "NAME", default_value = "Now")]
+    pub name: String,
+    /// Places of symbol files, as in `etwkit extract --symbols`
+    #[arg(long, value_name = "PATH")]
+    pub symbols: Vec<String>,
+    /// Do not offer the page in the browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Command to run and record until it ends, after --
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 /// A mark, here and elsewhere.
@@ -162,13 +193,23 @@ fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {
         .filter(|amount| *amount > 0)
 }
 
+/// The longest time that can be given, in seconds.
+const DAY: u64 = 86_400;
+
+/// Parses a time of at least `least` seconds and at most a day.
+fn time_from(least: u64, text: &str) -> Option<Duration> {
+    let seconds = amount(text, &[("s", 1), ("m", 60), ("h", 3600)])?;
+    (least..=DAY)
+        .contains(&seconds)
+        .then(|| Duration::from_secs(seconds))
+}
+
 fn time(text: &str) -> Result<Duration, String> {
-    let seconds = amount(text, &[("s", 1), ("m", 60), ("h", 3600)]);
-    let is_possible = |seconds: &u64| (10..=86_400).contains(seconds);
-    let seconds = seconds
-        .filter(is_possible)
-        .ok_or("expected 10s to 24h, as in 90s, 5m or 1h")?;
-    Ok(Duration::from_secs(seconds))
+    time_from(10, text).ok_or_else(|| "expected 10s to 24h, as in 90s, 5m or 1h".to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    time_from(1, text).ok_or_else(|| "expected 1s to 24h, as in 10s, 5m or 1h".to_owned())
 }
 
 fn size(text: &str) -> Result<u64, String> {

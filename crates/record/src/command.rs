@@ -12,6 +12,7 @@ use crate::args::{BootArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, 
 use crate::facts;
 use crate::line;
 use crate::listen;
+use crate::now;
 use crate::profiles::{self, ELSEWHERE, FILE_NAME, PROFILES, Profile, WPRP};
 use crate::recording::Machine;
 use crate::step::Step;
@@ -27,6 +28,7 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
     match &args.command {
         RecordCommand::Profiles(args) => return list(args, lines),
         RecordCommand::Check(args) => return wprp::show(args, lines),
+        RecordCommand::Now(args) if is_here => return now::now(args, machine, lines),
         RecordCommand::Start(args) if is_here && args.rotate.is_some() => {
             return rotate::rotate(args, machine, lines);
         }
@@ -44,10 +46,17 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
         RecordCommand::Xperf(args) => {
             return verbatim(&line::read("xperf", &args.args)?, is_here, machine, lines);
         }
-        RecordCommand::Start(args) => {
+        RecordCommand::Now(args) => {
+            let target = now::target(args);
+            let mut all = steps::start(&StartArgs::of(args.profiles.clone()), Path::new(""))?;
+            all.push(steps::stop(&target, &file_of(&target)));
             let notes = [
-                "etwkit.wprp has to lie beside it: `etwkit record profiles --write FOLDER` writes it.",
+                OWN_PROFILES,
+                "What is to be recorded happens between the two lines. Then: etwkit diagnose FILE",
             ];
+            script::print(&all, &notes, lines)?;
+        }
+        RecordCommand::Start(args) => {
             if args.rotate.is_some() {
                 return Err(advised(
                     "--rotate is no line of Windows",
@@ -58,17 +67,15 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
                 .profiles
                 .iter()
                 .any(|name| profiles::find(name).is_some());
-            let notes = notes.into_iter().filter(|_| own).chain([SYMBOL_FILES]);
-            let notes: Vec<&str> = notes.collect();
+            let notes: Vec<&str> = own
+                .then_some(OWN_PROFILES)
+                .into_iter()
+                .chain([SYMBOL_FILES])
+                .collect();
             script::print(&steps::start(args, Path::new(""))?, &notes, lines)?;
         }
         RecordCommand::Stop(args) => {
-            let is_file = steps::ends_with(&args.name, ".etl");
-            let file = if is_file {
-                args.name.clone()
-            } else {
-                format!("{}_%COMPUTERNAME%.etl", args.name)
-            };
+            let file = file_of(args);
             let mut all = vec![steps::stop(args, &file)];
             if args.zip {
                 let args = ["-a", "-c", "-f"]
@@ -112,6 +119,19 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
     Ok(Exit::Answered)
 }
 
+/// Note about the file of the profiles of etwkit.
+const OWN_PROFILES: &str =
+    "etwkit.wprp has to lie beside it: `etwkit record profiles --write FOLDER` writes it.";
+
+/// The file of a recording in a script.
+fn file_of(args: &StopArgs) -> String {
+    if steps::ends_with(&args.name, ".etl") {
+        args.name.clone()
+    } else {
+        format!("{}_%COMPUTERNAME%.etl", args.name)
+    }
+}
+
 /// Note about a part of `stop` that users do not expect.
 const SYMBOL_FILES: &str = "stop also makes symbol files of precompiled .NET code: 10 to 60 minutes after an \
     update of .NET, unless it has --no-native-pdb (-skipPdbGen)";
@@ -147,7 +167,11 @@ fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
 }
 
 /// Stops the recording and writes its additional files next to it.
-fn stop(args: &StopArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<()> {
+pub(crate) fn stop(
+    args: &StopArgs,
+    machine: &mut Machine<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<()> {
     if !args.boot {
         // Queried before the stop: afterwards the sessions of the recording itself are gone.
         machine.see_sessions();

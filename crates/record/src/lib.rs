@@ -14,6 +14,7 @@ mod facts;
 mod failure;
 mod line;
 mod listen;
+mod now;
 mod pack;
 mod pictures;
 pub mod profiles;
@@ -27,8 +28,8 @@ mod watch;
 pub mod wprp;
 
 pub use args::{
-    BootArgs, CheckArgs, LineArgs, ListenArgs, MarkArgs, ProfilesArgs, RecordArgs, RecordCommand,
-    StartArgs, StopArgs,
+    BootArgs, CheckArgs, LineArgs, ListenArgs, MarkArgs, NowArgs, ProfilesArgs, RecordArgs,
+    RecordCommand, StartArgs, StopArgs,
 };
 pub use command::run;
 pub use each_run::EachRun;

@@ -278,7 +278,7 @@ impl<'a> Machine<'a> {
         if steps::ends_with(name, ".etl") {
             return Ok(std::path::absolute(name)?);
         }
-        let at = self.clock.now().format("%m-%d-%Y.%H-%M-%S");
+        let at = self.clock.now().format("%Y%m%d-%H%M%S");
         Ok(std::path::absolute(format!(
             "{name}_{}.{at}.etl",
             self.name

@@ -105,7 +105,16 @@ fn answer(command: &Command, front: &mut Plain<'_>) -> Result<Exit> {
                         for the machine that reads";
             Err(advised("this program does not read recordings", hint))
         }
-        Command::Record(args) => etwkit_record::run(args, &mut machine, &mut front.lines),
+        Command::Record(args) => {
+            let exit = etwkit_record::run(args, &mut machine, &mut front.lines)?;
+            if let (RecordCommand::Now(_), Some(file)) = (&args.command, &machine.written) {
+                front.lines.labelled(&format!(
+                    "hint: `etwkit diagnose {}` names the likely causes, on the machine that reads",
+                    file.display()
+                ))?;
+            }
+            Ok(exit)
+        }
         Command::Run(args) => etwkit_recorder::run(args, &mut machine, front),
         Command::Lab(args) => etwkit_recorder::lab(args, front),
     }

@@ -91,7 +91,8 @@ impl OfConsole {
     }
 }
 
-fn forget() {
+/// Forgets earlier presses of Ctrl-C: they ended one part of a command, and the next part begins.
+pub fn forget() {
     PRESSED.store(0, Ordering::SeqCst);
     ASKED.store(false, Ordering::SeqCst);
 }

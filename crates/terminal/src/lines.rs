@@ -190,12 +190,12 @@ mod tests {
     fn columns_align_and_cells_are_escaped() {
         let mut table = Table::new(&[("name", Align::Left), ("events", Align::Right)]);
         table.row(["a\x1B".into(), "7".into()]);
-        table.row(["longer".into(), "1 000".into()]);
+        table.row(["longer".into(), "1,000".into()]);
         let mut out = Vec::new();
         let mut lines = Lines::new(&mut out);
         lines.heading("Title\x07").unwrap();
         lines.table(&table).unwrap();
-        let want = "Title\\u{7}\n  name     events\n  a\\u{1b}       7\n  longer    1 000\n";
+        let want = "Title\\u{7}\n  name     events\n  a\\u{1b}       7\n  longer    1,000\n";
         assert_eq!(String::from_utf8(out).unwrap(), want);
         let mut out = Vec::new();
         let mut lines = Lines::new(&mut out);
@@ -203,7 +203,7 @@ mod tests {
         lines.heading("Title\x07").unwrap();
         lines.table(&table).unwrap();
         lines.labelled("hint: \x1B[31m").unwrap();
-        let want = "\x1B[1mTitle\\u{7}\x1B[0m\n\x1B[1m  name     events\x1B[0m\n  a\\u{1b}       7\n  longer    1 000\n\
+        let want = "\x1B[1mTitle\\u{7}\x1B[0m\n\x1B[1m  name     events\x1B[0m\n  a\\u{1b}       7\n  longer    1,000\n\
                     \x1B[32mhint:\x1B[0m \\u{1b}[31m\n";
         assert_eq!(String::from_utf8(out).unwrap(), want);
     }

@@ -101,8 +101,17 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     }
     printer.line("")?;
     printer.line("Next, with a trace of your own: etwkit diagnose slow.etl")?;
-    if !args.no_open && printer.width().is_some() && wants_page(printer)? {
-        return view::run(&ViewArgs::of(&extract), printer);
+    offer_page(&extract, args.no_open, printer)
+}
+
+/// Opens the page if the user wants it, and otherwise shows the command that does.
+pub(crate) fn offer_page(
+    extract: &Path,
+    no_open: bool,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    if !no_open && printer.width().is_some() && wants_page(printer)? {
+        return view::run(&ViewArgs::of(extract), printer);
     }
     printer.line(&format!(
         "To look at this one in a browser: etwkit view {}",

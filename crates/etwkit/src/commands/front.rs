@@ -7,21 +7,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use clap::Parser as _;
 use etwkit_cut::{Asks, CutArgs};
 use etwkit_engine::{Asking, Settings};
 use etwkit_files::out_file::{self, Replace};
 use etwkit_mcp::McpArgs;
 use etwkit_query::Session;
-use etwkit_record::{RecordArgs, RecordCommand, StartArgs};
+use etwkit_record::{NowArgs, RecordArgs, RecordCommand, StartArgs};
 use etwkit_recorder::{Front, Here};
 use etwkit_run::RunArgs;
-use etwkit_terminal::interrupt::Stoppable;
+use etwkit_terminal::interrupt::{self, Stoppable};
 use etwkit_terminal::{Exit, Table};
 use etwkit_wpa::Emitted;
 use serde_json::Value;
 
+use super::demo::offer_page;
 use super::events::filter::wanted;
 use super::extract::progress::Bars;
+use crate::cli::Cli;
 use crate::extracts::open_extracts;
 use crate::printer::{Printer, Speech};
 use crate::time_range::TimeRange;
@@ -60,8 +63,39 @@ pub(crate) fn record(args: &RecordArgs, printer: &mut Printer<'_>) -> Result<Exi
             let words = ["etwkit".into(), "extract".into(), file.into_os_string()];
             Ok(exit.worse(asked(&words, "the recording cannot be extracted", printer)?))
         }
+        (RecordCommand::Now(now), Some(file)) => {
+            // The press that ended the recording does not end the answer.
+            interrupt::forget();
+            diagnosed(&file, now, printer)
+        }
         _ => Ok(exit),
     }
+}
+
+/// Extracts a new recording, prints the likely causes, and offers the page.
+fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Result<Exit> {
+    let symbols = args
+        .symbols
+        .iter()
+        .flat_map(|place| ["--symbols", place.as_str()]);
+    let words: Vec<OsString> = ["etwkit", "extract"]
+        .into_iter()
+        .chain(symbols)
+        .map(OsString::from)
+        .chain([recording.into()])
+        .collect();
+    let (_, error, exit) = answered(&words);
+    anyhow::ensure!(
+        exit != Exit::Error,
+        "the recording cannot be extracted: {error}"
+    );
+    let extract = recording.with_extension("etwx");
+    Front::line(printer, "")?;
+    let line = ["etwkit".into(), "diagnose".into(), extract.clone().into()];
+    let line: [OsString; 3] = line;
+    let exit = crate::dispatch(&Cli::try_parse_from(line)?, printer)?;
+    Front::line(printer, "")?;
+    Ok(exit.worse(offer_page(&extract, args.no_open, printer)?))
 }
 
 /// `etwkit cut`. `map` gets the table of stand-ins.
@@ -232,5 +266,44 @@ impl Front for Printer<'_> {
             .map(OsString::from)
             .collect();
         asked(&words, "the recordings cannot be explained", self).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::{Screen, Terminal};
+
+    #[test]
+    fn a_new_recording_is_diagnosed_and_the_page_offered() {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = crate::commands::demo::trace_in(folder.path()).unwrap();
+        let args = NowArgs {
+            profiles: Vec::new(),
+            time: None,
+            name: String::new(),
+            symbols: vec![folder.path().display().to_string()],
+            no_open: false,
+            command: Vec::new(),
+        };
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut screen = Screen {
+            out: &mut out,
+            err: &mut err,
+            terminal: Terminal::default(),
+            session: None,
+            speech: Speech::Usual,
+        };
+        let exit = screen.answer(crate::context::Context::default(), |printer| {
+            diagnosed(&trace, &args, printer)
+        });
+        assert_eq!(exit, Exit::Answered, "{}", String::from_utf8_lossy(&err));
+        let out = String::from_utf8(out).unwrap();
+        let extract: PathBuf = trace.with_extension("etwx");
+        assert!(out.contains("filter-scan"), "{out}");
+        let page = format!("etwkit view {}\n", extract.display());
+        assert!(out.ends_with(&page), "{out}");
     }
 }

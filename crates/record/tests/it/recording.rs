@@ -117,7 +117,7 @@ fn a_name_becomes_the_name_of_a_file_and_the_archive_replaces_it() {
     record(&mut wpr, true, &["start", "cpu"]).unwrap();
     let name = path(folder.path(), "ManySlowCalls");
     let said = record(&mut wpr, true, &["stop", &name, "--zip"]).unwrap();
-    let etl = format!("{name}_MAGNON.03-07-2023.23-21-41.etl");
+    let etl = format!("{name}_MAGNON.20230307-232141.etl");
     let beside = "Beside it are 18 facts about the machine, which `etwkit extract` takes in";
     assert_eq!(said, format!("Recorded {etl}.zip\n{beside}\n"));
     let facts = fs::read_to_string(format!("{etl}.facts.json")).unwrap();
@@ -429,4 +429,73 @@ fn stop_of_its_own() {
         true,
         &["stop", &to],
     );
+}
+
+/// The lines of Windows for a recording into a file.
+fn start_and_stop(folder: &Path, etl: &str) -> [String; 2] {
+    let own = path(folder, "etwkit/etwkit.wprp");
+    [
+        format!("wpr -start {own}!default"),
+        format!("wpr -stop {etl} -skipPdbGen"),
+    ]
+}
+
+#[test]
+fn a_recording_of_some_seconds_is_started_and_written() {
+    let (folder, mut wpr) = machine();
+    let etl = path(folder.path(), "now.etl");
+    let said = record(&mut wpr, true, &["now", "--for", "3s", "--name", &etl]).unwrap();
+    let begin = format!(
+        "Recording for 3 s; Ctrl-C ends it and writes the file\nRecorded {etl}\nBeside it are "
+    );
+    assert!(said.starts_with(&begin), "{said}");
+    assert_eq!(wpr.lines(), start_and_stop(folder.path(), &etl));
+    assert!(!wpr.is_recording());
+    let again = record(&mut wpr, true, &["now", "--for", "3s", "--name", &etl]).unwrap_err();
+    assert!(again.contains("exists already"), "{again}");
+    assert_eq!(wpr.lines().len(), 2, "nothing was started");
+}
+
+#[test]
+fn a_recording_ends_with_its_command() {
+    let (folder, mut wpr) = machine();
+    let this = std::env::current_exe().unwrap();
+    let this = this.to_str().unwrap();
+    for (name, word, note) in [
+        ("a", "--help", ""),
+        ("b", "--no-such-option", "note: the command failed ("),
+    ] {
+        let etl = path(folder.path(), &format!("{name}.etl"));
+        let words = ["now", "--name", &etl, "--", this, word];
+        let said = record(&mut wpr, true, &words).unwrap();
+        assert!(
+            said.starts_with("Recording until the command ends; Ctrl-C"),
+            "{said}"
+        );
+        assert!(said.contains(note), "{said}");
+        assert_eq!(said.contains("note:"), !note.is_empty(), "{said}");
+        assert!(Path::new(&etl).exists());
+    }
+    let etl = path(folder.path(), "c.etl");
+    let words = ["now", "--name", &etl, "--", "no-such-program-anywhere"];
+    let error = record(&mut wpr, true, &words).unwrap_err();
+    assert!(
+        error.starts_with("the recording was thrown away: cannot run no-such-program-anywhere"),
+        "{error}"
+    );
+    assert!(!wpr.is_recording() && !Path::new(&etl).exists());
+}
+
+#[test]
+fn other_systems_print_the_lines_of_a_recording_from_start_to_answer() {
+    let (_folder, mut wpr) = machine();
+    let said = record(&mut wpr, false, &["now", "--profile", "cswitch,file"]).unwrap();
+    for line in [
+        "wpr -start etwkit.wprp!cswitch -start etwkit.wprp!file",
+        "wpr -stop Now_%COMPUTERNAME%.etl -skipPdbGen",
+        "Then: etwkit diagnose FILE",
+    ] {
+        assert!(said.contains(line), "{line}:\n{said}");
+    }
+    assert!(wpr.lines().is_empty());
 }

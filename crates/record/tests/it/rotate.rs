@@ -95,16 +95,16 @@ fn every_five_minutes_there_is_a_file_and_the_oldest_make_room() {
         Vec::new(),
     );
     let said = said.unwrap();
-    let of = |at: &str| format!("Mail_MAGNON.03-07-2023.{at}.etl");
-    assert_eq!(files, [of("23-36-41"), of("23-38-21")]);
-    let first = of("23-26-41");
+    let of = |at: &str| format!("Mail_MAGNON.20230307-{at}.etl");
+    assert_eq!(files, [of("233641"), of("233821")]);
+    let first = of("232641");
     let begin = format!(
         "Recording since 23:21:41; Ctrl-C ends it and writes the file\nRecorded /day/{first} (1.1 MB)\n\
          Recording since 23:26:41; Ctrl-C ends it and writes the file\n"
     );
     assert!(said.starts_with(&begin), "{said}");
     assert!(
-        said.ends_with(&format!("Removed /day/{}\n", of("23-31-41"))),
+        said.ends_with(&format!("Removed /day/{}\n", of("233141"))),
         "{said}"
     );
     assert_eq!(said.matches("\nRecorded ").count(), 4, "{said}");
@@ -122,8 +122,8 @@ fn a_recording_that_somebody_ends_is_reported_and_starts_again() {
     assert_eq!(
         files,
         [
-            "Day_MAGNON.03-07-2023.23-27-16.etl",
-            "Day_MAGNON.03-07-2023.23-28-21.etl"
+            "Day_MAGNON.20230307-232716.etl",
+            "Day_MAGNON.20230307-232821.etl"
         ]
     );
     // When the user wants no more at that time, no other one begins.
