@@ -29,11 +29,11 @@ etwkit_query::declare! {
     pub request PathRequest {
         /// The process whose path it is: exactly one must fit
         processes: ProcessQuery = group(),
-        /// The thread with this id; without it the first thread of a process that started in the
-        /// trace, else the thread that ran longest
+        /// The thread with this id [default: the first thread of a process that started in the
+        /// trace, otherwise the thread that ran longest]
         tid: Option<i64> = option("TID").called("thread").of(Among::THREADS),
-        /// Exactly this part of the trace (s); without it from the first switch-in of the thread to
-        /// its last switch-out
+        /// Exactly this part of the trace (s) [default: from the first switch-in of the thread to
+        /// its last switch-out]
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Show who waited for whom instead of the segments
         tree: bool = option("").excludes(&["sums", "by-process"]).output(),
@@ -42,7 +42,7 @@ etwkit_query::declare! {
         /// Show only what the time went to
         sums: bool = option("").output(),
         /// Only the N longest segments, in the order of time, or the N largest rows of other lists;
-        /// 0: all, which JSON and CSV have without it
+        /// 0: all, as JSON and CSV have by default
         top: Option<usize> = option("N").output(),
         /// Show all frames of stacks
         stacks: bool = option("").called("show-stack").also(&["stacks"]).output(),

@@ -1,9 +1,9 @@
 //! Digits of numbers in groups, for people.
 
-/// Writes a number in groups of three digits with blanks between them: `1 234 567`.
+/// Writes a number in groups of three digits with commas between them: `1,234,567`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
-    grouped_by(number, ' ', (3, 3))
+    grouped_by(number, ',', (3, 3))
 }
 
 /// Writes a number in groups: the last one and those before it have so many digits, 0 for no further groups.
@@ -38,9 +38,9 @@ mod tests {
             (0, "0"),
             (7, "7"),
             (999, "999"),
-            (1000, "1 000"),
-            (1_234_567, "1 234 567"),
-            (u64::MAX, "18 446 744 073 709 551 615"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
         ] {
             assert_eq!(grouped(number), text);
         }

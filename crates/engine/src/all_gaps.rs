@@ -162,7 +162,7 @@ mod tests {
         assert!(all.lines().is_empty());
         all.add(gaps("a.etl", 1234));
         all.add(gaps("a.etl", 1234));
-        let words = "1 234 events lost while recording, events reach to 1 s";
+        let words = "1,234 events lost while recording, events reach to 1 s";
         assert_eq!(
             all.lines(),
             [format!(

@@ -207,7 +207,7 @@ mod tests {
             ("stack_reused", 5, ""),
         ];
         let gaps = Gaps::new("a.etl", rows.into_iter());
-        let words = "1 234 events lost while recording, events reach to 1 s";
+        let words = "1,234 events lost while recording, events reach to 1 s";
         assert_eq!((gaps.words().as_str(), gaps.is_incomplete()), (words, true));
         let incomplete = &gaps.json()["incomplete"];
         assert_eq!(incomplete["lost_events"], 1234);

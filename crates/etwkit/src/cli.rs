@@ -92,8 +92,10 @@ impl Cli {
 
 /// Returns the command line as the parser of arguments knows it.
 pub(crate) fn command() -> clap::Command {
-    let root = help::in_groups(Cli::command(), help::COMMANDS);
-    root.mut_subcommand("dump", |dump| help::in_groups(dump, help::QUESTIONS))
+    let root = help::in_groups(Cli::command(), help::COMMANDS, "");
+    root.mut_subcommand("dump", |dump| {
+        help::in_groups(dump, help::QUESTIONS, help::ELSEWHERE)
+    })
 }
 
 /// Reads a command line.
@@ -269,7 +271,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct DocsArgs {
-    /// Page to open, such as howto/leaks or leaks; without it the start page
+    /// Page to open, such as howto/leaks or leaks [default: the start page]
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Option<String>,
     /// Print the page as text; without a topic list all pages
@@ -352,7 +354,7 @@ pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
     /// The extract to make, a folder NAME.etwx or one file NAME.etwx.zip, or an existing folder to
-    /// put extracts into; without it each lies beside its trace
+    /// put extracts into [default: next to each trace]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Level of detail that is kept
@@ -369,11 +371,11 @@ pub(crate) struct ExtractArgs {
     /// at the ends of --range
     #[arg(long, requires = "range")]
     pub(crate) keep_whole: bool,
-    /// Traces that are extracted at the same time; without it as many as there are processors
+    /// Traces that are extracted at the same time [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: Option<u32>,
-    /// Read all files as one session and make one extract of them; without it each trace becomes an
-    /// extract
+    /// Read all files as one session and make one extract of them [default: an extract of each
+    /// trace]
     #[arg(long)]
     pub(crate) one_session: bool,
     #[command(flatten)]
@@ -443,7 +445,7 @@ pub(crate) struct ViewArgs {
     /// Print the link, and open no browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Listen on this port of the loopback address; without it on a free one
+    /// Listen on this port of the loopback address [default: a free one]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 }

@@ -42,7 +42,7 @@ pub(crate) const RECORD_EXAMPLE: &str = "\
 Examples:
   etwkit record profiles --question wait     which profiles answer it
   etwkit record start cswitch file           the last events are kept in memory
-  etwkit record stop SlowDialog              writes SlowDialog_MACHINE.03-07-2023.23-21-41.etl
+  etwkit record stop SlowDialog              writes SlowDialog_MACHINE.20230307-232141.etl
   etwkit record wpr -start CPU -start FileIO explains a line of wpr, or runs it on Windows";
 
 pub(crate) const RUN_EXAMPLE: &str = "\

@@ -47,21 +47,11 @@ pub(crate) const QUESTIONS: Groups = &[
         "Overview",
         &["overview", "stats", "boot", "time", "version", "service"],
     ),
-    ("Causes", &["diagnose", "diff", "explain", "overhead"]),
     (
         "CPU and waits",
         &[
-            "cpu",
-            "wait",
-            "critical-path",
-            "ready",
-            "process",
-            "start",
-            "dpc",
-            "cores",
-            "timer",
-            "pmc",
-            "lbr",
+            "cpu", "wait", "ready", "process", "start", "dpc", "cores", "timer", "pmc", "lbr",
+            "overhead",
         ],
     ),
     (
@@ -97,6 +87,10 @@ pub(crate) const QUESTIONS: Groups = &[
     ),
     ("Tests and phases", &["test-run", "region", "mark"]),
 ];
+
+/// Questions that `dump` accepts and does not list, since they are commands of the program.
+pub(crate) const ELSEWHERE: &str =
+    "Causes: use etwkit diagnose, etwkit diff, etwkit explain and etwkit critical-path.\n\n";
 
 /// Options of all questions that the short help shows before their own.
 const FIRST: &[&str] = &["process", "range"];
@@ -153,8 +147,8 @@ const OTHERS: &[(&str, &[&str])] = &[
 /// Columns of the short help.
 const WIDTH: usize = 100;
 
-/// Lists the commands below a command in groups.
-pub(crate) fn in_groups(command: Command, groups: Groups) -> Command {
+/// Lists the commands below a command in groups, followed by a remark.
+pub(crate) fn in_groups(command: Command, groups: Groups, remark: &str) -> Command {
     let mut list = String::new();
     for (title, names) in groups {
         let _ = writeln!(list, "{title}:");
@@ -169,7 +163,7 @@ pub(crate) fn in_groups(command: Command, groups: Groups) -> Command {
         list.push('\n');
     }
     command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{remark}Options:\n{{options}}{{after-help}}"
     ))
 }
 
@@ -290,7 +284,7 @@ fn term(arg: &Arg) -> String {
 /// Returns the first clause of the help of an option.
 fn clause(arg: &Arg) -> String {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let end = ["; ", ": ", " ("]
+    let end = ["; ", ": ", " (", " ["]
         .iter()
         .filter_map(|mark| help.find(mark))
         .min()
@@ -344,6 +338,9 @@ mod tests {
     use super::*;
     use crate::cli;
 
+    /// Questions that are also commands of the program: `dump` accepts them and does not list them.
+    const ALSO_COMMANDS: &[&str] = &["critical-path", "diagnose", "diff", "explain"];
+
     fn help(words: &[&str]) -> String {
         let args: Vec<OsString> = ["etwkit"].iter().chain(words).map(Into::into).collect();
         short(cli::command(), &args).unwrap_or_else(|| panic!("{words:?} has a short help"))
@@ -353,15 +350,28 @@ mod tests {
     fn each_command_is_in_one_group() {
         let root = cli::command();
         let dump = root.find_subcommand("dump").unwrap();
-        for (command, groups) in [(&root, COMMANDS), (dump, QUESTIONS)] {
+        for (command, groups, left_out) in
+            [(&root, COMMANDS, &[][..]), (dump, QUESTIONS, ALSO_COMMANDS)]
+        {
             let listed: Vec<&str> = groups
                 .iter()
                 .flat_map(|(_, names)| *names)
                 .copied()
                 .collect();
-            let names: BTreeSet<&str> = command.get_subcommands().map(Command::get_name).collect();
+            let names: BTreeSet<&str> = command
+                .get_subcommands()
+                .map(Command::get_name)
+                .filter(|name| !left_out.contains(name))
+                .collect();
             assert_eq!(listed.len(), names.len(), "each is listed once");
             assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), names);
+        }
+    }
+
+    #[test]
+    fn what_dump_does_not_list_is_named_elsewhere() {
+        for name in ALSO_COMMANDS {
+            assert!(ELSEWHERE.contains(&format!("etwkit {name}")), "{name}");
         }
     }
 

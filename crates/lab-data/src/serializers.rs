@@ -30,7 +30,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     runs: u32,
-    /// Formats; without it all
+    /// Formats [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     format: Vec<String>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "SECONDS", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
-    /// Priority of the process; without it that of whoever started it
+    /// Priority of the process [default: that of the process that starts it]
     #[arg(long, value_enum, value_name = "CLASS")]
     pub(crate) priority: Option<Priority>,
 }

@@ -116,7 +116,10 @@ impl Evidence {
                 .iter()
                 .for_each(|sentence| add(&mut self.correlated, *sentence));
             for sentence in limit.unproven {
-                add(&mut self.unproven, format!("{sentence} ({})", limit.page));
+                add(
+                    &mut self.unproven,
+                    format!("{sentence} (etwkit docs {})", limit.page),
+                );
             }
         }
     }

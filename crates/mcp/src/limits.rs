@@ -9,7 +9,7 @@ pub(crate) struct Limit {
     pub(crate) correlated: &'static [&'static str],
     /// Conclusions that must not be drawn.
     pub(crate) unproven: &'static [&'static str],
-    /// The page that defines the quantity.
+    /// The topic of `etwkit docs` that defines the quantity.
     pub(crate) page: &'static str,
 }
 
@@ -44,7 +44,7 @@ pub(crate) static LIMITS: &[Limit] = &[
             "that a method without samples did not run: a sample stands for a whole sampling interval",
             "that CPU of one process made another one slow: waits and the critical path say who waited for whom",
         ],
-        "docs/numbers/cpu.md",
+        "numbers/cpu",
     ),
     limit(
         &["context_switch", "ready_percentile"],
@@ -55,7 +55,7 @@ pub(crate) static LIMITS: &[Limit] = &[
             "that who ended a wait caused its length",
             "that waits add up to lost time: threads wait at the same time, and idle ones wait for work",
         ],
-        "docs/numbers/waits.md",
+        "numbers/waits",
     ),
     limit(
         &["disk_io", "disk_file"],
@@ -66,25 +66,25 @@ pub(crate) static LIMITS: &[Limit] = &[
             "that a program waited for a disk access: many are asynchronous or for the cache",
             "that a file without disk accesses was not used: it may have been in memory",
         ],
-        "docs/numbers/io.md",
+        "numbers/io",
     ),
     limit(
         &["file_io", "file_file"],
         &[],
         &["that bytes of a file operation reached a disk: the cache may have held them"],
-        "docs/numbers/io.md",
+        "numbers/io",
     ),
     limit(
         &["hard_fault", "hard_fault_file"],
         &[],
         &["that the next run reads these pages again: they may be in memory then"],
-        "docs/numbers/io.md",
+        "numbers/io",
     ),
     limit(
         &["mini_filter", "mini_filter_driver"],
         &["time in a filter driver lies inside the operation that it saw"],
         &["that an operation would be shorter by all of that time without the driver"],
-        "docs/numbers/filters.md",
+        "numbers/filters",
     ),
     limit(
         &["dns_query"],
@@ -93,25 +93,25 @@ pub(crate) static LIMITS: &[Limit] = &[
             "that the process waited for a query: other threads may have gone on",
             "whether server or network is slow",
         ],
-        "docs/numbers/net.md",
+        "numbers/net",
     ),
     limit(
         &["tcp_connection", "tcp_event", "net_io"],
         &["segments that were sent again go together with loss; an answer may only have been late"],
         &["where on the way packets were lost or delayed"],
-        "docs/numbers/net.md",
+        "numbers/net",
     ),
     limit(
         &["dpc_isr", "driver_category"],
         &[],
         &["that a DPC or interrupt delayed the thread that it interrupted noticeably"],
-        "docs/numbers/dpc.md",
+        "numbers/dpc",
     ),
     limit(
         &["exception"],
         &[],
         &["that an exception was an error: programs throw and catch many in normal work"],
-        "docs/dump.md",
+        "dump",
     ),
     limit(
         &["gc"],
@@ -119,43 +119,43 @@ pub(crate) static LIMITS: &[Limit] = &[
         &[
             "that what the user waited for was stopped by a collection: other threads and processes may matter more",
         ],
-        "docs/numbers/gc.md",
+        "numbers/gc",
     ),
     limit(
         &["registry_io", "registry_key"],
         &[],
         &["that a value stayed the same between two reads"],
-        "docs/numbers/registry.md",
+        "numbers/registry",
     ),
     limit(
         &["alpc", "alpc_process"],
         &["an answer that came late goes together with what its server did meanwhile"],
         &["that the server worked on this message all that time"],
-        "docs/numbers/alpc.md",
+        "numbers/alpc",
     ),
     limit(
         &["syscall", "syscall_function"],
         &[],
         &["that the time of a call was spent working: a call that waits lasts as long as the wait"],
-        "docs/numbers/syscalls.md",
+        "numbers/syscalls",
     ),
     limit(
         &["user_lock", "user_lock_process"],
         &["who had the lock while another thread waited for it"],
         &["what the holder did under the lock"],
-        "docs/numbers/windows.md",
+        "numbers/windows",
     ),
     limit(
         &["ui_delay", "focus_change"],
         &[],
         &["that somebody noticed: a window may have been hidden, or nobody clicked"],
-        "docs/numbers/windows.md",
+        "numbers/windows",
     ),
     limit(
         &["memory_sample"],
         &[],
         &["peaks between two samples"],
-        "docs/numbers/machine.md",
+        "numbers/machine",
     ),
     limit(
         &[
@@ -174,13 +174,13 @@ pub(crate) static LIMITS: &[Limit] = &[
         &[
             "that what was not given back at the end is a leak: it may be given back after the trace",
         ],
-        "docs/numbers/objects.md",
+        "numbers/objects",
     ),
     limit(
         &["pmc", "pmc_thread", "pmc_sample"],
         &["counters of a processor go up for whoever ran at that time"],
         &["which instruction or memory access cost the cycles"],
-        "docs/numbers/counters.md",
+        "numbers/counters",
     ),
     limit(
         &[
@@ -191,13 +191,13 @@ pub(crate) static LIMITS: &[Limit] = &[
         ],
         &["low frequency goes together with little load as well as with throttling"],
         &["why the processor had that frequency"],
-        "docs/numbers/counters.md",
+        "numbers/counters",
     ),
     limit(
         &["mark"],
         &["what happens between two marks lies in that time"],
         &["that all of it belongs to what the marks stand for"],
-        "docs/regions.md",
+        "regions",
     ),
     limit(
         &["generic_event", "event_count"],
@@ -205,7 +205,7 @@ pub(crate) static LIMITS: &[Limit] = &[
         &[
             "what an event means beyond its fields: providers may log late, or only some of the cases",
         ],
-        "docs/messages.md",
+        "messages",
     ),
 ];
 
@@ -243,7 +243,8 @@ mod tests {
     fn limits_name_tables_questions_and_pages_that_there_are() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for limit in LIMITS {
-            assert!(root.join(limit.page).is_file(), "{}", limit.page);
+            let page = root.join(format!("docs/{}.md", limit.page));
+            assert!(page.is_file(), "{}", limit.page);
             assert!(!limit.unproven.is_empty());
             for table in limit.tables {
                 assert!(

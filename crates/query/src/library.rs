@@ -213,11 +213,7 @@ impl Query {
                     param.kind,
                 ));
             };
-            let words = if kind.is_numeric() {
-                "a number".to_owned()
-            } else {
-                kind.to_string()
-            };
+            let words = parameters::type_in_words(&kind);
             let value = parameters::value(text, Some(&kind))
                 .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
             values.typed.push((param.name.to_owned(), value));
@@ -329,7 +325,7 @@ mod tests {
             .to_string();
         assert_eq!(
             wrong,
-            "@cpu/processes: expected top as a number, found \"x\""
+            "@cpu/processes: expected top as an integer, found \"x\""
         );
         let wrong = query
             .bind(&[Parameter::new("tpo", "1")])

@@ -1,6 +1,6 @@
 //! Number formats of text: the decimal mark and the grouping of digits.
 //!
-//! Our own command lines always write `1 234 567.8`; command lines of other programs may follow the
+//! Our own command lines always write `1,234,567.8`; command lines of other programs may follow the
 //! locale of their reader. Times never use it.
 
 use etwkit_base::digits;
@@ -23,7 +23,7 @@ impl Default for Numbers {
     fn default() -> Self {
         Self {
             decimal: '.',
-            group: ' ',
+            group: ',',
             sizes: (3, 3),
         }
     }
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     const FORMATS: &[(&str, &str)] = &[
-        ("1 234 567.8", "9 223 372 036 854 775 807"),
+        ("1,234,567.8", "9,223,372,036,854,775,807"),
         ("1.234.567,8", "9.223.372.036.854.775.807"),
         (
             "1\u{202F}234\u{202F}567,8",
@@ -222,7 +222,7 @@ mod tests {
             assert_eq!(numbers.whole(-1234), format!("-{}", numbers.whole(1234)));
             assert_eq!(numbers.whole(0), "0");
         }
-        assert_eq!(Numbers::like("1 234 567.8"), Some(Numbers::default()));
+        assert_eq!(Numbers::like("1,234,567.8"), Some(Numbers::default()));
         for wrong in [
             "",
             "x",
@@ -252,8 +252,8 @@ mod tests {
         for (number, text) in [
             (0, "0"),
             (999, "999"),
-            (1000, "1 000"),
-            (1_234_567, "1 234 567"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
         ] {
             assert_eq!(numbers.grouped(number), text);
             assert_eq!(numbers.ungrouped().grouped(number), number.to_string());

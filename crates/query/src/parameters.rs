@@ -82,6 +82,19 @@ pub(crate) fn kind(word: &str) -> Option<DataType> {
         .map(|(_, kind)| kind)
 }
 
+/// Returns a type in the words of an error: `a number`.
+pub(crate) fn type_in_words(kind: &DataType) -> String {
+    match kind {
+        DataType::Boolean => "true or false".to_owned(),
+        DataType::Dictionary(_, value) => type_in_words(value),
+        kind if kind.is_string() => "text".to_owned(),
+        DataType::Int32 => "an integer of 32 bits".to_owned(),
+        kind if kind.is_integer() => "an integer".to_owned(),
+        kind if kind.is_numeric() => "a number".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
 /// Converts a text to a value of a type; to a number or boolean, if no type is known and it looks
 /// like one.
 pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> {
@@ -148,7 +161,7 @@ impl Values {
             let planned = types.get(&format!("${name}")).and_then(Option::as_ref);
             let kind = kind.as_ref().or(planned);
             let Some(value) = value(&text, kind) else {
-                let kind = kind.map_or_else(String::new, ToString::to_string);
+                let kind = kind.map_or_else(String::new, type_in_words);
                 return Err(Error::Parameter {
                     question,
                     expected: format!("{name} as {kind}"),

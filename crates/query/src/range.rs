@@ -19,7 +19,7 @@ pub enum Unit {
     Microseconds,
     /// Bytes.
     Bytes,
-    /// MiB of 1 048 576 bytes.
+    /// MiB of 1,048,576 bytes.
     Mebibytes,
     /// A plain number, without fraction.
     Count,
@@ -86,7 +86,7 @@ impl Unit {
                  times as they are printed: 06:14:28.1..06:14:29, \"2021-03-04 06:14:28 +01:00..\" (Z for UTC)"
             }
             Dimension::Time => {
-                "write a range of times as 10ms.., ..5s or 1.5s..2s (units: ns us ms s)"
+                "write a range of times as 10ms.., ..5s or 1.5s..2s (units: ns µs ms s)"
             }
             Dimension::Size => {
                 "write a range of sizes as 1MB.., ..5GiB or 1.5KiB..2MB (units: B KB KiB MB MiB GB GiB TB TiB)"

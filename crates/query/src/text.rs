@@ -84,7 +84,7 @@ impl Text {
         if self.is_etwanalyzer {
             return format!("{} s", self.s(ns, 6));
         }
-        format!("{} us", self.int(rounded(ns, 1000)))
+        format!("{} µs", self.int(rounded(ns, 1000)))
     }
 
     /// Formats a duration in seconds with `digits` digits, rounded half to even. Times of the trace

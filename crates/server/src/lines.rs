@@ -110,6 +110,6 @@ mod tests {
             .value(Format::Milliseconds, 1_234_567_890)
             .words(" ms in ")
             .whole(2);
-        assert_eq!(text.line(&line), "CPU: 1 235 ms in 2");
+        assert_eq!(text.line(&line), "CPU: 1,235 ms in 2");
     }
 }

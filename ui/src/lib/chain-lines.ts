@@ -33,9 +33,9 @@ export interface PrintedChain {
 }
 
 const THREAD = /^(.*?)(?:\((\d+)\))? ?thread (\d+)/;
-const WAITED = /^(.*?thread \d+) waited ([\d\s]+\.\d+) ms from (-?[\d\s]+\.\d+) s \((.*?)\)/;
+const WAITED = /^(.*?thread \d+) waited ([\d,]+\.\d+) ms from (-?[\d,]+\.\d+) s \((.*?)\)/;
 
-const numberOf = (text: string) => Number(text.replace(/\s/g, ""));
+const numberOf = (text: string) => Number(text.replaceAll(",", ""));
 
 /** The thread that a text begins with. */
 export function printedThread(text: string): PrintedThread | null {

@@ -93,7 +93,7 @@ impl RuleRow {
     }
 
     pub(super) fn asked(rule: &Rule, found: usize, is_cut: bool) -> Self {
-        let missing = is_cut.then(|| "only the first 10 000 rows were looked at".to_owned());
+        let missing = is_cut.then(|| "only the first 10,000 rows were looked at".to_owned());
         let state = if found > 0 { "found" } else { "nothing" };
         let found = i64::try_from(found).unwrap_or(i64::MAX);
         Self {

@@ -28,7 +28,7 @@ const COLUMNS: [(&str, bool); 8] = [
     ("Share", true),
     ("Culprit", false),
     ("Victim", false),
-    ("From", true),
+    ("Longest at", true),
     ("Rule", false),
     ("Confidence", false),
 ];
@@ -69,7 +69,7 @@ fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
     let all: [(&'static str, &str); 4] = [
         ("What to do", &finding.fix),
         ("Why", &finding.why),
-        ("What this does not prove", &finding.not_proved),
+        ("Does not prove", &finding.not_proved),
         ("Victims", &finding.victims),
     ];
     all.into_iter().filter(|(_, text)| !text.is_empty())
@@ -343,7 +343,7 @@ impl Rule {
             ("rule", self.name.clone()),
             ("why", self.why.clone()),
             ("fix", self.fix.clone()),
-            ("not proved", self.not_proved.clone()),
+            ("does not prove", self.not_proved.clone()),
             ("needs", self.needs.join(", ")),
             ("names", self.names.join(", ")),
         ];
@@ -404,7 +404,7 @@ mod tests {
 
 slow\|run.etl
 
-| \# | Cost | Share | Culprit | Victim | From | Rule | Confidence |
+| \# | Cost | Share | Culprit | Victim | Longest at | Rule | Confidence |
 |--:|--:|--:|---|---|--:|---|---|
 | 1 | 1.19 s | 12.3 % | a\|b\`\*c\*\`\u{202e}\<b\>.sys | cmd.exe (4711) | 2.500 s | filter-scan | high |
 

@@ -159,10 +159,10 @@ mod tests {
         let template = "{culprit}: {total}, {total_ns}, {size_bytes}, {share_percent}, {count} of {pid}{none} {";
         assert_eq!(
             fill(template, value),
-            "x.sys: 2.00 ms, 2.00 ms, 3.0 MiB, 12.3 %, 12 345 of 12345 {"
+            "x.sys: 2.00 ms, 2.00 ms, 3.0 MiB, 12.3 %, 12,345 of 12345 {"
         );
         let times =
             "{count|once|# times up to {total}}, {one|1 query|# queries}, {none|a|b}{one|x}";
-        assert_eq!(fill(times, value), "12 345 times up to 2.00 ms, 1 query, 1");
+        assert_eq!(fill(times, value), "12,345 times up to 2.00 ms, 1 query, 1");
     }
 }

@@ -80,8 +80,13 @@ fn cost(row: &FindingRow) -> String {
 
 /// Lines below a finding: its fix and evidence, or with details all that is known.
 fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
+    let width = if shown.details {
+        "does not prove  ".len()
+    } else {
+        11
+    };
     let labelled = |label: &str, text: &str| {
-        (!text.is_empty()).then(|| Line::new(format!("        {label:<11}{text}")))
+        (!text.is_empty()).then(|| Line::new(format!("        {label:<width$}{text}")))
     };
     // The sentence of the costliest finding stands above all.
     let is_first = row.number == 1 && row.cost_ns.is_some();
@@ -91,7 +96,7 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     }
     if shown.details {
         lines.extend(labelled("why", &row.why));
-        lines.extend(labelled("not proved", &row.not_proved));
+        lines.extend(labelled("does not prove", &row.not_proved));
         lines.extend(labelled("victims", &row.victims));
         lines.extend(labelled("confidence", &row.confidence));
     }

@@ -80,7 +80,7 @@ etwkit_query::declare! {
         align: Align = option("WHAT").shape(),
         /// Only this table
         table: Option<DiffTable> = option("NAME").or_all().shape(),
-        /// Rows of each table; 0: all, which JSON and CSV have without it
+        /// Rows of each table; 0: all, as JSON and CSV have by default
         top: Option<usize> = option("N").shape(),
         /// Times that differ by less are noise: a few samples, or one scheduling slice (ms)
         noise: f64 = option("MS").shape() => 5.0,

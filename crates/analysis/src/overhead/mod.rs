@@ -123,7 +123,7 @@ const PRODUCTS: View<OverheadRequest, OverheadRow> = View::new(
             row.wait_ns.into()
         })
         .cost(),
-        Of::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| {
+        Of::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
             row.max_wait_ns.into()
         })
         .worst(),

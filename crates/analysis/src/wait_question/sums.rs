@@ -43,7 +43,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
             row.wait_max_ns.into()
         })
         .worst(),
-        Sum::new("Mean", "Mean us", WholeMicroseconds, |_, row| {
+        Sum::new("Mean", "Mean µs", WholeMicroseconds, |_, row| {
             row.wait_mean_ns.into()
         })
         .worst(),
@@ -68,7 +68,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
         })
         .cost()
         .shown_if(|asked| asked.of.details),
-        Sum::new("ReadyMax", "Ready max us", WholeMicroseconds, |_, row| {
+        Sum::new("ReadyMax", "Ready max µs", WholeMicroseconds, |_, row| {
             row.ready_max_ns.into()
         })
         .worst()

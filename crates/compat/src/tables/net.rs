@@ -107,7 +107,7 @@ pub(crate) const TCP: &[Switch] = &[
     },
     Switch {
         names: &["sourceipport"],
-        to: To::Text("--source-ip-port"),
+        to: To::Text("--local-ip-port"),
     },
     Switch {
         names: &["remoteipport"],

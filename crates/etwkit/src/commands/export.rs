@@ -63,7 +63,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
     /// The file to write, or an existing folder to put files into, with --profile any folder;
-    /// without it beside the extract or trace
+    /// by default next to the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite a file that is there; traces and extracts are never overwritten

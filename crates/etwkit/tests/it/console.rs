@@ -176,7 +176,7 @@ sql --format csv 'SELECT count(*) AS n FROM process'
 ";
     let (out, err, exit) = script(&["console"], lines, folder.path());
     assert_eq!((exit, err.as_str()), (0, ""));
-    assert!(out.contains("SYNTHBOX") && out.contains("14 828"), "{out}");
+    assert!(out.contains("SYNTHBOX") && out.contains("14,828"), "{out}");
     let counts: Vec<&str> = out
         .split("\nn\r\n")
         .skip(1)

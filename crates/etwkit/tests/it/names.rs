@@ -430,13 +430,13 @@ fn exceptions_are_left_out_on_request_alone() {
     let line = "-dump exception -fd services.etwx";
     let (all, err, _) = with_variables(&shell::split(line), &file);
     assert!(
-        all.contains("Total 5 exceptions") && err.is_empty(),
+        all.contains("Total: 5 exceptions") && err.is_empty(),
         "{all}{err}"
     );
     let (left, err, code) =
         with_variables(&shell::split(&format!("{line} -FilterExceptions")), &file);
     assert!(
-        left.contains("Total 3 exceptions") && code == 0,
+        left.contains("Total: 3 exceptions") && code == 0,
         "{left}{err}"
     );
     assert_eq!(

@@ -43,16 +43,22 @@ pub(crate) fn run(args: &[&str]) -> Answer {
     }
 }
 
-/// Names of all commands below `etwkit dump`, as its help lists them.
+/// Names of all commands below `etwkit dump`: those that its help lists, and those that it names as
+/// commands of the program.
 pub(crate) fn dumps() -> Vec<String> {
     let help = run(&["dump", "--help"]).out;
-    let listed = help.split("Options:").next().unwrap();
-    let names: Vec<String> = listed
+    let shown = help.split("Options:").next().unwrap();
+    let listed = shown
         .lines()
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next())
-        .map(str::to_owned)
-        .collect();
+        .filter_map(|line| line.split_whitespace().next());
+    let remark = shown.lines().find(|line| line.starts_with("Causes: "));
+    let elsewhere = remark
+        .unwrap()
+        .split("etwkit ")
+        .skip(1)
+        .filter_map(|rest| rest.split([',', ' ', '.']).next());
+    let names: Vec<String> = listed.chain(elsewhere).map(str::to_owned).collect();
     assert!(names.len() >= 55, "{names:?}");
     names
 }

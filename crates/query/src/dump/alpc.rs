@@ -118,7 +118,7 @@ const SUMS: View<AlpcRequest, AlpcRow> = View::new(
             row.sender_wait_ns.into()
         })
         .cost(),
-        Sum::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
             row.max_sender_wait_ns.into()
         })
         .worst(),
@@ -126,7 +126,7 @@ const SUMS: View<AlpcRequest, AlpcRow> = View::new(
             row.service_ns.into()
         })
         .cost(),
-        Sum::new("MaxService", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("MaxService", "Max ms", FineMilliseconds, |_, row| {
             row.max_service_ns.into()
         })
         .worst()
@@ -152,7 +152,7 @@ const SUMS: View<AlpcRequest, AlpcRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total {Count} messages, {Answered} answered, wait {Wait} ms, service {Service} ms",
+    "Total: {Count|message|messages}, {Answered} answered, wait {Wait} ms, service {Service} ms",
     |_, _| true,
 );
 
@@ -163,19 +163,19 @@ const MESSAGES: View<AlpcRequest, AlpcMessage> = View::new(
         Single::time("Time", |_, row| {
             row.send_ns.or(row.receive_ns).or(row.end_ns).into()
         }),
-        Single::new("Wait", "Wait us", Microseconds, |_, row| {
+        Single::new("Wait", "Wait µs", Microseconds, |_, row| {
             row.sender_wait_ns.into()
         })
         .cost(),
-        Single::new("Delivery", "Delivery us", Microseconds, |_, row| {
+        Single::new("Delivery", "Delivery µs", Microseconds, |_, row| {
             row.delivery_ns.into()
         })
         .cost(),
-        Single::new("Service", "Service us", Microseconds, |_, row| {
+        Single::new("Service", "Service µs", Microseconds, |_, row| {
             row.service_ns.into()
         })
         .cost(),
-        Single::new("Duration", "Whole us", Microseconds, |_, row| {
+        Single::new("Duration", "Whole µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()

@@ -56,9 +56,7 @@ pub(super) const IDLE_STATES: View<CoresRequest, StateRow> = View::new(
         State::new("Percent", "% of trace", Fixed(1), |_, row| {
             row.percent.into()
         }),
-        State::new("Max", "Longest us", Whole, |_, row| {
-            (row.max_ns / 1000).into()
-        }),
+        State::new("Max", "Max µs", Whole, |_, row| (row.max_ns / 1000).into()),
         State::new("Source", "From", Word, |_, row| row.source.clone().into()),
     ],
     |_| 0.0,

@@ -82,7 +82,7 @@ pub(super) const DISK_IO: View<DiskRequest, DiskRow> = View::new(
         })
         .cost()
         .shown_if(details),
-        Sum::new("MaxTime", "Longest s", Seconds(5), |_, row| {
+        Sum::new("MaxTime", "Max s", Seconds(5), |_, row| {
             row.max_io_ns.into()
         })
         .worst()
@@ -115,7 +115,7 @@ pub(super) const DISK_IO: View<DiskRequest, DiskRow> = View::new(
     Some(sums(of.words("  ["), &total(rows)).words("]"))
 })
 .with_total(|_, rows, is_merged| {
-    let line = sums(Line::new("Total "), &total(rows.iter().copied()));
+    let line = sums(Line::new("Total: "), &total(rows.iter().copied()));
     let files = rows
         .iter()
         .map(|row| row.files)

@@ -157,11 +157,11 @@ impl Question for DnsRequest {
                 .filter_map(|one| one.get(name).copied())
                 .fold(0, i64::saturating_add)
         };
-        let line = Line::new("Totals: ")
+        let line = Line::new("Total: ")
             .value(Seconds(3), sum("total_ns"))
             .words(" s DNS query time for ")
-            .whole(sum("count"))
-            .words(" DNS queries; ")
+            .counted(sum("count"), ["DNS query", "DNS queries"])
+            .words("; ")
             .value(Seconds(3), sum("union_ns"))
             .words(" s with at least one of them under way");
         vec![line]

@@ -75,9 +75,9 @@ pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
 
 const fn total_title(by: DnsTotalBy) -> &'static str {
     match by {
-        DnsTotalBy::Union => "NonOverlapping s",
-        DnsTotalBy::Longest => "Longest s",
-        DnsTotalBy::Sum => "Sum s",
+        DnsTotalBy::Union => "Time s (overlaps once)",
+        DnsTotalBy::Longest => "Time s (longest)",
+        DnsTotalBy::Sum => "Time s (sum)",
     }
 }
 

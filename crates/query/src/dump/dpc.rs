@@ -87,7 +87,7 @@ type Sum = Column<DpcRequest, DpcRow>;
 
 const SUMS: View<DpcRequest, DpcRow> = View::new(
     &[
-        Sum::new("Exclusive", "Own ms", FineMilliseconds, |_, row| {
+        Sum::new("Exclusive", "Exclusive ms", FineMilliseconds, |_, row| {
             row.exclusive_ns.into()
         })
         .cost(),
@@ -97,7 +97,7 @@ const SUMS: View<DpcRequest, DpcRow> = View::new(
         Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         }),
-        Sum::new("Max", "Longest us", Microseconds, |_, row| {
+        Sum::new("Max", "Max µs", Microseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
@@ -117,7 +117,7 @@ const SUMS: View<DpcRequest, DpcRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count} DPCs and interrupts, {Exclusive} ms; longest {Max} us",
+    "Total: {Count|DPC or interrupt|DPCs and interrupts}, {Exclusive} ms; longest {Max} µs",
     |_, _| true,
 );
 
@@ -126,10 +126,10 @@ type Single = Column<DpcRequest, DpcEvent>;
 const EVENTS: View<DpcRequest, DpcEvent> = View::new(
     &[
         Single::new("Time", "Time", Moment, |_, row| row.start_ns.into()),
-        Single::new("Duration", "us", Microseconds, |_, row| {
+        Single::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         }),
-        Single::new("Exclusive", "Own us", Microseconds, |_, row| {
+        Single::new("Exclusive", "Exclusive µs", Microseconds, |_, row| {
             row.exclusive_ns.into()
         })
         .cost(),

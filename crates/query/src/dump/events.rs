@@ -122,7 +122,7 @@ const KINDS: View<EventsRequest, EventsKind> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == EventsSort::First))
 .with_sums(
-    "Total {Count} events of {#} kinds, {Stacks} with a stack",
+    "Total: {Count|event|events} of {#|kind|kinds}, {Stacks} with a stack",
     |_, _| true,
 );
 

@@ -9,6 +9,8 @@ use super::stacked::{Stacked, lines};
 use crate::question::Format::{Id, Moment, Process, ProcessLine, Whole, Word};
 use crate::question::{Column, Line, Ranked, Source, Value, View, largest};
 
+const EXCEPTIONS: [&str; 2] = ["exception", "exceptions"];
+
 type Equal = Column<ExceptionRequest, Stacked<ExceptionRow>>;
 
 pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View::new(
@@ -54,7 +56,7 @@ pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View:
         .map(|it| it.row.count)
         .fold(0, i64::saturating_add);
     let process = Line::new("  ").value(ProcessLine, &rows.first()?.row);
-    Some(process.words("  [").whole(thrown).words(" exceptions]"))
+    Some(process.words("  [").counted(thrown, EXCEPTIONS).words("]"))
 })
 .with_subheadings(|asked, rows| {
     let of = rows
@@ -102,9 +104,10 @@ pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View:
     let processes: std::collections::HashSet<_> =
         rows.iter().map(|it| it.row.process_key).collect();
     vec![
-        Line::new("Total ")
-            .whole(thrown)
-            .words(format!(" exceptions in {} processes", processes.len())),
+        Line::new("Total: ")
+            .counted(thrown, EXCEPTIONS)
+            .words(" in ")
+            .counted(processes.len() as i64, ["process", "processes"]),
     ]
 });
 

@@ -146,7 +146,7 @@ pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
         return Vec::new();
     }
     let total = total(rows.iter().copied(), asked.sort);
-    let line = sums(Line::new("Total "), &total);
+    let line = sums(Line::new("Total: "), &total);
     vec![if is_merged {
         line
     } else {

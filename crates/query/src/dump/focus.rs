@@ -33,7 +33,7 @@ declare! {
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Single stays, from when to when
         details: bool = option("").excludes(&["by"]).shape(),
-        /// Order; without it sums by duration, single stays by time
+        /// Order [default: sums by duration, single stays by time]
         sort: FocusSort = option("ORDER").called("sort-by").shape(),
         /// Sums behind the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
@@ -79,7 +79,7 @@ const SUMS: View<FocusRequest, FocusRow> = View::new(
             row.duration_ns.into()
         })
         .sum(),
-        Sum::new("Max", "Longest s", Seconds(3), |_, row| {
+        Sum::new("Max", "Max s", Seconds(3), |_, row| {
             row.max_duration_ns.into()
         }),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
@@ -92,7 +92,7 @@ const SUMS: View<FocusRequest, FocusRow> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == FocusSort::Time))
-.with_sums("Total: {Duration} s in {Count} stays", |asked, _| {
+.with_sums("Total: {Duration} s in {Count|stay|stays}", |asked, _| {
     asked.with_total
 });
 
@@ -114,7 +114,7 @@ const SINGLE_STAYS: View<FocusRequest, FocusStay> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(!matches!(asked.sort, FocusSort::Duration | FocusSort::Max)))
-.with_sums("Total: {Duration} s in {} stays", |asked, _| {
+.with_sums("Total: {Duration} s in {|stay|stays}", |asked, _| {
     asked.with_total
 });
 

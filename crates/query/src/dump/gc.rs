@@ -106,7 +106,7 @@ const SUMS: View<GcRequest, GcRow> = View::new(
             row.suspended_ns.into()
         })
         .cost(),
-        Sum::new("MaxSuspended", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("MaxSuspended", "Max ms", FineMilliseconds, |_, row| {
             row.max_suspended_ns.into()
         })
         .worst(),
@@ -139,7 +139,7 @@ const SUMS: View<GcRequest, GcRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count} collections, threads stood still for {Suspended} ms, at most {MaxSuspended} ms",
+    "Total: {Count|collection|collections}, threads stood still for {Suspended} ms, at most {MaxSuspended} ms",
     |_, _| true,
 );
 

@@ -133,7 +133,7 @@ const SUMS: View<GdiUserRequest, GdiUserRow> = View::new(
         Sum::new("MeanLifetime", "Mean lifetime s", Seconds(6), |_, row| {
             row.lifetime_ns.checked_div(row.destroyed).into()
         }),
-        Sum::new("MaxLifetime", "Longest s", Seconds(6), |_, row| row.max_lifetime_ns.into()).hidden(),
+        Sum::new("MaxLifetime", "Max s", Seconds(6), |_, row| row.max_lifetime_ns.into()).hidden(),
         Sum::new("Class", "Class", Word, |_, row| row.class.clone().into()).shown_if(is_by_type),
         Sum::new("Type", "Type", Word, |_, row| row.type_name.clone().into()).shown_if(is_by_type),
         Sum::new("StackId", "Stack", Word, |_, row| row.stack_id.into())

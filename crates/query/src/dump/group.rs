@@ -6,18 +6,18 @@ declare! {
     /// Limits of a ranked list.
     #[derive(Copy, Eq)]
     pub request Top {
-        /// Only the N largest; 0: all
+        /// Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         count: Option<usize> = option("N").called("top").shape(),
-        /// Leave the N largest out first
+        /// Leave out the N largest first
         skip: usize = option("N").shape(),
     }
 
     /// Limits of the list of processes, for answers with rows for each process.
     #[derive(Copy, Eq)]
     pub request TopProcesses {
-        /// With --per-process: only the N largest processes
+        /// With --per-process: show the N largest processes
         count: Option<usize> = option("N").called("top-processes").requires("per-process").shape(),
-        /// With --per-process: leave the N largest processes out first
+        /// With --per-process: leave out the N largest processes first
         skip: usize = option("N").called("skip-processes").shape(),
     }
 }

@@ -100,11 +100,11 @@ const SUMS: View<HardFaultRequest, HardFaultRow> = View::new(
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("Mean", "Mean us", Microseconds, |_, row| {
+        Sum::new("Mean", "Mean µs", Microseconds, |_, row| {
             row.mean_duration_ns.into()
         })
         .worst(),
-        Sum::new("Max", "Max us", Microseconds, |_, row| {
+        Sum::new("Max", "Max µs", Microseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
@@ -118,14 +118,17 @@ const SUMS: View<HardFaultRequest, HardFaultRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_sums("Total {Count} reads of {Size}, {Duration} ms", |_, _| true);
+.with_sums(
+    "Total: {Count|read|reads} of {Size}, {Duration} ms",
+    |_, _| true,
+);
 
 type Single = Column<HardFaultRequest, HardFaultEvent>;
 
 const READS: View<HardFaultRequest, HardFaultEvent> = View::new(
     &[
         Single::time("Time", |_, row| row.start_ns.into()),
-        Single::new("Duration", "us", Microseconds, |_, row| {
+        Single::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),

@@ -90,7 +90,7 @@ const SUMS: View<JitRequest, JitRow> = View::new(
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("MaxDuration", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("MaxDuration", "Max ms", FineMilliseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
@@ -114,7 +114,7 @@ const SUMS: View<JitRequest, JitRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count} methods, {Duration} ms, {Size} of code",
+    "Total: {Count|method|methods}, {Duration} ms, {Size} of code",
     |_, _| true,
 );
 

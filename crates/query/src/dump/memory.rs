@@ -58,7 +58,7 @@ declare! {
         /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?,
         /// several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
-        /// Sums: none, or total without processes; without it both
+        /// Sums: none, or total without processes [default: both]
         total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
         /// Show private working sets and terminal sessions
         details: bool = option("").output(),
@@ -135,7 +135,7 @@ const PROCESSES: View<MemoryRequest, MemoryRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total diff {Diff} MiB, commit {Commit} MiB, working set {WorkingSet} MiB, private {WorkingSetPrivate} MiB, {#} processes",
+    "Total: diff {Diff} MiB, commit {Commit} MiB, working set {WorkingSet} MiB, private {WorkingSetPrivate} MiB, {#|process|processes}",
     |asked, rows| asked.total.as_deref().map_or(rows > 1, |word| word != "none"),
 );
 

@@ -115,11 +115,11 @@ const SUMS: View<MiniFilterRequest, MiniFilterRow> = View::new(
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("Mean", "Mean us", Microseconds, |_, row| {
+        Sum::new("Mean", "Mean µs", Microseconds, |_, row| {
             row.mean_duration_ns.into()
         })
         .worst(),
-        Sum::new("Max", "Max us", Microseconds, |_, row| {
+        Sum::new("Max", "Max µs", Microseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
@@ -144,7 +144,7 @@ const SUMS: View<MiniFilterRequest, MiniFilterRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total {Count} calls, {Failed} of them made the operation fail, {Duration} ms",
+    "Total: {Count|call|calls}, {Failed} of them made the operation fail, {Duration} ms",
     |_, _| true,
 );
 
@@ -153,7 +153,7 @@ type Single = Column<MiniFilterRequest, MiniFilterCall>;
 const CALLS: View<MiniFilterRequest, MiniFilterCall> = View::new(
     &[
         Single::time("Time", |_, row| row.start_ns.or(row.end_ns).into()),
-        Single::new("Duration", "us", Microseconds, |_, row| {
+        Single::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()

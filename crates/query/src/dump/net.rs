@@ -135,7 +135,7 @@ const SUMS: View<NetRequest, NetRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Sent} kB sent, {Received} kB received, {Connections} connections",
+    "Total: {Sent} kB sent, {Received} kB received, {Connections|connection|connections}",
     |_, _| true,
 );
 

@@ -60,7 +60,7 @@ pub(super) const TYPES: View<ObjectRequest, HandleTypeRow> = View::new(
         OfType::new("MeanLifetime", "Mean lifetime s", Seconds(6), |_, row| {
             row.lifetime_ns.checked_div(row.closed).into()
         }),
-        OfType::new("MaxLifetime", "Longest s", Seconds(6), |_, row| row.max_lifetime_ns.into()),
+        OfType::new("MaxLifetime", "Max s", Seconds(6), |_, row| row.max_lifetime_ns.into()),
         OfType::new("Type", "Type", Word, |_, row| row.type_name.clone().into()).or("?"),
         OfType::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(|asked| asked.types() == Some(true)),
@@ -68,7 +68,7 @@ pub(super) const TYPES: View<ObjectRequest, HandleTypeRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total {Created} created, {Duplicated} duplicated, {Closed} closed, {Leaked} leaked; open before: {ClosedPreexisting} \
+    "Total: {Created} created, {Duplicated} duplicated, {Closed} closed, {Leaked} leaked; open before: {ClosedPreexisting} \
      closed, {Preexisting} still open",
     |_, _| true,
 );

@@ -128,7 +128,7 @@ const SUMS: View<PageFaultRequest, PageFaultRow> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == PageFaultSort::Time))
-.with_sums("Total {Count} page faults", |_, _| true);
+.with_sums("Total: {Count|page fault|page faults}", |_, _| true);
 
 type Single = Column<PageFaultRequest, PageFaultEvent>;
 

@@ -147,11 +147,11 @@ const COUNTERS: View<PmcRequest, PmcRow> = View::new(
         Sum::new("Time", "Time ms", Milliseconds, |_, row| row.run_ns.into())
             .cost()
             .shown_if_known(|_| true),
-        Sum::new("Rate", "Instr/us", Fixed(0), |_, row| {
+        Sum::new("Rate", "Instr/µs", Fixed(0), |_, row| {
             row.instructions_per_s.map(|rate| rate / 1e6).into()
         })
         .shown_if_known(|_| true),
-        Sum::new("Speed", "Cycles/us", Fixed(0), |_, row| {
+        Sum::new("Speed", "Cycles/µs", Fixed(0), |_, row| {
             row.cycles_per_s.map(|rate| rate / 1e6).into()
         })
         .shown_if_known(|_| true),

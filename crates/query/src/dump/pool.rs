@@ -139,7 +139,7 @@ const SUMS: View<PoolRequest, PoolRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {AllocatedCount} allocations of {AllocatedSize}, not freed {OutstandingSize}",
+    "Total: {AllocatedCount|allocation|allocations} of {AllocatedSize}, not freed {OutstandingSize}",
     |_, _| true,
 )
 .with_below(|_, row| frames(row.stack.as_deref()));

@@ -41,8 +41,7 @@ declare! {
         start: Range = option("A..B").unit(Unit::Moment),
         /// Only processes that crashed: by exit code, or reported to Windows Error Reporting
         crashed: bool = option("").called("crash"),
-        /// Order; without it those with the most CPU first if only the N largest are asked for,
-        /// else by name
+        /// Order [default: by name; with --top the most CPU first]
         sort: ProcessSort = option("ORDER").called("sort-by").shape(),
         /// Show users
         show_user: bool = option("").called("show-user").output(),

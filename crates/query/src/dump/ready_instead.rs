@@ -126,12 +126,12 @@ const SUMS: View<ReadyRequest, ReadyRow> = View::new(
             row.focus_ns.into()
         })
         .cost(),
-        Sum::new("Max", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("Max", "Max ms", FineMilliseconds, |_, row| {
             row.max_ready_ns.into()
         })
         .worst(),
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Mean", "Mean us", Fixed(1), |_, row| {
+        Sum::new("Mean", "Mean µs", Fixed(1), |_, row| {
             (row.count > 0)
                 .then(|| row.ready_ns as f64 / row.count as f64 / 1e3)
                 .into()
@@ -149,7 +149,7 @@ const SUMS: View<ReadyRequest, ReadyRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count} switch-ins, ready {Ready} ms, {Lower} ms of it for lower priorities",
+    "Total: {Count|switch-in|switch-ins}, ready {Ready} ms, {Lower} ms of it for lower priorities",
     |asked, _| asked.with_total,
 );
 
@@ -158,11 +158,11 @@ type Single = Column<ReadyRequest, ReadyEvent>;
 const SWITCHES: View<ReadyRequest, ReadyEvent> = View::new(
     &[
         Single::new("Time", "Time", Moment, |_, row| row.in_ns.into()),
-        Single::new("Ready", "Ready us", Microseconds, |_, row| {
+        Single::new("Ready", "Ready µs", Microseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost(),
-        Single::new("Instead", "Ran instead us", Microseconds, |_, row| {
+        Single::new("Instead", "Ran instead µs", Microseconds, |_, row| {
             row.instead_ns.into()
         }),
         Single::new("Priority", "Prio", Whole, |_, row| row.priority.into()),

@@ -127,8 +127,8 @@ const SUMS: View<RegistryRequest, RegistryRow> = View::new(
         Sum::new("Opened", "Opened", Whole, |_, row| row.opens.into()).sum().hidden(),
         Sum::new("Closed", "Closed", Whole, |_, row| row.closes.into()).sum().hidden(),
         Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("Mean", "Mean us", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
-        Sum::new("Max", "Max us", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Mean", "Mean µs", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
+        Sum::new("Max", "Max µs", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
         Sum::new("Keys", "Keys", Whole, |_, row| row.keys.into()).shown_if(|asked| !is_by_key(asked)),
         Sum::new("Processes", "Processes", Whole, |_, row| row.processes.into()).hidden(),
         Sum::new("Status", "Status", Word, |_, row| row.status_name.clone().into())
@@ -144,7 +144,7 @@ const SUMS: View<RegistryRequest, RegistryRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total {Count} operations, {Failed} failed, {Duration} ms; {Opened} keys opened, {Closed} closed",
+    "Total: {Count|operation|operations}, {Failed} failed, {Duration} ms; {Opened|key|keys} opened, {Closed} closed",
     |_, _| true,
 );
 
@@ -158,7 +158,7 @@ type Single = Column<RegistryRequest, RegistryOperation>;
 const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
     &[
         Single::time("Time", |_, row| row.start_ns.into()),
-        Single::new("Duration", "us", Microseconds, |_, row| {
+        Single::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()

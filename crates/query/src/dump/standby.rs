@@ -109,7 +109,7 @@ const STAYS: View<StandbyRequest, StandbyRow> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == StandbySort::Time))
 .with_sums(
-    "Total {#} stays, {Duration}; in DRIPS {Drips}, not in DRIPS {NonDrips}",
+    "Total: {#|stay|stays}, {Duration}; in DRIPS {Drips}, not in DRIPS {NonDrips}",
     |_, _| true,
 );
 

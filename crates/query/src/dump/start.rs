@@ -126,7 +126,7 @@ const SUMS: View<StartRequest, StartRow> = View::new(
             row.exit_duration_ns.into()
         })
         .cost(),
-        Sum::new("MaxExit", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("MaxExit", "Max ms", FineMilliseconds, |_, row| {
             row.max_exit_duration_ns.into()
         })
         .worst(),
@@ -139,7 +139,7 @@ const SUMS: View<StartRequest, StartRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Starts} starts, {Cost} ms; {Ends} ends, {Exit} ms",
+    "Total: {Starts|start|starts}, {Cost} ms; {Ends|end|ends}, {Exit} ms",
     |asked, _| asked.with_total,
 );
 
@@ -182,7 +182,7 @@ const PROCESSES: View<StartRequest, StartEvent> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, StartSort::Count | StartSort::Time)))
 .with_sums(
-    "Total: {#} processes, start cost {Cost} ms, exit {Exit} ms",
+    "Total: {#|process|processes}, start cost {Cost} ms, exit {Exit} ms",
     |asked, _| asked.with_total,
 );
 

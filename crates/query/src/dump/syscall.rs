@@ -128,20 +128,20 @@ const SUMS: View<SyscallRequest, SyscallRow> = View::new(
         Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
         Sum::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
         Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("Min", "Min us", Microseconds, |_, row| row.min_duration_ns.into()),
-        Sum::new("Mean", "Mean us", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
+        Sum::new("Min", "Min µs", Microseconds, |_, row| row.min_duration_ns.into()),
+        Sum::new("Mean", "Mean µs", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
         // Sums of an extract without single calls have no percentiles.
-        Sum::new("P50", "50 % us", Microseconds, |_, row| row.p50_duration_ns.into())
+        Sum::new("P50", "50 % µs", Microseconds, |_, row| row.p50_duration_ns.into())
             .worst()
             .shown_if_known(|_| true),
-        Sum::new("P90", "90 % us", Microseconds, |_, row| row.p90_duration_ns.into())
+        Sum::new("P90", "90 % µs", Microseconds, |_, row| row.p90_duration_ns.into())
             .worst()
             .shown_if_known(|_| true),
-        Sum::new("P95", "95 % us", Microseconds, |_, row| row.p95_duration_ns.into()).worst().hidden(),
-        Sum::new("P99", "99 % us", Microseconds, |_, row| row.p99_duration_ns.into())
+        Sum::new("P95", "95 % µs", Microseconds, |_, row| row.p95_duration_ns.into()).worst().hidden(),
+        Sum::new("P99", "99 % µs", Microseconds, |_, row| row.p99_duration_ns.into())
             .worst()
             .shown_if_known(|_| true),
-        Sum::new("Max", "Max us", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        Sum::new("Max", "Max µs", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
         Sum::new("Moved", "Moved", Whole, |_, row| row.moved.into()).sum().hidden(),
         Sum::new("OpenStart", "No entry", Whole, |_, row| some(row.open_at_start))
             .sum()
@@ -165,7 +165,7 @@ const SUMS: View<SyscallRequest, SyscallRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total {Count} calls, {Failed} failed, {Duration} ms; without entry {OpenStart}, without exit {OpenEnd}",
+    "Total: {Count|call|calls}, {Failed} failed, {Duration} ms; without entry {OpenStart}, without exit {OpenEnd}",
     |_, _| true,
 );
 
@@ -178,7 +178,7 @@ type Single = Column<SyscallRequest, SyscallCall>;
 
 const COLUMNS: &[Single] = &[
     Single::new("Time", "Time", Moment, |_, call| call.enter_ns.into()).or("before"),
-    Single::new("Duration", "us", Microseconds, |_, call| {
+    Single::new("Duration", "µs", Microseconds, |_, call| {
         call.duration_ns.into()
     })
     .cost()

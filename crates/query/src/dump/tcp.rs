@@ -41,7 +41,7 @@ declare! {
         /// ?, several with ;, ! excludes)
         ip_port: Option<String> = option("ENDS").called("ip-port"),
         /// Only connections with such a local address:port
-        source_ip_port: Option<String> = option("ENDS").called("source-ip-port"),
+        source_ip_port: Option<String> = option("ENDS").called("local-ip-port").also(&["source-ip-port"]),
         /// Only connections with such a remote address:port
         remote_ip_port: Option<String> = option("ENDS").called("remote-ip-port"),
         /// Only connections with such control blocks: 0x…

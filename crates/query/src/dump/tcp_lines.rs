@@ -43,21 +43,23 @@ pub(super) fn milliseconds(ns: i64) -> i64 {
     ))
 }
 
+const PACKETS: [&str; 2] = ["packet", "packets"];
+
 pub(super) fn total_line(total: &TcpTotal) -> Line {
-    Line::new("Totals: received ")
-        .whole(total.received_packets)
-        .words(" packets ")
+    Line::new("Total: received ")
+        .counted(total.received_packets, PACKETS)
+        .words(", ")
         .whole(total.received_bytes)
-        .words(" Bytes, sent ")
-        .whole(total.sent_packets)
-        .words(" packets ")
+        .words(" B; sent ")
+        .counted(total.sent_packets, PACKETS)
+        .words(", ")
         .whole(total.sent_bytes)
-        .words(" Bytes, together ")
+        .words(" B; together ")
         .whole(total.received_bytes.saturating_add(total.sent_bytes))
-        .words(" Bytes; ")
-        .whole(total.retransmits)
-        .words(" retransmissions - ")
+        .words(" B; ")
+        .counted(total.retransmits, ["retransmission", "retransmissions"])
+        .words(", ")
         .value(Milliseconds, total.retransmit_ns)
-        .words(" ms; Connections: ")
-        .whole(total.connections)
+        .words(" ms; ")
+        .counted(total.connections, ["connection", "connections"])
 }

@@ -73,7 +73,7 @@ pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
         }),
         Sent::new(
             "Connection",
-            "Source IP/Port -> Destination IP/Port",
+            "Local IP/port -> remote IP/port",
             Word,
             |_, row| format!("{} -> {}", row.local, row.remote).into(),
         ),

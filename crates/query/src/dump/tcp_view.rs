@@ -48,7 +48,7 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
     &[
         Each::new(
             "Connection",
-            "Source IP/Port -> Destination IP/Port",
+            "Local IP/port -> remote IP/port",
             Word,
             |_, one| {
                 let (local, remote) = (one.row.local.as_deref(), one.row.remote.as_deref());

@@ -30,8 +30,8 @@ declare! {
         /// p1:ev1,ev2;p2:7;!p3. Events are ids, patterns with * and ?, or parts of names; !
         /// excludes
         providers: Option<String> = option("LIST").called("provider").of(NAMES),
-        /// Rows: provider (in each process), kind of event, or each event. Without it kinds if
-        /// --provider names no events, events if it does
+        /// Rows: provider (in each process), kind of event, or each event. [default: events if
+        /// --provider names events, otherwise kinds]
         by: Option<TraceLogBy> = option("ROWS").shape(),
         /// Only events whose fields fit, written as name=value with blanks between: '*user=bob*'
         message: Option<String> = option("TEXT"),

@@ -7,6 +7,8 @@ use super::trace_log::{EventRow, KindRow, ProviderRow, TraceLogRequest, TraceLog
 use crate::question::Format::{Id, Moment, ProcessLine, Whole, Word};
 use crate::question::{Column, Line, Ranked, Value, View};
 
+const EVENT: [&str; 2] = ["event", "events"];
+
 type OfProvider = Column<TraceLogRequest, ProviderRow>;
 
 pub(super) const PROVIDERS: View<TraceLogRequest, ProviderRow> = View::new(
@@ -34,15 +36,13 @@ pub(super) const PROVIDERS: View<TraceLogRequest, ProviderRow> = View::new(
         .map(|row| (&row.provider_guid, &row.provider))
         .collect();
     let processes: BTreeSet<_> = rows.iter().map(|row| row.process_key).collect();
-    let behind = format!(
-        " events, providers: {}, processes: {}",
-        of.len(),
-        processes.len()
-    );
     vec![
-        Line::new("Total ")
-            .whole(all(rows.iter().map(|row| row.count)))
-            .words(behind),
+        Line::new("Total: ")
+            .counted(all(rows.iter().map(|row| row.count)), EVENT)
+            .words(" of ")
+            .counted(of.len() as i64, ["provider", "providers"])
+            .words(" in ")
+            .counted(processes.len() as i64, ["process", "processes"]),
     ]
 });
 
@@ -76,11 +76,11 @@ pub(super) const KINDS: View<TraceLogRequest, KindRow> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort != TraceLogSort::Count))
 .with_total(|_, rows, _| {
-    let behind = format!(" events of {} kinds", rows.len());
     vec![
-        Line::new("Total ")
-            .whole(all(rows.iter().map(|row| row.count)))
-            .words(behind),
+        Line::new("Total: ")
+            .counted(all(rows.iter().map(|row| row.count)), EVENT)
+            .words(" of ")
+            .counted(rows.len() as i64, ["kind", "kinds"]),
     ]
 });
 

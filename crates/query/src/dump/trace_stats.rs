@@ -23,7 +23,7 @@ declare! {
         event: Option<String> = option("NAMES"),
         /// Only whole seconds that begin in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order; without it bytes, of seconds their time
+        /// Order [default: bytes; seconds by time]
         sort: Option<TraceStatsSort> = option("ORDER").called("sort-by").shape(),
     }
 
@@ -116,7 +116,7 @@ const KINDS: View<TraceStatsRequest, TraceStatsRow> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == Some(TraceStatsSort::Time)))
 .with_sums(
-    "Total {} rows: {Events} events, {Bytes} MB, {Stacks} with a stack",
+    "Total: {|row|rows}, {Events|event|events}, {Bytes} MB, {Stacks} with a stack",
     |_, rows| rows > 1,
 );
 
@@ -134,7 +134,7 @@ const SECONDS: View<TraceStatsRequest, TraceStatsSecond> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort.is_none_or(|sort| sort == TraceStatsSort::Time)))
 .with_sums(
-    "Total {} seconds: {Events} events, {Bytes} MB, {Stacks} with a stack",
+    "Total: {|second|seconds}, {Events|event|events}, {Bytes} MB, {Stacks} with a stack",
     |_, rows| rows > 1,
 );
 

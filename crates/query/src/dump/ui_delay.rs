@@ -93,7 +93,7 @@ const SUMS: View<UiDelayRequest, UiDelayRow> = View::new(
         })
         .cost()
         .hidden(),
-        Sum::new("Max", "Longest ms", Milliseconds, |_, row| {
+        Sum::new("Max", "Max ms", Milliseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),

@@ -98,7 +98,7 @@ const SUMS: View<UserLockRequest, UserLockRow> = View::new(
             row.wait_ns.into()
         })
         .cost(),
-        Sum::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
             row.max_wait_ns.into()
         })
         .worst(),
@@ -106,7 +106,7 @@ const SUMS: View<UserLockRequest, UserLockRow> = View::new(
             row.hold_ns.into()
         })
         .cost(),
-        Sum::new("MaxHold", "Longest ms", FineMilliseconds, |_, row| {
+        Sum::new("MaxHold", "Max ms", FineMilliseconds, |_, row| {
             row.max_hold_ns.into()
         })
         .worst(),
@@ -134,7 +134,7 @@ const SUMS: View<UserLockRequest, UserLockRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count} acquisitions, {Slow} of them slow, wait {Wait} ms, hold {Hold} ms",
+    "Total: {Count|acquisition|acquisitions}, {Slow} of them slow, wait {Wait} ms, hold {Hold} ms",
     |asked, _| asked.with_total,
 );
 

@@ -114,7 +114,7 @@ type OfProcess = Column<VirtualAllocRequest, VirtualAllocRow>;
 
 const PROCESSES: View<VirtualAllocRequest, VirtualAllocRow> = View::new(
     &[
-        OfProcess::new("NotReleasedSize", "Not released", Bytes, |_, row| {
+        OfProcess::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
@@ -144,7 +144,7 @@ const PROCESSES: View<VirtualAllocRequest, VirtualAllocRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: Processes: {} NotReleased: {NotReleasedCount} commits, {NotReleasedSize} memory",
+    "Total: {|process|processes}, outstanding {NotReleasedCount|commit|commits}, {NotReleasedSize}",
     |asked, _| asked.with_total,
 );
 

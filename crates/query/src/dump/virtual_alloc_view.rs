@@ -10,7 +10,7 @@ type OfStack = Column<VirtualAllocRequest, VirtualStackRow>;
 
 pub(super) const STACKS: View<VirtualAllocRequest, VirtualStackRow> = View::new(
     &[
-        OfStack::new("NotReleasedSize", "Not released", Bytes, |_, row| {
+        OfStack::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
@@ -66,7 +66,7 @@ pub(super) const ALLOCATIONS: View<VirtualAllocRequest, VirtualEvent> = View::ne
         Single::new("Time", "Time", Moment, |_, row| row.ts_ns.into()),
         Single::new("Kind", "What", Word, |_, row| row.kind.as_str().into()),
         Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
-        Single::new("NotReleasedSize", "Not released", Bytes, |_, row| {
+        Single::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),

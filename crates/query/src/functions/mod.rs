@@ -34,6 +34,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::frames::Loader;
+use crate::parameters::type_in_words;
 
 /// The entry of a function in the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,12 +295,12 @@ fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<D
     let types = |types: &[DataType]| {
         types
             .iter()
-            .map(ToString::to_string)
+            .map(type_in_words)
             .collect::<Vec<_>>()
             .join(", ")
     };
     Err(DataFusionError::Plan(format!(
-        "{call} expects ({}), found ({})",
+        "{call} expects {}, found {}",
         types(declared),
         types(found)
     )))

@@ -178,10 +178,14 @@ impl<Q, R> Rows<Q, R> {
     fn sums(&self, mut words: &str) -> Line {
         let rows = Value::Number(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
         let mut line = Line::default();
-        while let Some((before, (name, behind))) = words
+        while let Some((before, (place, behind))) = words
             .split_once('{')
             .and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
         {
+            let (name, nouns) = match place.split_once('|') {
+                Some((name, nouns)) => (name, nouns.split_once('|')),
+                None => (place, None),
+            };
             let column = self.view.columns.iter().find(|column| column.name == name);
             let (format, value) = match (name, column) {
                 ("", _) => (Format::Whole, rows.clone()),
@@ -192,7 +196,16 @@ impl<Q, R> Rows<Q, R> {
                 ),
                 (_, None) => (Format::Word, Value::Missing),
             };
-            (line, words) = (line.words(before).value(format, value), behind);
+            let noun = nouns.map(
+                |(one, many)| {
+                    if value == Value::Number(1) { one } else { many }
+                },
+            );
+            line = line.words(before).value(format, value);
+            if let Some(noun) = noun {
+                line = line.words(format!(" {noun}"));
+            }
+            words = behind;
         }
         if words.is_empty() {
             line

@@ -119,7 +119,7 @@ pub enum Format {
     Mebibytes,
     /// Bytes with the largest matching unit.
     Bytes,
-    /// Bytes as a whole number: `1 234 B`.
+    /// Bytes as a whole number: `1,234 B`.
     PlainBytes,
     /// MB per second of a [`Value::Rate`].
     Throughput,
@@ -205,6 +205,12 @@ impl Line {
     /// Adds a whole number.
     pub fn whole(self, number: i64) -> Self {
         self.value(Format::Whole, number)
+    }
+
+    /// Adds a whole number and its noun in singular or plural.
+    pub fn counted(self, number: i64, [one, many]: [&str; 2]) -> Self {
+        let noun = if number == 1 { one } else { many };
+        self.whole(number).words(format!(" {noun}"))
     }
 }
 

@@ -73,7 +73,7 @@ fn values_that_are_missing_and_columns_of_other_types() {
     }
     let refused = error(&session, "SELECT hex('a')").to_string();
     assert!(
-        refused.contains("hex(number) expects (Int64), found (Utf8)"),
+        refused.contains("hex(number) expects an integer, found text"),
         "{refused}"
     );
     let refused = error(&session, "SELECT process_match('cmd', 1)").to_string();

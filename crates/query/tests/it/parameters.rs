@@ -185,17 +185,17 @@ fn parameters_that_do_not_fit_are_named() {
         (
             "SELECT 1 FROM process WHERE pid = $a",
             &["a=x"],
-            "expected a as Int32, found \"x\"",
+            "expected a as an integer of 32 bits, found \"x\"",
         ),
         (
             "SELECT 1 FROM process WHERE pid = $a",
             &["a=99999999999"],
-            "expected a as Int32, found \"99999999999\"",
+            "expected a as an integer of 32 bits, found \"99999999999\"",
         ),
         (
             "SELECT $a",
             &["a:int=x"],
-            "expected a as Int64, found \"x\"",
+            "expected a as an integer, found \"x\"",
         ),
         (
             "-- param a: int\nSELECT $a",
@@ -205,7 +205,7 @@ fn parameters_that_do_not_fit_are_named() {
         (
             "-- param a: int\nSELECT $a",
             &["a=x"],
-            "expected a as a number, found \"x\"",
+            "expected a as an integer, found \"x\"",
         ),
     ] {
         let error = with(sql, parameters).expect_err(sql);
@@ -345,12 +345,12 @@ fn messages_of_the_engine_are_put_into_words() {
     for (sql, message, hint) in [
         (
             "SELECT ms('abc')",
-            "ms(ns) expects (Float64), found (Utf8)",
+            "ms(ns) expects a number, found text",
             "`etwkit docs sql` shows how ms is called",
         ),
         (
             "SELECT hex(1, 2)",
-            "hex(number) expects (Int64), found (Int64, Int64)",
+            "hex(number) expects an integer, found an integer, an integer",
             "cast(VALUE AS TYPE) converts",
         ),
         (

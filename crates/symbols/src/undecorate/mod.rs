@@ -11,7 +11,7 @@ use std::fmt;
 
 use msvc_demangler::{DemangleFlags, demangle};
 
-/// Maximum length; longer names stay as they are. A compiler replaces names of more than 4 096
+/// Maximum length; longer names stay as they are. A compiler replaces names of more than 4,096
 /// bytes by a hash.
 const MAX_LEN: usize = 4096;
 /// Limits for the bytes of a written-out name: the first of these, and at most the second for each

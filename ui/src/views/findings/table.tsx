@@ -12,7 +12,7 @@ const HEAD: [string, string][] = [
   ["Culprit", ""],
   ["Victim", ""],
   ["Confidence", "is-short"],
-  ["When", "number"],
+  ["Longest at", "number"],
   ["", "is-go"],
 ];
 

@@ -36,7 +36,7 @@ export function CallTree(props: { answer: FlameAnswer; onFocus: (name: string) =
           width: 110,
           sentence: "Of all stacks that go through the frame",
         },
-        { id: "own", title: "Own", isNumber: true, width: 110, sentence: "Of stacks that end in the frame" },
+        { id: "own", title: "Exclusive", isNumber: true, width: 110, sentence: "Of stacks that end in the frame" },
         {
           id: "count",
           title: "Rows",

@@ -77,7 +77,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_DIGITS, help_heading = OUTPUT,
           value_parser = clap::value_parser!(u8).range(0..=i64::from(etwkit_query::time_format::MAX_DIGITS)))]
     pub(crate) time_digits: u8,
-    /// Write numbers without spaces between groups of digits
+    /// Write numbers without commas between groups of digits
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_digit_sep: bool,
     /// Cut lines at the width of the terminal (or COLUMNS)
@@ -203,8 +203,8 @@ impl Common {
 /// Format of processes.
 #[derive(Debug, Args)]
 pub(crate) struct ProcessOutput {
-    /// Start and end behind names: none, or a time format; without it + and - mark processes that
-    /// started or ended
+    /// Start and end after names: none, or a time format [default: + and - mark processes that
+    /// started or ended]
     #[arg(long, value_name = "FORMAT", value_parser = process_format, help_heading = OUTPUT)]
     pub(crate) process_format: Option<ProcessFormat>,
     /// Leave command lines out

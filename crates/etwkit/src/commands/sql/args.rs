@@ -43,8 +43,8 @@ pub(crate) struct SqlArgs {
     pub(crate) tags: TagArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// Format of rows; without it a file by its ending (.csv, .json, .jsonl, .parquet, .arrows),
-    /// anything else as a table
+    /// Format of rows [default: by the ending of the file (.csv, .json, .jsonl, .parquet, .arrows),
+    /// otherwise a table]
     #[arg(long, value_enum)]
     pub(crate) format: Option<SqlFormat>,
     /// Write the rows into this file
@@ -62,12 +62,12 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["items", "file", "params", "library", "files", "out", "force", WHERE])]
     pub(crate) show_schema: Option<String>,
-    /// Memory for sorting, grouping and joining, 64 to 1048576 MiB; without it 2048. What needs
-    /// more goes to temporary files, or is an error
+    /// Memory for sorting, grouping and joining, 64 to 1048576 MiB [default: 2048]. A statement that
+    /// needs more uses temporary files or fails
     #[arg(long, value_name = "MIB", help_heading = RESOURCES,
           value_parser = clap::value_parser!(u32).range(MEMORY_MIB))]
     pub(crate) memory: Option<u32>,
-    /// Threads that compute, 1 to 256; without it as many as there are processors
+    /// Threads that compute, 1 to 256 [default: number of processors]
     #[arg(long, value_name = "N", help_heading = RESOURCES,
           value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Option<u16>,

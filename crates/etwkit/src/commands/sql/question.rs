@@ -170,7 +170,7 @@ impl Question {
             let (rows, all) = (grouped(rows as u64), grouped(all as u64));
             format!(
                 "{rows} of {all} rows{extracts}; --param top={} shows all",
-                all.replace(' ', "")
+                all.replace(',', "")
             )
         }))
     }

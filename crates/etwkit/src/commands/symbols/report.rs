@@ -122,7 +122,7 @@ fn not_looked_for(
     ))?)
 }
 
-/// `12 of 40 symbol files found, 1 234 of 2 000 addresses have names`.
+/// `12 of 40 symbol files found, 1,234 of 2,000 addresses have names`.
 pub(crate) fn summary_line(naming: &Naming, numbers: Numbers) -> String {
     let named: usize = naming.files.iter().map(|file| file.named).sum();
     let known: usize = naming.files.iter().map(|file| file.addresses).sum();

@@ -78,7 +78,7 @@ fn differences(line: &str, ours: &str, german: &str) -> usize {
             is_number,
             "{line}: {word:?} is no number that was written otherwise"
         );
-        let expected = if german[at] == ',' { '.' } else { ' ' };
+        let expected = if german[at] == ',' { '.' } else { ',' };
         assert_eq!(ours[at], expected, "{line}: {word:?}");
     }
     found
@@ -171,7 +171,7 @@ fn variables_count_in_the_order_of_posix() {
         let row = printed
             .out
             .lines()
-            .find(|line| line.starts_with("Totals: "))
+            .find(|line| line.starts_with("Total: "))
             .unwrap();
         row.split(' ').nth(1).unwrap().to_owned()
     };

@@ -48,7 +48,8 @@ fn rows(printed: &Printed, trace: &str) -> Vec<Vec<String>> {
 }
 
 fn number(text: &str) -> f64 {
-    text.replace(' ', "")
+    text.trim()
+        .replace(',', "")
         .parse()
         .unwrap_or_else(|_| panic!("{text:?} is no number"))
 }

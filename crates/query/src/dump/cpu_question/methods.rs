@@ -39,7 +39,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
         .cost()
         .shown_if(Asked::has_ready),
         // Cut, as the mean of the question is.
-        Method::new("ReadyAvg", "Ready avg us", Whole, |_, row| {
+        Method::new("ReadyAvg", "Ready avg µs", Whole, |_, row| {
             row.ready_avg_ns.map(|ns| ns / 1000).into()
         })
         .worst()

@@ -74,7 +74,7 @@ declare! {
         include_dll: bool = option("").called("include-dll").output(),
         /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
-        /// Order; without it exclusive CPU of methods and modules, CPU of other rows
+        /// Order [default: exclusive CPU of methods and modules, CPU of other rows]
         sort_by: CpuSort = option("ORDER").called("sort-by").shape() => CpuSort::Usual,
         /// Only rows with such CPU (unit without one: ms)
         cpu: Range = option("A..B").unit(Unit::Milliseconds),

@@ -259,7 +259,7 @@ fn part(value: &Value) -> Vec<Row> {
 /// A number, written as one or as text.
 fn number(cell: &Value) -> Option<f64> {
     cell.as_f64()
-        .or_else(|| cell.as_str()?.replace(' ', "").parse().ok())
+        .or_else(|| cell.as_str()?.replace(',', "").parse().ok())
 }
 
 fn text(cell: &Value) -> String {

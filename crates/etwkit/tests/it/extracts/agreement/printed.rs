@@ -50,7 +50,7 @@ const WORDS: &[&str] = &[
     "Connection",
     "Reason",
     "DNS query",
-    "Source IP/Port -> Destination IP/Port",
+    "Local IP/port -> remote IP/port",
     "Network adapter",
     "ReturnCode",
     "Folder (files with --dir-level 100)",
@@ -85,7 +85,7 @@ fn titles(line: &str) -> Vec<(String, usize, usize)> {
     titles
 }
 
-/// The number that ends there: groups of its digits have one blank between, columns two.
+/// The number that ends there: columns have two blanks between them.
 fn number(line: &[char], end: usize) -> String {
     if end > line.len()
         || end == 0
@@ -99,7 +99,7 @@ fn number(line: &[char], end: usize) -> String {
         from -= 1;
     }
     let cell: String = line[from..end].iter().collect();
-    let cell = cell.trim_end_matches(" B").replace(' ', "");
+    let cell = cell.trim_end_matches(" B").replace(',', "");
     if cell.parse::<f64>().is_ok() {
         cell
     } else {
@@ -119,7 +119,7 @@ fn word(line: &[char], from: usize) -> String {
 
 #[test]
 fn cells_stand_below_their_titles() {
-    let text = "0.000  a.etl\n  CPU ms         MB  Process\n       5  1 000.250  a b(8) +\n              2.000  c(9)\nTotal 5 ms, x\n";
+    let text = "0.000  a.etl\n  CPU ms         MB  Process\n       5  1,000.250  a b(8) +\n              2.000  c(9)\nTotal 5 ms, x\n";
     let rows = table(text);
     let cells: Vec<[&str; 3]> = rows
         .iter()
