@@ -117,20 +117,21 @@ impl DotnetSummary {
                     .add(event.descriptor().id, version, payload);
             }
             (_, id::METHOD_LOAD_VERBOSE | id::METHOD_UNLOAD_VERBOSE) => {
-                self.method((origin, event.descriptor().id), (pid, tid), event.timestamp, payload);
+                self.method(
+                    (origin, event.descriptor().id),
+                    (pid, tid),
+                    event.timestamp,
+                    payload,
+                );
             }
             (Origin::Runtime, id::JITTING_STARTED) => {
                 self.jit.entry(pid).or_default().jitting_started += 1;
             }
             (Origin::Runtime, id::IL_TO_NATIVE_MAP)
-            | (
-                Origin::Rundown,
-                id::IL_TO_NATIVE_MAP_DC_START | id::IL_TO_NATIVE_MAP_DC_END,
-            ) => {
+            | (Origin::Rundown, id::IL_TO_NATIVE_MAP_DC_START | id::IL_TO_NATIVE_MAP_DC_END) => {
                 self.jit.entry(pid).or_default().il_to_native_maps += 1;
                 let id = event.descriptor().id;
-                self.il_maps
-                    .map((pid, tid), id, payload, &mut self.methods);
+                self.il_maps.map((pid, tid), id, payload, &mut self.methods);
             }
             (Origin::Runtime, id::MODULE_LOAD | id::MODULE_UNLOAD)
             | (Origin::Rundown, id::MODULE_UNLOAD | id::MODULE_DC_END) => {

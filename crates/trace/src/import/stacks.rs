@@ -357,7 +357,6 @@ impl<'d> Stacks<'d> {
         let at = |native| map.il_offset(native).map(u32::cast_signed);
         // In front of the first instruction there was no call: the thread was interrupted at it.
         let (here, call) = (at(native), at(native.saturating_sub(1)));
-        here.or(call)?;
         let pdb = self.assemblies.symbols_of(id);
         Some(IlOffset {
             frame_id: frame as i32,

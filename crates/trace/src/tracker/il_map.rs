@@ -59,7 +59,11 @@ type Writer = (u32, u32);
 #[derive(Debug)]
 enum Last {
     /// Code whose map follows.
-    Code { method_id: u64, start: u64, size: u32 },
+    Code {
+        method_id: u64,
+        start: u64,
+        size: u32,
+    },
     /// A map whose code follows.
     Map { method_id: u64, map: IlMap },
 }
