@@ -1,11 +1,13 @@
 //! Typed views of the .NET runtime's events that trackers read.
 
 mod heaps;
+mod il_map;
 
 use etwkit_etl::bytes::{Cursor, utf16_text};
 use etwkit_etl::{Guid, RawEvent};
 
 pub use heaps::HeapStats;
+pub use il_map::{IlToNative, MAX_IL_OFFSET, WHOLE_CODE};
 
 use crate::kernel::merge::Pdb;
 
@@ -72,7 +74,9 @@ pub mod id {
     pub const RUNTIME_INFORMATION: u16 = 187;
     /// IL to native offsets.
     pub const IL_TO_NATIVE_MAP: u16 = 190;
-    /// Rundown only: IL to native offsets.
+    /// Rundown only: IL to native offsets, behind the method that exists at the start.
+    pub const IL_TO_NATIVE_MAP_DC_START: u16 = 149;
+    /// Rundown only: IL to native offsets, before the method that exists at the end.
     pub const IL_TO_NATIVE_MAP_DC_END: u16 = 150;
 }
 
@@ -134,6 +138,8 @@ pub struct Method {
     pub start: u64,
     /// Bytes of code.
     pub size: u32,
+    /// Metadata token in its module; 0 for code that has no metadata.
+    pub token: u32,
     /// Bits of [`method_flag`] and others.
     pub flags: u32,
     /// Namespace and type.
@@ -150,12 +156,13 @@ impl Method {
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let (method_id, module_id, start, size) = (c.u64()?, c.u64()?, c.u64()?, c.u32()?);
-        let (_token, flags) = (c.u32()?, c.u32()?);
+        let (token, flags) = (c.u32()?, c.u32()?);
         Some(Self {
             method_id,
             module_id,
             start,
             size,
+            token,
             flags,
             namespace: utf16_text(c.utf16()),
             name: utf16_text(c.utf16()),

@@ -67,7 +67,7 @@ pub use foreign::{Foreign, FromForeign, ReadError, import_rows};
 pub use hash::digest;
 pub use manifest::{DerivedManifest, Manifest};
 pub use members::{Opened, OpenedFile, files_hash, names_in_archive, open_files};
-pub use names::{NameFrom, NamedFile, Naming, OnSymbols, UnknownFile};
+pub use names::{DotnetCode, NameFrom, NamedFile, Naming, OnSymbols, UnknownFile};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
 pub use pack::Packing;

@@ -4,12 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::file_name;
 use tempfile::NamedTempFile;
 
+use crate::identity::is_plain_name;
 use crate::image::{Image, ImageIdentity, NamedPdb};
 use crate::pdb::Pdb;
 use crate::portable::{Portable, SourceLine};
-use crate::store::{Attempt, Client, Found, Kind, Limits, Search, Sought};
+use crate::store::{Attempt, Client, Found, Kind, Limits, Search, Sought, carried};
 use crate::table::{self, Table};
 use crate::{Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
@@ -118,7 +120,35 @@ impl Symbols {
         let mut tried = Vec::new();
         let found = self
             .kept(identity, &mut tried)
-            .or_else(|| self.found(identity, progress, &mut tried));
+            .or_else(|| self.found(identity, identity.into(), progress, &mut tried));
+        Self::outcome(identity, found, tried, progress)
+    }
+
+    /// Finds and reads the portable PDB that a .NET assembly carries. The assembly is looked for in
+    /// plain folders, by the last component of its path.
+    pub fn load_carried(
+        &self,
+        identity: &Identity,
+        assembly: &str,
+        progress: &mut dyn Progress,
+    ) -> Outcome {
+        let name = file_name(assembly);
+        let mut tried = Vec::new();
+        if !is_plain_name(name) {
+            return Outcome::Missing { tried };
+        }
+        progress.event(name, Event::Started);
+        let carrier = Sought::Carrier(identity, name);
+        let found = self.found(identity, carrier, progress, &mut tried);
+        Self::outcome(identity, found, tried, progress)
+    }
+
+    fn outcome(
+        identity: &Identity,
+        found: Option<(Content, String)>,
+        tried: Vec<Attempt>,
+        progress: &mut dyn Progress,
+    ) -> Outcome {
         progress.event(
             identity.name(),
             Event::Finished {
@@ -205,10 +235,11 @@ impl Symbols {
     fn found(
         &self,
         identity: &Identity,
+        sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
     ) -> Option<(Content, String)> {
-        let found = self.search().find(identity.into(), progress, tried)?;
+        let found = self.search().find(sought, progress, tried)?;
         let bytes = fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
         progress.event(
             identity.name(),
@@ -239,12 +270,7 @@ impl Symbols {
         let mut damage = Vec::new();
         let table = match found.kind {
             Kind::Portable => {
-                let portable = Portable::open(fs::read(&found.path)?)?;
-                tried.push(Attempt {
-                    place: found.source.clone(),
-                    reason: NO_NATIVE_CODE.to_owned(),
-                });
-                return Ok(Content::Portable(portable));
+                return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?));
             }
             Kind::Pdb | Kind::CompressedPdb if bytes > self.options.whole_bytes => {
                 return Ok(Content::Large(found.path.clone()));
@@ -256,6 +282,7 @@ impl Symbols {
                 Ok(table)
             })?,
             Kind::Breakpad => apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?,
+            Kind::Carrier => return Ok(Content::Portable(carried(&found.path)?)),
             Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
         };
         let mut note = |reason| {

@@ -13,6 +13,7 @@ use etwkit_etl::clock::Clock;
 use serde_json::{Value, json};
 
 use crate::interner::Interner;
+use crate::tracker::il_map::IlMaps;
 use crate::tracker::method::{self, MethodTracker};
 use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 
@@ -34,6 +35,7 @@ pub struct DotnetSummary {
     /// Runtimes by process ID, each with the order of its first occurrence.
     runtimes: BTreeMap<u32, BTreeMap<RuntimeInformation, usize>>,
     methods: MethodTracker,
+    il_maps: IlMaps,
     runtime_modules: RuntimeModuleTracker,
     texts: Interner,
 }
@@ -115,14 +117,21 @@ impl DotnetSummary {
                     .add(event.descriptor().id, version, payload);
             }
             (_, id::METHOD_LOAD_VERBOSE | id::METHOD_UNLOAD_VERBOSE) => {
-                self.method(origin, event.descriptor().id, pid, event.timestamp, payload);
+                self.method(
+                    (origin, event.descriptor().id),
+                    (pid, tid),
+                    event.timestamp,
+                    payload,
+                );
             }
             (Origin::Runtime, id::JITTING_STARTED) => {
                 self.jit.entry(pid).or_default().jitting_started += 1;
             }
             (Origin::Runtime, id::IL_TO_NATIVE_MAP)
-            | (Origin::Rundown, id::IL_TO_NATIVE_MAP_DC_END) => {
+            | (Origin::Rundown, id::IL_TO_NATIVE_MAP_DC_START | id::IL_TO_NATIVE_MAP_DC_END) => {
                 self.jit.entry(pid).or_default().il_to_native_maps += 1;
+                let id = event.descriptor().id;
+                self.il_maps.map((pid, tid), id, payload, &mut self.methods);
             }
             (Origin::Runtime, id::MODULE_LOAD | id::MODULE_UNLOAD)
             | (Origin::Rundown, id::MODULE_UNLOAD | id::MODULE_DC_END) => {
@@ -148,7 +157,13 @@ impl DotnetSummary {
         }
     }
 
-    fn method(&mut self, origin: Origin, id: u16, pid: u32, timestamp: i64, payload: &[u8]) {
+    fn method(
+        &mut self,
+        (origin, id): (Origin, u16),
+        (pid, tid): (u32, u32),
+        timestamp: i64,
+        payload: &[u8],
+    ) {
         let Some(m) = Method::parse(payload) else {
             return;
         };
@@ -176,6 +191,8 @@ impl DotnetSummary {
             let method = self.tracked(&m, begin);
             self.methods.add(pid, method);
         }
+        self.il_maps
+            .method((pid, tid), (origin, id), &m, &mut self.methods);
         if unloads {
             self.methods.unload(pid, m.start, timestamp);
         }
@@ -190,9 +207,11 @@ impl DotnetSummary {
             signature: self.texts.intern(&m.signature),
             method_id: m.method_id,
             module_id: m.module_id,
+            token: m.token,
             flags: m.flags,
             begin,
             end: i64::MAX,
+            il_map: None,
         }
     }
 
@@ -228,6 +247,12 @@ impl DotnetSummary {
         let mut methods = std::mem::take(&mut self.methods);
         methods.finish();
         methods
+    }
+
+    /// Maps to IL that were not kept, because there were too many.
+    #[must_use]
+    pub const fn dropped_maps(&self) -> u64 {
+        self.il_maps.dropped()
     }
 
     /// The modules of runtimes; call it once after all events.

@@ -93,9 +93,11 @@ impl Scripts {
                 signature: none.clone(),
                 method_id: 0,
                 module_id: source | SCRIPT,
+                token: 0,
                 flags: 0,
                 begin: loaded.begin,
                 end: loaded.end,
+                il_map: None,
             };
             methods.add_script(loaded.pid, method);
         }

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use etwkit_symbols::{Identity, NamedPdb, Outcome, Progress, Symbol, Symbols};
+use etwkit_symbols::portable::SourceLine;
+use etwkit_symbols::{Attempt, Identity, Module, NamedPdb, Outcome, Progress, Symbol, Symbols};
 
-use super::wanted::{Sought, Wanted};
+use super::wanted::{Point, Sought, Wanted};
 use super::{NamedFile, OnSymbols};
 
 /// Maximum number of symbol files that are read at the same time: large ones take some hundred
@@ -18,6 +19,8 @@ const WORKERS: usize = 4;
 pub(super) struct Answer {
     /// A symbol for each requested offset, if there are symbols.
     pub(super) symbols: Option<Vec<Option<Symbol>>>,
+    /// A line for each requested point in IL, if there is any.
+    pub(super) lines: Option<Vec<Option<SourceLine>>>,
     /// Number of functions that it names.
     pub(super) functions: Option<usize>,
     /// The symbol file, if only the image identifies it.
@@ -33,7 +36,7 @@ pub(super) fn load(
     let asked = wanted
         .iter()
         .enumerate()
-        .filter(|(_, file)| !file.rvas.is_empty());
+        .filter(|(_, file)| file.is_asked());
     let queue: Mutex<VecDeque<(usize, &Wanted)>> = Mutex::new(asked.collect());
     let answers: Mutex<Vec<(usize, NamedFile, Answer)>> = Mutex::default();
     let next = || {
@@ -86,10 +89,54 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
         Outcome::Loaded(module) => module,
         Outcome::Missing { tried } => {
             report.tried.extend(tried);
-            return (report, answer);
+            let carried = carried(file, &identity, symbols, &mut progress, &mut report);
+            let Some(module) = carried else {
+                return (report, answer);
+            };
+            module
         }
     };
     report.tried.extend(module.tried.iter().cloned());
+    if module.is_portable() {
+        give_lines(file, module, &mut report, &mut answer);
+    } else {
+        give_names(file, module, &mut report, &mut answer);
+    }
+    (report, answer)
+}
+
+/// Looks for the symbol file of .NET code in its assembly.
+fn carried(
+    file: &Wanted,
+    identity: &Identity,
+    symbols: &Symbols,
+    progress: &mut dyn Progress,
+    report: &mut NamedFile,
+) -> Option<Module> {
+    if file.mapped == 0 {
+        return None;
+    }
+    match symbols.load_carried(identity, &file.module, progress) {
+        Outcome::Loaded(module) => Some(module),
+        Outcome::Missing { tried } => {
+            // The places that do not have the one file seldom have the other, and are told once.
+            for attempt in tried {
+                if !report.tried.contains(&attempt) {
+                    report.tried.push(attempt);
+                }
+            }
+            None
+        }
+    }
+}
+
+fn give_names(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mut Answer) {
+    if file.mapped > 0 {
+        report.tried.push(Attempt {
+            place: module.source.clone(),
+            reason: NOT_PORTABLE.to_owned(),
+        });
+    }
     match module.resolve_sorted(&file.rvas) {
         // The request also contained the bytes before the addresses of callers; only the addresses
         // themselves count as named.
@@ -106,13 +153,46 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
             answer.symbols = Some(found);
         }
         Err(error) => {
-            report.tried.push(etwkit_symbols::Attempt {
+            report.tried.push(Attempt {
                 place: module.source,
                 reason: error.to_string(),
             });
         }
     }
-    (report, answer)
+}
+
+const NOT_PORTABLE: &str = "lines of .NET code are read only from portable PDB files";
+const NO_NATIVE_CODE: &str = "it is a portable PDB, which names no native code";
+const NO_MAPS: &str = "it is a portable PDB, which gives lines of .NET code through IL-to-native maps, and the \
+                       extract has none for the code of this module in its stacks; record the .NET provider with \
+                       keyword JittedMethodILToNativeMap (0x20000)";
+const NO_LINES: &str = "it has no line for the .NET code in the stacks";
+
+/// Looks up the lines of .NET code. A portable PDB without any is not used: nothing changes.
+fn give_lines(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mut Answer) {
+    let line = |(token, il): &Point| module.source_line(*token, *il);
+    let found: Vec<Option<SourceLine>> = file.points.iter().map(line).collect();
+    let has_line = |point: &&Point| {
+        let place = file.points.binary_search(point).ok();
+        place
+            .and_then(|place| found.get(place))
+            .is_some_and(Option::is_some)
+    };
+    report.lines = file.in_il.iter().filter(has_line).count();
+    let reason = match report.lines {
+        0 if file.mapped == 0 => Some(NO_MAPS),
+        0 => Some(NO_LINES),
+        _ if !file.frames.is_empty() => Some(NO_NATIVE_CODE),
+        _ => None,
+    };
+    report.tried.extend(reason.map(|reason| Attempt {
+        place: module.source.clone(),
+        reason: reason.to_owned(),
+    }));
+    if report.lines > 0 {
+        report.source = Some(module.source);
+        answer.lines = Some(found);
+    }
 }
 
 /// The identity of a module's symbol file: from the trace, or from the image if that is found.
@@ -146,6 +226,8 @@ fn report(file: &Wanted) -> NamedFile {
         module: file.module.clone(),
         addresses: file.frames.len(),
         named: 0,
+        dotnet_addresses: file.mapped,
+        lines: 0,
         source: None,
         tried: Vec::new(),
     }

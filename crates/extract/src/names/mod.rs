@@ -1,9 +1,9 @@
-//! Names of native code: symbols for the addresses in an extract.
+//! Names of native code and lines of .NET code: symbols for the addresses in an extract.
 //!
 //! A trace identifies native code by module and offset. The tables `frame` and `method` are
 //! rewritten with the names from symbol files, and `module` with facts about the symbol files.
 //! Stacks refer to frames by key, so nothing else changes. Names of .NET methods come from the
-//! trace and stay. If the trace does not identify the symbol file of a module, its image is
+//! trace and stay; the table `il_offset` leads their frames to the lines of portable PDB files. If the trace does not identify the symbol file of a module, its image is
 //! searched in the same places and identifies it.
 
 mod load;
@@ -67,6 +67,19 @@ pub struct Naming {
     pub files: Vec<NamedFile>,
     /// Modules whose symbol file is unknown, those with the most addresses first.
     pub unknown: Vec<UnknownFile>,
+    /// .NET code in stacks.
+    pub dotnet: DotnetCode,
+}
+
+/// .NET code in stacks, whose names are in the trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DotnetCode {
+    /// Distinct addresses in .NET methods.
+    pub addresses: usize,
+    /// Those in methods with a map to IL, through which a portable PDB can give lines.
+    pub mapped: usize,
+    /// Those of the mapped ones whose symbol file no event names.
+    pub unknown: usize,
 }
 
 /// A module whose symbol file is named neither by the trace nor by its image, or whose trace names
@@ -100,7 +113,12 @@ pub struct NamedFile {
     pub addresses: usize,
     /// Number of addresses that have a name now.
     pub named: usize,
-    /// Source of the symbols; `None` if there are none.
+    /// Distinct addresses in .NET methods of the module that have a map to IL.
+    pub dotnet_addresses: usize,
+    /// Number of these that have a line now.
+    pub lines: usize,
+    /// Source of the symbols; `None` if there are none, or none for these addresses in a portable
+    /// PDB.
     pub source: Option<String>,
     /// Places that had neither image nor symbols, each with the reason. Places searched for the
     /// image come first.
@@ -115,6 +133,20 @@ impl Naming {
             .iter()
             .filter(|file| file.source.is_some())
             .count()
+    }
+
+    /// Number of addresses in .NET code that have lines now.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.files.iter().map(|file| file.lines).sum()
+    }
+
+    /// True if any address has a name or a line now.
+    #[must_use]
+    pub fn is_useful(&self) -> bool {
+        self.files
+            .iter()
+            .any(|file| file.named > 0 || file.lines > 0)
     }
 
     /// Number of addresses in native code, and number of those with names.
@@ -160,7 +192,9 @@ pub(crate) fn rename(
     let wanted = AllWanted::read(source)?;
     let (files, answers): (Vec<NamedFile>, Vec<Answer>) =
         load(&wanted.files, symbols, on_symbols).into_iter().unzip();
-    let is_news = |answer: &Answer| answer.symbols.is_some() || answer.pdb.is_some();
+    let is_news = |answer: &Answer| {
+        answer.symbols.is_some() || answer.lines.is_some() || answer.pdb.is_some()
+    };
     let renamed = if answers.iter().any(is_news) {
         let names = Names {
             wanted: &wanted,
@@ -175,11 +209,15 @@ pub(crate) fn rename(
     } else {
         None
     };
-    Ok((naming(files, wanted.unknown), renamed))
+    let naming = Naming {
+        dotnet: wanted.dotnet,
+        ..naming(files, wanted.unknown)
+    };
+    Ok((naming, renamed))
 }
 
 fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
-    let is_asked = |file: &NamedFile| file.addresses > 0;
+    let is_asked = |file: &NamedFile| file.addresses > 0 || file.dotnet_addresses > 0;
     let (mut files, by_image): (Vec<NamedFile>, Vec<NamedFile>) = files
         .into_iter()
         .filter(is_asked)
@@ -209,5 +247,9 @@ fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
     unknown.sort_by(|a, b| {
         (b.addresses, &a.module, &a.image).cmp(&(a.addresses, &b.module, &b.image))
     });
-    Naming { files, unknown }
+    Naming {
+        files,
+        unknown,
+        dotnet: DotnetCode::default(),
+    }
 }

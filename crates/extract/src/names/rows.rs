@@ -1,16 +1,17 @@
-//! The rows of `method` and `frame` with the names of symbols.
+//! The rows of `method` and `frame` with the names and lines of symbols.
 
 use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
 use etwkit_symbols::Symbol;
+use etwkit_symbols::portable::SourceLine;
 use etwkit_trace::derive::TableSource;
 use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{Columns, Frame, Method, Row};
 
 use super::load::Answer;
-use super::wanted::AllWanted;
+use super::wanted::{AllWanted, Point};
 
 /// Names between inlined functions; no name of a function has it.
 const BETWEEN_INLINED: &str = "; ";
@@ -108,11 +109,23 @@ impl Names<'_> {
                     Some(place) => self.give_name(&mut frame, place, ids),
                     None => frame.method_id = frame.method_id.and_then(|old| ids.old(old)),
                 }
+                if let Some(found) = self.line(frame.frame_id) {
+                    frame.source_file = found.map(|line| line.file.clone());
+                    frame.line = found.and_then(|line| i32::try_from(line.line).ok());
+                }
                 rows.push(&frame);
             }
             Ok(())
         })?;
         Ok(rows.take()?)
+    }
+
+    /// Line of a .NET frame: the outer `None` if no symbol file was asked that has lines.
+    fn line(&self, frame: i32) -> Option<Option<&SourceLine>> {
+        let (file, point): (usize, Point) = self.wanted.point(frame)?;
+        let lines = self.answers.get(file)?.lines.as_ref()?;
+        let points = &self.wanted.files.get(file)?.points;
+        Some(lines.get(points.binary_search(&point).ok()?)?.as_ref())
     }
 
     fn give_name(&self, frame: &mut Frame, place: (usize, u32), ids: &MethodIds) {

@@ -1,13 +1,15 @@
 //! The addresses in stacks, by symbol file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use etwkit_etl::Guid;
 use etwkit_symbols::{Identity, ImageIdentity};
 use etwkit_trace::derive::TableSource;
 use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
-use etwkit_trace::table::{Frame, Method, Module, Row, Stack};
+use etwkit_trace::table::{Frame, IlOffset, Method, Module, Row, Stack};
+
+use super::DotnetCode;
 
 /// Maximum number of frames with a caller flag: far more than an extract has.
 const MAX_FRAMES: usize = 1 << 28;
@@ -24,6 +26,16 @@ pub(super) enum Sought {
     ByImage(ImageIdentity),
 }
 
+/// A place in IL: token of a method, and an offset in it.
+pub(super) type Point = (u32, u32);
+
+/// A row of `il_offset`: the point that gives the line of a frame, and the symbol file to ask.
+#[derive(Debug)]
+struct InIl {
+    point: Option<Point>,
+    identity: Option<Identity>,
+}
+
 /// A symbol file, and the addresses to resolve with it.
 #[derive(Debug)]
 pub(super) struct Wanted {
@@ -35,6 +47,19 @@ pub(super) struct Wanted {
     pub(super) frames: Vec<u32>,
     /// Offsets to look up: the offsets of `frames`, and for callers also the byte before.
     pub(super) rvas: Vec<u32>,
+    /// Number of .NET frames in methods with a map to IL.
+    pub(super) mapped: usize,
+    /// The point of each of these, unless its code was made of no IL.
+    pub(super) in_il: Vec<Point>,
+    /// Points to look up, ascending, each once.
+    pub(super) points: Vec<Point>,
+}
+
+impl Wanted {
+    /// True if there is anything to look up.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.rvas.is_empty() || self.mapped > 0
+    }
 }
 
 /// All addresses to resolve.
@@ -45,8 +70,19 @@ pub(super) struct AllWanted {
     pub(super) of_module: Vec<Option<usize>>,
     /// Names of modules without a known symbol file, with the number of their addresses.
     pub(super) unknown: BTreeMap<String, usize>,
+    /// .NET code in stacks.
+    pub(super) dotnet: DotnetCode,
+    /// Symbol file and point of .NET frames, by position in the table.
+    points: HashMap<usize, (usize, Point)>,
+    /// Position of each symbol file in `files`.
+    places: BTreeMap<Sought, usize>,
+    /// Rows of `il_offset`, by the position of their frames.
+    in_il: HashMap<usize, InIl>,
     /// True for .NET methods, by position in the table.
     is_managed: Vec<bool>,
+    /// True for methods with a signature, by position in the table. Of those that a process has,
+    /// functions of scripts and helpers of runtimes have none.
+    has_signature: Vec<bool>,
     /// True for frames that called another frame, by position in the table: their address is the
     /// return address.
     is_caller: Vec<bool>,
@@ -57,13 +93,17 @@ impl AllWanted {
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
         let mut all = Self::default();
         let names = all.read_modules(source)?;
-        source.scan(Method::TABLE, &["process_key"], &mut |batch| {
+        source.scan(Method::TABLE, &["process_key", "signature"], &mut |batch| {
             let process = int32(batch, "process_key")?;
-            all.is_managed
-                .extend((0..batch.num_rows()).map(|row| process.get(row).is_some()));
+            let signature = text(batch, "signature")?;
+            for row in 0..batch.num_rows() {
+                all.is_managed.push(process.get(row).is_some());
+                all.has_signature.push(signature.get(row).is_some());
+            }
             Ok(())
         })?;
         all.read_callers(source)?;
+        all.read_il(source)?;
         let mut next = 0;
         source.scan(
             Frame::TABLE,
@@ -87,6 +127,9 @@ impl AllWanted {
                 rvas.sort_unstable();
                 rvas.dedup();
             }
+            file.points.clone_from(&file.in_il);
+            file.points.sort_unstable();
+            file.points.dedup();
         }
         Ok(all)
     }
@@ -119,6 +162,40 @@ impl AllWanted {
         })
     }
 
+    /// Reads the offsets in IL of .NET frames. Extracts of earlier versions have none.
+    fn read_il(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
+        let columns = [
+            "frame_id",
+            "method_token",
+            "il_offset",
+            "call_il_offset",
+            "pdb_guid",
+            "pdb_age",
+            "pdb_name",
+        ];
+        source.scan(IlOffset::TABLE, &columns, &mut |batch| {
+            let (frame, token) = (int32(batch, "frame_id")?, int32(batch, "method_token")?);
+            let here = int32(batch, "il_offset")?;
+            let call = int32(batch, "call_il_offset")?;
+            let (guid, pdb) = (text(batch, "pdb_guid")?, text(batch, "pdb_name")?);
+            let age = int32(batch, "pdb_age")?;
+            for row in 0..batch.num_rows() {
+                let Some(frame) = frame.get(row).and_then(|id| usize::try_from(id).ok()) else {
+                    continue;
+                };
+                let offset = if self.is_caller(frame) { call } else { here };
+                let point = token.get(row).zip(offset.get(row));
+                let names = (pdb.get(row), guid.get(row), age.get(row));
+                let in_il = InIl {
+                    point: point.map(|(token, il)| (token.cast_unsigned(), il.cast_unsigned())),
+                    identity: identity_of(names),
+                };
+                self.in_il.insert(frame, in_il);
+            }
+            Ok(())
+        })
+    }
+
     /// True if a frame called another one in some stack.
     pub(super) fn is_caller(&self, frame: usize) -> bool {
         self.is_caller
@@ -127,7 +204,7 @@ impl AllWanted {
     }
 
     fn read_modules(&mut self, source: &dyn TableSource) -> Result<Vec<String>, SinkError> {
-        let (mut names, mut places) = (Vec::new(), BTreeMap::new());
+        let mut names = Vec::new();
         let columns = [
             "name",
             "pdb_guid",
@@ -142,12 +219,7 @@ impl AllWanted {
             let (stamp, size) = (int32(batch, "time_date_stamp")?, int64(batch, "size")?);
             for row in 0..batch.num_rows() {
                 let is_reported = guid.get(row).is_some();
-                let guid = guid.get(row).and_then(|guid| guid.parse::<Guid>().ok());
-                let age = age.get(row).unwrap_or_default().cast_unsigned();
-                let identity = pdb
-                    .get(row)
-                    .zip(guid)
-                    .and_then(|(pdb, guid)| Identity::new(pdb, guid, age));
+                let identity = identity_of((pdb.get(row), guid.get(row), age.get(row)));
                 let name = name.get(row).unwrap_or_default().to_owned();
                 let module_id = names.len() as i32;
                 let image = || {
@@ -161,18 +233,8 @@ impl AllWanted {
                 let sought = identity
                     .map(Sought::Symbols)
                     .or_else(|| image().map(Sought::ByImage));
-                self.of_module.push(sought.map(|sought| {
-                    *places.entry(sought.clone()).or_insert_with(|| {
-                        self.files.push(Wanted {
-                            sought,
-                            module: name.clone(),
-                            module_id,
-                            frames: Vec::new(),
-                            rvas: Vec::new(),
-                        });
-                        self.files.len() - 1
-                    })
-                }));
+                let file = sought.map(|sought| self.file(sought, &name, module_id));
+                self.of_module.push(file);
                 names.push(name);
             }
             Ok(())
@@ -180,8 +242,51 @@ impl AllWanted {
         Ok(names)
     }
 
+    /// Position of a symbol file, which is added for the first module that has it.
+    fn file(&mut self, sought: Sought, module: &str, module_id: i32) -> usize {
+        let next = self.files.len();
+        let place = *self.places.entry(sought.clone()).or_insert(next);
+        if place == next {
+            self.files.push(Wanted {
+                sought,
+                module: module.to_owned(),
+                module_id,
+                frames: Vec::new(),
+                rvas: Vec::new(),
+                mapped: 0,
+                in_il: Vec::new(),
+                points: Vec::new(),
+            });
+        }
+        place
+    }
+
+    /// Takes a frame of .NET code, whose name is known. Only its line can be looked up.
+    fn dotnet_frame(&mut self, names: &[String], frame: usize, module: Option<i32>) {
+        self.dotnet.addresses += 1;
+        let Some(InIl { point, identity }) = self.in_il.remove(&frame) else {
+            return;
+        };
+        self.dotnet.mapped += 1;
+        let name = module.and_then(|id| Some((id, names.get(usize::try_from(id).ok()?)?)));
+        let Some((identity, (id, name))) = identity.zip(name) else {
+            self.dotnet.unknown += 1;
+            return;
+        };
+        let place = self.file(Sought::Symbols(identity), name, id);
+        if let Some(file) = self.files.get_mut(place) {
+            file.mapped += 1;
+            file.in_il.extend(point);
+            self.points
+                .extend(point.map(|point| (frame, (place, point))));
+        }
+    }
+
     fn frame(&mut self, names: &[String], frame: usize, (module, rva, method): FrameAt) {
         if self.is_managed(method) {
+            if is_true(&self.has_signature, method) {
+                self.dotnet_frame(names, frame, module);
+            }
             return;
         }
         let before = u32::from(self.is_caller(frame));
@@ -222,6 +327,12 @@ impl AllWanted {
         Some((file, u32::try_from(rva?).ok()?))
     }
 
+    /// Symbol file and point that give a .NET frame its line.
+    pub(super) fn point(&self, frame: i32) -> Option<(usize, Point)> {
+        let frame = usize::try_from(frame).ok()?;
+        self.points.get(&frame).copied()
+    }
+
     /// Symbol file of a module.
     pub(super) fn file_of(&self, module: Option<i32>) -> Option<usize> {
         self.of_module
@@ -231,7 +342,18 @@ impl AllWanted {
     }
 
     fn is_managed(&self, method: Option<i32>) -> bool {
-        let method = method.and_then(|id| self.is_managed.get(usize::try_from(id).ok()?));
-        method.is_some_and(|is_managed| *is_managed)
+        is_true(&self.is_managed, method)
     }
+}
+
+fn is_true(of_method: &[bool], method: Option<i32>) -> bool {
+    let known = method.and_then(|id| of_method.get(usize::try_from(id).ok()?));
+    known.is_some_and(|is_true| *is_true)
+}
+
+/// The identity that a row contains: name, GUID and age of a symbol file.
+fn identity_of(row: (Option<&str>, Option<&str>, Option<i32>)) -> Option<Identity> {
+    let (name, guid, age) = row;
+    let guid = guid?.parse::<Guid>().ok()?;
+    Identity::new(name?, guid, age.unwrap_or_default().cast_unsigned())
 }

@@ -1,12 +1,16 @@
 //! Checks that a file is the requested one.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::image::{Image, ImageIdentity};
 use crate::pdb::Pdb;
+use crate::portable::Portable;
 use crate::{Error, Identity, Result, breakpad, pdb, portable};
+
+/// Maximum bytes of an assembly that is read for the symbol file that it carries.
+const MAX_ASSEMBLY: u64 = 1 << 29;
 
 /// Kinds of symbol files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +25,8 @@ pub(crate) enum Kind {
     Breakpad,
     /// An image, which names its symbol file.
     Image,
+    /// A .NET assembly that carries its portable PDB.
+    Carrier,
 }
 
 /// Checks a file against the identity and returns its kind, which its first bytes determine.
@@ -71,6 +77,32 @@ pub(super) fn image(path: &Path, wanted: &ImageIdentity) -> Result<Kind> {
     wanted
         .check(&Image::open(open(path)?)?)
         .map(|()| Kind::Image)
+}
+
+/// Checks that the file carries the right portable PDB.
+///
+/// # Errors
+/// If it carries none, is damaged, or carries that of another build.
+pub(super) fn carrier(path: &Path, wanted: &Identity) -> Result<Kind> {
+    wanted
+        .check_guid(carried(path)?.guid())
+        .map(|()| Kind::Carrier)
+}
+
+/// The portable PDB that an assembly carries.
+///
+/// # Errors
+/// If it carries none, or is damaged.
+pub(crate) fn carried(path: &Path) -> Result<Portable> {
+    let size = open(path)?.metadata()?.len();
+    if size >= MAX_ASSEMBLY {
+        return Err(Error::TooLarge {
+            size,
+            limit: MAX_ASSEMBLY,
+        });
+    }
+    let packed = portable::embedded(&fs::read(path)?)?;
+    Portable::open(packed.ok_or(Error::Unsupported("it carries no portable PDB"))?)
 }
 
 fn open(path: &Path) -> Result<File> {

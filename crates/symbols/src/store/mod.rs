@@ -18,7 +18,7 @@ mod sought;
 
 use std::path::PathBuf;
 
-pub(crate) use check::Kind;
+pub(crate) use check::{Kind, carried};
 pub(crate) use fetch::Client;
 pub use fetch::Limits;
 pub(crate) use search::{Found, Search};

@@ -45,6 +45,7 @@ impl Search<'_> {
             .find_map(|element| match element {
                 Element::Folder(folder) => self.in_folder(folder, Origin::User, sought, tried),
                 Element::Beside(folder) => self.in_folder(folder, Origin::Trace, sought, tried),
+                Element::Chain(_) if matches!(sought, Sought::Carrier(..)) => None,
                 Element::Chain(stores) => self.in_chain(stores, sought, progress, tried),
                 Element::Unusable { text, reason } => {
                     tried.push(Attempt {

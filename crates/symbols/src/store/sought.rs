@@ -1,4 +1,4 @@
-//! The file that a store is searched for: a symbol file, or an image.
+//! The file that is searched: a symbol file, an image, or an assembly that carries its symbol file.
 
 use std::path::Path;
 
@@ -15,6 +15,9 @@ pub(crate) enum Sought<'a> {
     Symbols(&'a Identity),
     /// The module itself.
     Image(&'a ImageIdentity),
+    /// A .NET assembly of that name that carries the symbol file. Only plain folders have it:
+    /// stores keep images by time stamp and size.
+    Carrier(&'a Identity, &'a str),
 }
 
 impl<'a> From<&'a Identity> for Sought<'a> {
@@ -28,12 +31,13 @@ impl<'a> Sought<'a> {
         match self {
             Self::Symbols(identity) => identity.name(),
             Self::Image(image) => image.name(),
+            Self::Carrier(_, assembly) => assembly,
         }
     }
 
     pub(super) fn key(self) -> String {
         match self {
-            Self::Symbols(identity) => identity.key(),
+            Self::Symbols(identity) | Self::Carrier(identity, _) => identity.key(),
             Self::Image(image) => image.key(),
         }
     }
@@ -43,6 +47,7 @@ impl<'a> Sought<'a> {
         match self {
             Self::Symbols(identity) => check::symbols(path, identity),
             Self::Image(image) => check::image(path, image),
+            Self::Carrier(identity, _) => check::carrier(path, identity),
         }
     }
 
@@ -51,12 +56,15 @@ impl<'a> Sought<'a> {
         let name = self.name().to_owned();
         match self {
             Self::Symbols(_) => vec![name.clone(), breakpad(&name)],
-            Self::Image(_) => vec![name],
+            Self::Image(_) | Self::Carrier(..) => vec![name],
         }
     }
 
     /// All places of a store, plain or with the extra folder.
     pub(crate) fn places(self, is_two_tier: bool) -> Vec<StorePath> {
+        if let Self::Carrier(..) = self {
+            return Vec::new();
+        }
         let name = self.name();
         let prefix: String = name.chars().take(2).collect();
         let place = |key: &str, file: String| {

@@ -131,6 +131,46 @@ fn it_is_found_by_its_guid() {
     }
 }
 
+/// The assembly lies in a plain folder, in any case of letters. A store has no place for it.
+#[test]
+fn it_is_found_in_the_assembly_that_carries_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let carried = assembly(&packed(file().len()));
+    write(folder.path().join("plain/App.DLL"), &carried);
+    write(folder.path().join("native/app.dll"), b"MZ");
+    let find = |path: &str, guid: Guid, name: &str| {
+        let symbols = Symbols::new(
+            SearchPath::parse([path], &Defaults::default()),
+            Options::default(),
+        );
+        let identity = Identity::new("app.pdb", guid, 1).unwrap();
+        symbols.load_carried(&identity, name, &mut ())
+    };
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (plain, native) = (place("plain"), place("native"));
+    let both = format!("{native};{plain}");
+    let Outcome::Loaded(module) = find(&both, GUID, "C:\\app\\app.dll") else {
+        panic!()
+    };
+    assert_eq!(module.source_line(0x0600_0001, 8).unwrap().line, 12);
+    assert!(module.source.ends_with("App.DLL"));
+    assert_eq!(module.tried[0].reason, "it carries no portable PDB");
+    let other = Guid::literal("11111111-1f04-4bd4-9e69-73e6a6f2c1a3");
+    let nothing = [
+        (plain.clone(), other, "app.dll"),
+        (plain.clone(), GUID, "other.dll"),
+        (plain.clone(), GUID, "..\\NUL"),
+        (format!("srv*{plain}"), GUID, "app.dll"),
+    ];
+    for (path, guid, name) in nothing {
+        let Outcome::Missing { tried } = find(&path, guid, name) else {
+            panic!("{path} {name}")
+        };
+        let is_other_build = tried.iter().any(|it| it.reason.contains("another build"));
+        assert_eq!(is_other_build, guid == other, "{tried:?}");
+    }
+}
+
 /// An assembly with one section, which contains the debug directory and the packed file.
 fn assembly(packed: &[u8]) -> Vec<u8> {
     let mut image = vec![0; 0x400];

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use etwkit_base::path::file_name;
+use etwkit_decode::kernel::merge::Pdb;
 use etwkit_etl::clock::Clock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,6 +20,9 @@ use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 pub(super) struct Assemblies {
     /// By the number of the method; `None` for code in an image, and if no event names its module.
     of_method: Vec<Option<u32>>,
+    /// Symbol files of the assemblies, by the number of the method; only of methods whose lines
+    /// can be found.
+    pdbs: FxHashMap<u32, Arc<Pdb>>,
     /// Assemblies that no image event of their process names. They are written after the images.
     added: Vec<Module>,
     /// Processes that compile code at run time.
@@ -63,10 +67,18 @@ impl Assemblies {
             let first = first.get(&pid).copied().unwrap_or_default() as usize;
             for (method, at) in methods.iter().zip(first..) {
                 let process = directory.process_at(pid, method.begin);
-                let Some(module) = assembly(directory, modules, (pid, process), method, clock)
-                else {
+                let is_of = |time| directory.process_at(pid, time) == process;
+                let Some(module) = modules.find(pid, method.module_id, is_of) else {
                     continue;
                 };
+                if method.il_map.is_some()
+                    && let Some(pdb) = symbols(directory, &rows, process, module)
+                {
+                    all.pdbs.insert(at as u32, pdb);
+                }
+                if is_in_image(directory, process, method, clock) {
+                    continue;
+                }
                 let place = (key(process), module.path.to_lowercase());
                 let next = (directory.images.images().len() + all.added.len()) as u32;
                 let row = *rows.entry(place).or_insert(next);
@@ -119,32 +131,45 @@ impl Assemblies {
         self.of_method.get(method_id as usize).copied().flatten()
     }
 
+    /// The symbol file of the assembly of a method whose lines can be found.
+    pub(super) fn symbols_of(&self, method_id: u32) -> Option<&Pdb> {
+        self.pdbs.get(&method_id).map(|pdb| &**pdb)
+    }
+
     /// Rows that follow the rows of the images.
     pub(super) fn added(&self) -> &[Module] {
         &self.added
     }
 }
 
-/// The assembly of a method, unless its code is in an image.
-fn assembly<'m>(
+/// True if the code of a method is in an image, which identifies the module better than its
+/// runtime: it has an offset by which symbols are found.
+fn is_in_image(
     directory: &Directory,
-    modules: &'m RuntimeModuleTracker,
-    (pid, process): (u32, Option<ProcessKey>),
+    process: Option<ProcessKey>,
     method: &method::Method,
     clock: &Clock,
-) -> Option<&'m RuntimeModule> {
+) -> bool {
     let time = if method.begin == i64::MIN {
         clock.t0
     } else {
         method.begin
     };
-    // Precompiled code is in its image, which identifies the module better: it has an offset by
-    // which symbols are found.
-    if directory.image_at(process, method.start, time).is_some() {
-        return None;
-    }
-    modules.find(pid, method.module_id, |time| {
-        directory.process_at(pid, time) == process
+    directory.image_at(process, method.start, time).is_some()
+}
+
+/// The symbol file of an assembly: as the runtime names it, otherwise as its image does. That of a
+/// precompiled image is another one, which its runtime does not name.
+fn symbols(
+    directory: &Directory,
+    rows: &FxHashMap<ImageKey, u32>,
+    process: Option<ProcessKey>,
+    module: &RuntimeModule,
+) -> Option<Arc<Pdb>> {
+    module.pdb.clone().or_else(|| {
+        let row = rows.get(&(key(process), module.path.to_lowercase()))?;
+        let image = directory.images.images().get(*row as usize)?;
+        image.pdb.clone()
     })
 }
 

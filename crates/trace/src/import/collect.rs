@@ -79,6 +79,8 @@ static WANTED: Wanted = Wanted::of(&LEARNERS);
 pub(super) struct Collected {
     pub(super) directory: Directory,
     pub(super) methods: MethodTracker,
+    /// Maps of .NET code that were not kept.
+    pub(super) dropped_maps: u64,
     /// The assemblies of methods whose code is in no image.
     pub(super) assemblies: Assemblies,
     pub(super) config: SystemConfig,
@@ -319,6 +321,7 @@ pub(super) fn collect(
     disk_queues.sort();
     builder.mentioned_elsewhere(mentions);
     let mut methods = dotnet.finish_methods();
+    let dropped_maps = dotnet.dropped_maps();
     let mut runtime_modules = dotnet.finish_modules();
     scripts.give(&mut methods, &mut runtime_modules);
     decoder.finish_observing();
@@ -345,6 +348,7 @@ pub(super) fn collect(
         parts: reach::parts(session, &counts),
         directory,
         methods,
+        dropped_maps,
         assemblies,
         has_interrupts: ahead.has_interrupts,
         has_mini_filters: counts

@@ -12,7 +12,7 @@ use super::identity::{full_name, key};
 use super::importer::{Declaration, Importer, IsShown, Learned};
 use super::inline_stack::inline_stack;
 use super::waiting::{self, Pending};
-use crate::declared::{Events, Topic, sums};
+use crate::declared::{Events, Topic, rows, sums};
 use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;
@@ -29,6 +29,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
         sums(table::Gc::TABLE),
         sums(table::Jit::TABLE),
         sums(table::ThreadPool::TABLE),
+        // Written on the thread that creates frames.
+        rows(table::IlOffset::TABLE),
     ],
     topics: &[Topic {
         place: 190,
@@ -41,6 +43,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
             table::Gc::TABLE,
             table::Jit::TABLE,
             table::ThreadPool::TABLE,
+            table::IlOffset::TABLE,
         ],
     }],
     make: |_| Box::new(Dotnet::default()),

@@ -92,6 +92,13 @@ impl Notes {
                  existed at the same time",
             ),
             (
+                "warning",
+                "il_map_dropped",
+                collected.dropped_maps,
+                "maps of .NET code to lines that were not kept, because there are too many: frames may lack \
+                 their lines",
+            ),
+            (
                 "info",
                 "pause_without_collection",
                 self.pauses,

@@ -11,8 +11,8 @@ use super::nodes::{Nodes, Top};
 use crate::directory::Directory;
 use crate::out::Out;
 use crate::sink::{Sink, SinkError};
-use crate::table::{Frame, Stack};
-use crate::tracker::method::MethodTracker;
+use crate::table::{Frame, IlOffset, Stack};
+use crate::tracker::method::{Method, MethodTracker};
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackTree};
 
@@ -37,7 +37,7 @@ pub(super) struct Viewpoint {
     pub time: i64,
 }
 
-/// Builds the tables `frame` and `stack`. Each distinct frame and stack is reported once. It is
+/// Builds the tables `frame`, `stack` and `il_offset`. Each distinct frame and stack is reported once. It is
 /// reported again if a trace has so many that remembering them all would take too much memory.
 pub(super) struct Stacks<'d> {
     directory: &'d Directory,
@@ -60,8 +60,10 @@ pub(super) struct Stacks<'d> {
     addresses: Vec<u64>,
     frame_rows: Vec<Frame>,
     stack_rows: Vec<Stack>,
+    il_rows: Vec<IlOffset>,
     frame_out: Out<Frame>,
     stack_out: Out<Stack>,
+    il_out: Out<IlOffset>,
     /// Frames of code that a runtime compiled and did not list.
     not_listed: u64,
 }
@@ -106,8 +108,10 @@ impl<'d> Stacks<'d> {
             addresses: Vec::new(),
             frame_rows: Vec::new(),
             stack_rows: Vec::new(),
+            il_rows: Vec::new(),
             frame_out: Out::default(),
             stack_out: Out::default(),
+            il_out: Out::default(),
             not_listed: 0,
         }
     }
@@ -294,7 +298,8 @@ impl<'d> Stacks<'d> {
             return *frame;
         }
         let image = self.directory.image_at(place.process, address, place.time);
-        let method = self.method(place, address);
+        let found = self.method(place, address);
+        let method = found.map(|(id, _)| id);
         // Frames that occur again after this get a second row with the same content: a little more
         // in the extract instead of unbounded memory.
         if self.frames.len() >= MAX_KNOWN {
@@ -323,6 +328,8 @@ impl<'d> Stacks<'d> {
                 method_id: method.map(|id| id as i32),
                 ..Frame::default()
             });
+            let il = found.and_then(|(id, method)| self.il_offset(frame, (id, method), address));
+            self.il_rows.extend(il);
         }
         if memo.frames.len() >= MAX_KNOWN {
             memo.frames.clear();
@@ -331,12 +338,35 @@ impl<'d> Stacks<'d> {
         frame
     }
 
-    fn method(&self, place: Viewpoint, address: u64) -> Option<u32> {
+    /// The method at an address, with its number.
+    fn method(&self, place: Viewpoint, address: u64) -> Option<(u32, &'d Method)> {
         let pid = self.directory.processes.instance(place.process?)?.pid;
         let first = self.first_method.get(&pid)?;
-        self.methods
-            .index_at(pid, address, place.time)
-            .map(|index| first + index as u32)
+        let index = self.methods.index_at(pid, address, place.time)?;
+        Some((first + index as u32, self.methods.get(pid, index)?))
+    }
+
+    fn il_offset(
+        &self,
+        frame: u32,
+        (id, method): (u32, &Method),
+        address: u64,
+    ) -> Option<IlOffset> {
+        let map = method.il_map.as_deref()?;
+        let native = u32::try_from(address.checked_sub(method.start)?).ok()?;
+        let at = |native| map.il_offset(native).map(u32::cast_signed);
+        // In front of the first instruction there was no call: the thread was interrupted at it.
+        let (here, call) = (at(native), at(native.saturating_sub(1)));
+        let pdb = self.assemblies.symbols_of(id);
+        Some(IlOffset {
+            frame_id: frame as i32,
+            method_token: method.token.cast_signed(),
+            il_offset: here,
+            call_il_offset: call,
+            pdb_guid: pdb.map(|pdb| pdb.guid.to_string()),
+            pdb_age: pdb.map(|pdb| pdb.age.cast_signed()),
+            pdb_name: pdb.map(|pdb| pdb.name.clone()),
+        })
     }
 
     /// Passes on the new rows, if they are many.
@@ -356,6 +386,9 @@ impl<'d> Stacks<'d> {
         for row in self.stack_rows.drain(..) {
             self.stack_out.push(&row, sink)?;
         }
+        for row in self.il_rows.drain(..) {
+            self.il_out.push(&row, sink)?;
+        }
         // Between two events only the memories of processes refer to nodes.
         if self.nodes.forget_if_many() {
             self.forget_stacks();
@@ -372,7 +405,8 @@ impl<'d> Stacks<'d> {
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.hand_on(sink)?;
         self.frame_out.flush(sink)?;
-        self.stack_out.flush(sink)
+        self.stack_out.flush(sink)?;
+        self.il_out.flush(sink)
     }
 }
 

@@ -211,6 +211,28 @@ tables! {
         inlined: Option<String>;
     }
 
+    /// Where the code of a .NET frame comes from in intermediate language (IL): with the portable
+    /// PDB of the assembly it gives `source_file` and `line` of the frame. Only frames of methods
+    /// whose map the trace contains (event `MethodILToNativeMap`) have a row.
+    IlOffset / IlOffsetColumns = "il_offset", order ["frame_id"] {
+        /// The frame.
+        frame_id: i32, "key";
+        /// Metadata token of the method in its assembly.
+        method_token: i32;
+        /// Offset in the IL of the method for the code at the address; null if the compiler made
+        /// that code of no IL, such as the start and end of a method.
+        il_offset: Option<i32>;
+        /// The same for the byte before the address, where a call ends. It is meant if the frame
+        /// called another one.
+        call_il_offset: Option<i32>;
+        /// Identity of the symbol file of the assembly: GUID; null if no event contains it.
+        pdb_guid: Option<String>;
+        /// Identity of the symbol file of the assembly: age.
+        pdb_age: Option<i32>;
+        /// Path of the symbol file of the assembly, written by the compiler.
+        pdb_name: Option<String>;
+    }
+
     /// A node of the tree of call stacks. A stack is identified by its innermost node; the parent
     /// of a node is the caller.
     Stack / StackColumns = "stack", order ["stack_id"] {

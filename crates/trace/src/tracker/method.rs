@@ -1,8 +1,10 @@
 //! .NET methods: the method at an address of a process, at a given time.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use super::il_map::IlMap;
 
 /// Code of one .NET method.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +23,16 @@ pub struct Method {
     pub method_id: u64,
     /// ID of its module.
     pub module_id: u64,
+    /// Metadata token in its module; 0 without metadata.
+    pub token: u32,
     /// `MethodFlags`.
     pub flags: u32,
     /// Raw time from which its code exists; `i64::MIN` for a method described by a rundown.
     pub begin: i64,
     /// Raw time at which its code was freed.
     pub end: i64,
+    /// Offsets in intermediate language, if the trace has them.
+    pub il_map: Option<Arc<IlMap>>,
 }
 
 impl Method {
@@ -47,15 +53,19 @@ impl Method {
 #[derive(Debug, Default)]
 pub struct MethodTracker {
     methods: FxHashMap<u32, Vec<Method>>,
-    known: FxHashSet<(u32, u64, u64)>,
+    /// Process ID, start and ID of each .NET method, and the position of the latest one among the
+    /// methods of its process ID, valid until they are sorted.
+    known: FxHashMap<(u32, u64, u64), usize>,
     reach: FxHashMap<u32, Vec<u64>>,
 }
 
 impl MethodTracker {
     /// Takes a method that was loaded or is described by a rundown.
     pub fn add(&mut self, pid: u32, method: Method) {
-        self.known.insert((pid, method.start, method.method_id));
-        self.methods.entry(pid).or_default().push(method);
+        let methods = self.methods.entry(pid).or_default();
+        let key = (pid, method.start, method.method_id);
+        self.known.insert(key, methods.len());
+        methods.push(method);
     }
 
     /// Takes a function of a script, which no count of .NET methods has.
@@ -66,7 +76,18 @@ impl MethodTracker {
     /// True if code of that method at that address was seen before.
     #[must_use]
     pub fn is_known(&self, pid: u32, start: u64, method_id: u64) -> bool {
-        self.known.contains(&(pid, start, method_id))
+        self.known.contains_key(&(pid, start, method_id))
+    }
+
+    /// The code of a method at an address that was added last.
+    pub(super) fn latest_mut(
+        &mut self,
+        pid: u32,
+        start: u64,
+        method_id: u64,
+    ) -> Option<&mut Method> {
+        let at = *self.known.get(&(pid, start, method_id))?;
+        self.methods.get_mut(&pid)?.get_mut(at)
     }
 
     /// Takes the unload of the method whose code starts at `start`.
@@ -111,6 +132,12 @@ impl MethodTracker {
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
         let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
         let index = then.or_else(|| self.last_holding(pid, address, |_| true))?;
+        self.methods.get(&pid)?.get(index)
+    }
+
+    /// The method at a position among those of its process ID.
+    #[must_use]
+    pub fn get(&self, pid: u32, index: usize) -> Option<&Method> {
         self.methods.get(&pid)?.get(index)
     }
 
@@ -170,7 +197,7 @@ impl MethodTracker {
     #[must_use]
     pub fn distinct(&self) -> BTreeMap<u32, u64> {
         let mut counts = BTreeMap::new();
-        for (pid, ..) in &self.known {
+        for (pid, ..) in self.known.keys() {
             *counts.entry(*pid).or_default() += 1;
         }
         counts
@@ -198,9 +225,11 @@ mod tests {
             signature: text(""),
             method_id: 0,
             module_id: 0,
+            token: 0,
             flags: 0,
             begin,
             end: i64::MAX,
+            il_map: None,
         }
     }
 

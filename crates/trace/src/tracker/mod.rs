@@ -5,6 +5,7 @@
 //! pass), because many names are logged at the end of a recording.
 
 pub mod file_name;
+pub mod il_map;
 pub mod image;
 pub mod method;
 pub mod process;

@@ -20,6 +20,7 @@ mod files;
 mod filters;
 mod heaps;
 mod identity;
+mod il_maps;
 mod import;
 #[path = "../../../decode/src/eventinfo/made.rs"]
 #[allow(dead_code, reason = "other crates that share this file use all of it")]

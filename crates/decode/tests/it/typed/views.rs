@@ -282,10 +282,19 @@ fn runtime(origin: Origin, event: &RawEvent<'_>) -> Option<Option<View>> {
         (_, id::METHOD_LOAD_VERBOSE | id::METHOD_UNLOAD_VERBOSE) => clr::Method::parse(payload).map(|m| {
             view! {
                 "MethodID" => m.method_id, "ModuleID" => m.module_id, "MethodStartAddress" => m.start,
-                "MethodSize" => m.size, "MethodFlags" => m.flags, "MethodNamespace" => m.namespace,
-                "MethodName" => m.name, "MethodSignature" => m.signature,
+                "MethodSize" => m.size, "MethodToken" => m.token, "MethodFlags" => m.flags,
+                "MethodNamespace" => m.namespace, "MethodName" => m.name, "MethodSignature" => m.signature,
             }
         }),
+        (Origin::Runtime, id::IL_TO_NATIVE_MAP) | (Origin::Rundown, id::IL_TO_NATIVE_MAP_DC_END) => {
+            clr::IlToNative::parse(payload).map(|map| {
+                let (native, il): (Vec<u32>, Vec<u32>) = map.entries.into_iter().unzip();
+                view! {
+                    "MethodID" => map.method_id, "ReJITID" => map.rejit_id, "MethodExtent" => map.extent,
+                    "CountOfMapEntries" => il.len(), "ILOffsets" => il, "NativeOffsets" => native,
+                }
+            })
+        }
         (Origin::Runtime, id::MODULE_LOAD | id::MODULE_UNLOAD)
         | (Origin::Rundown, id::MODULE_UNLOAD | id::MODULE_DC_END) => {
             clr::Module::parse(payload, version).map(|m| {

@@ -26,7 +26,7 @@ pub(crate) struct SymbolsArgs {
 
 #[derive(Debug, Subcommand)]
 enum SymbolsCommand {
-    /// Find symbol files and give their names to the native code of extracts
+    /// Find symbol files and give their names and lines to the code of extracts
     #[command(after_help = LOAD_EXAMPLE)]
     Load(LoadArgs),
 }
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     Ok(exit)
 }
 
-/// Returns true if anything has a name.
+/// Returns true if any address has a name or a line.
 fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     let extract = extract_of(path, printer)?;
     let opened = Extract::open(&extract).map_err(etwkit_query::Error::from)?;
@@ -119,5 +119,5 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     } else {
         report::text(path, &from.path, &naming, args.numbers, printer)?;
     }
-    Ok(naming.files.iter().any(|file| file.named > 0))
+    Ok(naming.is_useful())
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use etwkit_extract::{NamedFile, Naming, UnknownFile};
+use etwkit_extract::{DotnetCode, NamedFile, Naming, UnknownFile};
 use etwkit_query::numbers::Numbers;
 use etwkit_symbols::search_path::{Element, Store};
 use etwkit_symbols::{Attempt, Identity, ImageIdentity, SearchPath};
@@ -31,7 +31,7 @@ pub(super) fn text(
     }
     let looked_for = |file: &NamedFile| {
         let from = match &file.source {
-            Some(source) => with_faults(source, &file.tried),
+            Some(source) => with_faults(source, &file.tried) + &lines_of(file, numbers),
             None => reason(file),
         };
         let (addresses, named) = (
@@ -78,7 +78,11 @@ pub(super) fn text(
             naming.unknown.len() - MAX_UNKNOWN
         ))?;
     }
-    Ok(printer.line(&summary_line(naming, numbers))?)
+    printer.line(&summary_line(naming, numbers))?;
+    for line in without_lines(naming.dotnet, numbers) {
+        printer.line(&line)?;
+    }
+    Ok(())
 }
 
 /// Returns the reason why there is no place to search, if it is the same for each file.
@@ -111,8 +115,15 @@ fn not_looked_for(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
     let addresses: usize = naming.files.iter().map(|file| file.addresses).sum();
+    let mapped: usize = naming.files.iter().map(|file| file.dotnet_addresses).sum();
+    let lines = if mapped == 0 {
+        String::new()
+    } else {
+        let mapped = numbers.grouped(mapped as u64);
+        format!(" and lines for {mapped} .NET addresses")
+    };
     printer.line(&format!(
-        "  no place to look for symbol files is named{why}; {} of them have names for {} native addresses",
+        "  no place to look for symbol files is named{why}; {} of them have names for {} native addresses{lines}",
         numbers.grouped(naming.files.len() as u64),
         numbers.grouped(addresses as u64)
     ))?;
@@ -127,12 +138,56 @@ pub(crate) fn summary_line(naming: &Naming, numbers: Numbers) -> String {
     let named: usize = naming.files.iter().map(|file| file.named).sum();
     let known: usize = naming.files.iter().map(|file| file.addresses).sum();
     let unknown: usize = naming.unknown.iter().map(|file| file.addresses).sum();
+    let lines = match naming.dotnet {
+        DotnetCode { mapped: 0, .. } => String::new(),
+        DotnetCode { addresses, .. } => format!(
+            ", {} of {} .NET addresses have lines",
+            numbers.grouped(naming.lines() as u64),
+            numbers.grouped(addresses as u64)
+        ),
+    };
     format!(
-        "{} of {} symbol files found, {} of {} native addresses have names",
+        "{} of {} symbol files found, {} of {} native addresses have names{lines}",
         naming.found(),
         naming.files.len(),
         numbers.grouped(named as u64),
         numbers.grouped((known + unknown) as u64)
+    )
+}
+
+/// Returns the reasons why .NET code has no lines, whatever symbol files there are.
+fn without_lines(dotnet: DotnetCode, numbers: Numbers) -> Vec<String> {
+    let DotnetCode {
+        addresses,
+        mapped,
+        unknown,
+    } = dotnet;
+    let mut reasons = Vec::new();
+    if mapped < addresses {
+        reasons.push(format!(
+            "  {} .NET addresses have no lines: the extract has no IL-to-native maps of their methods; the .NET \
+             provider writes them for methods that it compiles, with keyword JittedMethodILToNativeMap (0x20000)",
+            numbers.grouped((addresses - mapped) as u64)
+        ));
+    }
+    if unknown > 0 {
+        reasons.push(format!(
+            "  {} .NET addresses have no lines: no event says which symbol files their assemblies have",
+            numbers.grouped(unknown as u64)
+        ));
+    }
+    reasons
+}
+
+/// `; lines of 3 of 4 .NET addresses`, for a symbol file that was asked for them.
+fn lines_of(file: &NamedFile, numbers: Numbers) -> String {
+    if file.dotnet_addresses == 0 {
+        return String::new();
+    }
+    format!(
+        "; lines of {} of {} .NET addresses",
+        numbers.grouped(file.lines as u64),
+        numbers.grouped(file.dotnet_addresses as u64)
     )
 }
 
@@ -211,6 +266,14 @@ fn add_image(line: &mut serde_json::Value, image: Option<&ImageIdentity>, source
     }
 }
 
+/// Adds the counts of .NET code, if the module has any that lines can be found for.
+fn add_lines(line: &mut serde_json::Value, file: &NamedFile) {
+    if let Some(line) = line.as_object_mut().filter(|_| file.dotnet_addresses > 0) {
+        line.insert("dotnet_addresses".to_owned(), file.dotnet_addresses.into());
+        line.insert("lines".to_owned(), file.lines.into());
+    }
+}
+
 pub(super) fn json(path: &Path, naming: &Naming, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     for file in &naming.files {
         let identity = file.identity.as_ref();
@@ -226,6 +289,7 @@ pub(super) fn json(path: &Path, naming: &Naming, printer: &mut Printer<'_>) -> a
             "tried": tried(&file.tried),
         });
         add_image(&mut line, file.image.as_ref(), file.image_source.as_deref());
+        add_lines(&mut line, file);
         printer.json(&line)?;
     }
     for file in &naming.unknown {
