@@ -5,11 +5,13 @@ import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-gri
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
-import type { Answer, AnswerTable, Cell } from "../../wire";
+import { useArranged } from "../../state/arranged";
+import type { Answer, AnswerColumn, AnswerTable, Cell } from "../../wire";
 import { chipEntries, chipOfAnswer } from "../tables/chips";
 import { isNumber, tsv, written } from "../tables/write";
 
-export function AnswerTables({ answer }: { answer: Answer }) {
+/** `of` is the question that the tables answer: the reader arranges the columns of each. */
+export function AnswerTables({ answer, of }: { answer: Answer; of: string }) {
   return (
     // Lines alone scroll, too: the keyboard has to reach them.
     <section
@@ -20,7 +22,7 @@ export function AnswerTables({ answer }: { answer: Answer }) {
       {answer.tables
         .filter((table) => table.columns.length > 0)
         .map((table) => (
-          <OneTable key={table.name} table={table} />
+          <OneTable key={table.name} table={table} of={of} />
         ))}
       {answer.lines.length > 0 && (
         <ul class="answer-lines">
@@ -33,12 +35,19 @@ export function AnswerTables({ answer }: { answer: Answer }) {
   );
 }
 
-function OneTable({ table }: { table: AnswerTable }) {
+/** Titles of the command line name the unit of their numbers, which here stands at each number. */
+const UNITS: Record<string, string> = { MB: "Size", us: "Time", ms: "Time", s: "Time" };
+
+export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): string {
+  const own = unit === "ns" || unit === "bytes" || unit === "time" ? (UNITS[title] ?? title) : title;
+  return shown(own.charAt(0).toUpperCase() + own.slice(1));
+}
+
+function OneTable({ table, of }: { table: AnswerTable; of: string }) {
   const [selected, setSelected] = useState<string | null>(null);
-  const [sort, setSort] = useState<GridSort | null>(null);
+  const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
+  const { sort } = arranging.arranged;
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
-  const onSort = (column: string) =>
-    setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
   const copy = () => {
     void navigator.clipboard.writeText(
       tsv(
@@ -54,11 +63,12 @@ function OneTable({ table }: { table: AnswerTable }) {
         label={table.name === "" ? "Answer" : table.name}
         columns={table.columns.map((column, at) => ({
           id: column.name,
-          title: shown(column.title),
+          title: titleOf(column),
           sentence: column.sentence,
           isNumber: isNumber(column.unit),
           ...(at === wideColumn(table) ? {} : { width: widthOf(table, at) }),
         }))}
+        {...arranging}
         rows={rows}
         selected={selected}
         sort={sort}

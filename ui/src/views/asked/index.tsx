@@ -2,6 +2,8 @@
 
 import { api } from "../../api";
 import { Choice } from "../../components/choice";
+import { NamedList } from "../../components/named-list";
+import { nothingOf } from "../../lib/recorded";
 import { useAnswer } from "../../state/answer";
 import type { PageField } from "../../state/column-chips";
 import { nameOf } from "../../state/names";
@@ -31,11 +33,19 @@ export const ASK: View = {
 };
 
 function AskPanel({ trace, opening }: ViewProps) {
-  const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "overview", values: {} });
+  const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "", values: {} });
   const schema = useSchema();
-  const questions = schema?.questions.filter((one) => opening.questions.includes(one.name)) ?? [];
-  const question = questions.find((one) => one.name === settings.question) ?? questions[0];
-  if (!question) return <section class="view">{schema ? "No question has an answer here." : "…"}</section>;
+  if (schema === null) return <section class="view">…</section>;
+  const questions = schema.questions.filter((one) => opening.questions.includes(one.name));
+  const question = questions.find((one) => one.name === settings.question);
+  if (!question) {
+    return (
+      <section class="view">
+        {questions.length === 0 && "No question has an answer here."}
+        <NamedList label="Questions" items={questions} onChoose={(name) => change({ question: name })} />
+      </section>
+    );
+  }
   const values = settings.values[question.name] ?? {};
   return (
     <section class="view">
@@ -43,7 +53,7 @@ function AskPanel({ trace, opening }: ViewProps) {
         <Choice
           label="Question"
           value={question.name}
-          options={questions.map((one) => [one.name, one.name])}
+          options={[["", "List of all"], ...questions.map(({ name }): [string, string] => [name, name])]}
           onChange={(name) => change({ question: name })}
         />
         <span class="sentence">{question.sentence}</span>
@@ -71,10 +81,7 @@ export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, 
       </section>
     );
   };
-  const lacks: View["lacks"] = (opening) =>
-    opening.questions.includes(name)
-      ? null
-      : `The trace has nothing that the question ${name} could answer from.`;
+  const lacks: View["lacks"] = (opening) => (opening.questions.includes(name) ? null : nothingOf(name));
   return { ...view, lacks, Panel };
 }
 
@@ -108,7 +115,7 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
       warning={warning}
       leftOut={[]}
     >
-      {(answer) => <AnswerTables answer={answer} />}
+      {(answer) => <AnswerTables answer={answer} of={question.name} />}
     </Answering>
   );
 }

@@ -1,7 +1,10 @@
 // Views that are a table: its groups, or its rows.
 
 import { Choice } from "../../components/choice";
+import { NamedList } from "../../components/named-list";
+import { counted } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
+import { nothingOf } from "../../lib/recorded";
 import { addChip, goTo, useSchema, useSettings, viewRoom } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ColumnGraph } from "./column-graph";
@@ -27,7 +30,7 @@ export const TABLE_VIEWS: View[] = TABLE_SPECS.map((spec) => ({
   group: spec.group,
   sentence: spec.sentence,
   ...(spec.key === undefined ? {} : { key: spec.key }),
-  lacks: (opening) => (hasRows(opening, spec.table) ? null : `The trace has no rows of ${spec.table}.`),
+  lacks: (opening) => (hasRows(opening, spec.table) ? null : nothingOf(spec.table)),
   Panel: (props: ViewProps) => <TablePanel {...props} spec={spec} />,
 }));
 
@@ -43,15 +46,28 @@ export const ANY_TABLE: View = {
 };
 
 function AnyTable(props: ViewProps) {
-  const names = props.opening.tables.filter((table) => table.rows > 0).map((table) => table.name);
+  const tables = props.opening.tables.filter((table) => table.rows > 0);
+  const names = tables.map((table) => table.name);
   const spec: TableSpec = {
     ...ANY_TABLE,
-    table: names[0] ?? "process",
+    table: "",
     groups: [],
     measures: [{ function: "count", column: "" }],
     sort: { by: "0", descending: true },
   };
-  return <TablePanel {...props} spec={spec} names={names} />;
+  const [{ table }, change] = useSettings<{ table: string }>(ANY_TABLE.id, { table: "" });
+  const schema = useSchema();
+  if (table !== "") return <TablePanel {...props} spec={spec} names={["", ...names]} />;
+  const items = tables.map(({ name, rows }) => ({
+    name,
+    sentence: schema?.tables.find((one) => one.name === name)?.sentence ?? "",
+    detail: counted(rows, "row"),
+  }));
+  return (
+    <section class="view">
+      <NamedList label="Tables" items={items} onChoose={(name) => change({ table: name })} />
+    </section>
+  );
 }
 
 function TablePanel({ trace, opening, spec, names }: ViewProps & { spec: TableSpec; names?: string[] }) {
@@ -79,7 +95,7 @@ function TablePanel({ trace, opening, spec, names }: ViewProps & { spec: TableSp
           <Choice
             label="Table"
             value={saved.table}
-            options={names.map((name) => [name, name])}
+            options={names.map((name) => [name, name === "" ? "List of all" : name])}
             onChange={(name) =>
               change({ table: name, groups: [], measures: [...measures], sort, open: [], graph: AUTO })
             }
