@@ -38,26 +38,30 @@ function AskPanel({ trace, opening }: ViewProps) {
   if (schema === null) return <section class="view">…</section>;
   const questions = schema.questions.filter((one) => opening.questions.includes(one.name));
   const question = questions.find((one) => one.name === settings.question);
+  const choose = (name: string) => change({ question: name });
+  const toolbar = (
+    <div class="toolbar" role="toolbar" aria-label="Question">
+      <Choice
+        label="Question"
+        value={question?.name ?? ""}
+        options={[["", "List of all"], ...questions.map(({ name }): [string, string] => [name, name])]}
+        onChange={choose}
+      />
+      <span class="sentence">{question?.sentence}</span>
+    </div>
+  );
   if (!question) {
     return (
       <section class="view">
-        {questions.length === 0 && "No question has an answer here."}
-        <NamedList label="Questions" items={questions} onChoose={(name) => change({ question: name })} />
+        {toolbar}
+        <NamedList label="Questions" items={questions} onChoose={choose} />
       </section>
     );
   }
   const values = settings.values[question.name] ?? {};
   return (
     <section class="view">
-      <div class="toolbar" role="toolbar" aria-label="Question">
-        <Choice
-          label="Question"
-          value={question.name}
-          options={[["", "List of all"], ...questions.map(({ name }): [string, string] => [name, name])]}
-          onChange={(name) => change({ question: name })}
-        />
-        <span class="sentence">{question.sentence}</span>
-      </div>
+      {toolbar}
       <details class="folded">
         <summary>Options</summary>
         <OptionsForm

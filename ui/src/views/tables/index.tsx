@@ -57,20 +57,34 @@ function AnyTable(props: ViewProps) {
   };
   const [{ table }, change] = useSettings<{ table: string }>(ANY_TABLE.id, { table: "" });
   const schema = useSchema();
-  if (table !== "") return <TablePanel {...props} spec={spec} names={["", ...names]} />;
-  const items = tables.map(({ name, rows }) => ({
-    name,
-    sentence: schema?.tables.find((one) => one.name === name)?.sentence ?? "",
-    detail: counted(rows, "row"),
-  }));
+  const options = ["", ...names].map((name): [string, string] => [name, name === "" ? "List of all" : name]);
+  if (table !== "") return <TablePanel {...props} spec={spec} options={options} />;
+  const choose = (name: string) => change({ table: name });
+  const sentence = (name: string) => schema?.tables.find((one) => one.name === name)?.sentence ?? "";
+  const items = [...tables]
+    .sort((a, b) => b.rows - a.rows)
+    .map(({ name, rows }) => ({
+      name,
+      // What follows the first sentence is for those who write SQL.
+      sentence: sentence(name).split(/(?<=\.) /)[0] ?? "",
+      detail: counted(rows, "row"),
+    }));
   return (
     <section class="view">
-      <NamedList label="Tables" items={items} onChoose={(name) => change({ table: name })} />
+      <div class="toolbar" role="toolbar" aria-label="Table">
+        <Choice label="Table" value="" options={options} onChange={choose} />
+      </div>
+      <NamedList label="Tables" items={items} onChoose={choose} />
     </section>
   );
 }
 
-function TablePanel({ trace, opening, spec, names }: ViewProps & { spec: TableSpec; names?: string[] }) {
+function TablePanel({
+  trace,
+  opening,
+  spec,
+  options,
+}: ViewProps & { spec: TableSpec; options?: [string, string][] }) {
   const { table, groups, measures, sort } = spec;
   const [saved, change] = useSettings<TableSettings>(spec.id, {
     table,
@@ -91,11 +105,11 @@ function TablePanel({ trace, opening, spec, names }: ViewProps & { spec: TableSp
   return (
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Table" title={info.sentence}>
-        {names && (
+        {options && (
           <Choice
             label="Table"
             value={saved.table}
-            options={names.map((name) => [name, name === "" ? "List of all" : name])}
+            options={options}
             onChange={(name) =>
               change({ table: name, groups: [], measures: [...measures], sort, open: [], graph: AUTO })
             }
