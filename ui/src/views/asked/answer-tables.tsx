@@ -6,6 +6,8 @@ import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useArranged } from "../../state/arranged";
+import { type Asked, askedByLine } from "../../state/spot";
+import * as store from "../../state/store";
 import type { Answer, AnswerColumn, AnswerTable, Cell } from "../../wire";
 import { chipEntries, chipOfAnswer } from "../tables/chips";
 import { isNumber, tsv, written } from "../tables/write";
@@ -48,6 +50,16 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
   const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
+  const questions = store.schema.value?.questions ?? [];
+  const commandIn = (row: string) => {
+    const lines = table.rows[Number(row)]?.map(textOf).filter((text) => text.startsWith("etwkit ")) ?? [];
+    return lines.map((line) => askedByLine(line, questions)).find((asked) => asked !== null) ?? null;
+  };
+  const open = ({ question, options }: Asked) => {
+    const settings = { ...store.view.value.settings, ask: { question, values: { [question]: options } } };
+    store.update({ view: "ask", settings });
+  };
+  const hasCommands = table.rows.slice(0, 20).some((_, at) => commandIn(String(at)) !== null);
   const copy = () => {
     void navigator.clipboard.writeText(
       tsv(
@@ -74,22 +86,30 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
         sort={sort}
         onSort={onSort}
         onSelect={(row) => setSelected(row.id)}
-        cellMenu={(row, of) =>
-          table.columns.flatMap(({ name, title }, at) => {
+        onEnter={(row) => {
+          const asked = commandIn(row.id);
+          if (asked !== null) open(asked);
+        }}
+        cellMenu={(row, of) => {
+          const asked = commandIn(row.id);
+          const opens = asked === null ? [] : [{ title: "Open here", run: () => open(asked) }];
+          const cells = table.columns.flatMap(({ name, title }, at) => {
             if (of !== null && of !== name) return [];
             const value = table.rows[Number(row.id)]?.[at] ?? null;
             const chip = chipOfAnswer(name, value);
             const run = () => void navigator.clipboard.writeText(textOf(value));
             const copied = of === null ? [] : [{ title: `Copy ${shown(title)}`, run }];
             return [...chipEntries(chip, chip?.values[0] ?? ""), ...copied];
-          })
-        }
+          });
+          return [...opens, ...cells];
+        }}
         empty="No rows."
         footer={
           <>
             <span>
               {counted(table.rows.length, "row")}
               {table.is_cut ? ", there are more" : ""}
+              {hasCommands && "; Enter or a double click opens a command here"}
             </span>
             <button type="button" onClick={copy}>
               Copy
