@@ -52,7 +52,7 @@ const CASES: Case[] = [
     trace: "git-bash",
     question: "Who used the CPU?",
     steps: [view("Overview")],
-    answer: /Processes[\s\S]*?% of machine[\s\S]*?switches\s+NwScanSvc\.exe \(\d+\)\s/,
+    answer: /Processes[\s\S]*?% of machine[\s\S]*?Switches\s+NwScanSvc\.exe \(\d+\)\s/,
   },
   {
     trace: "git-bash",
@@ -77,7 +77,7 @@ const CASES: Case[] = [
     trace: "wait-chain",
     question: "Who used the CPU?",
     steps: [view("Overview")],
-    answer: /Processes[\s\S]*?switches\s+Ledger\.exe \(\d+\)\s+58\.0 ms/,
+    answer: /Processes[\s\S]*?Switches\s+Ledger\.exe \(\d+\)\s+58\.0 ms/,
   },
   {
     trace: "wait-chain",
@@ -90,13 +90,13 @@ const CASES: Case[] = [
     trace: "wait-chain",
     question: "Which file held it up?",
     steps: [view("Overview")],
-    answer: /Files[\s\S]*?written\s+C:\\ProgramData\\Contoso\\Ledger\\ledger\.db\s+57\.6 ms/,
+    answer: /Files[\s\S]*?Written\s+C:\\ProgramData\\Contoso\\Ledger\\ledger\.db\s+57\.6 ms/,
   },
   {
     trace: "file-writer",
     question: "Who used the CPU?",
     steps: [view("Overview")],
-    answer: /switches\s+System \(4\)\s+835 ms[\s\S]*?MsMpEng\.exe \(\d+\)\s+776 ms/,
+    answer: /Switches\s+System \(4\)\s+835 ms[\s\S]*?MsMpEng\.exe \(\d+\)\s+776 ms/,
   },
   {
     trace: "file-writer",

@@ -181,3 +181,25 @@ test("a key goes through the parts of the page", async () => {
   noErrors(seen);
   await seen.close();
 });
+
+test("questions and tables are listed with what they say, and commands of the overview open here", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await goTo(page, "All tables");
+  await page.getByRole("list", { name: "Tables" }).getByRole("button", { name: "disk_io" }).click();
+  await settled(page);
+  assert.match(fragment(page), /set\.table=\{"table":"disk_io"/);
+  await goTo(page, "All questions");
+  const listed = await textOf(page.getByRole("list", { name: "Questions" }));
+  for (const name of ["cpu", "trace-stats"]) assert.match(listed, new RegExp(`^${name}$`, "m"));
+  await page.getByRole("list", { name: "Questions" }).getByRole("button", { name: "trace-stats" }).click();
+  await settled(page);
+  assert.match(await textOf(page.locator(".below")), /PerfInfo/);
+  await goTo(page, "Overview");
+  const command = page.locator(".below .grid-row", { hasText: "etwkit dump dpc" });
+  await command.dblclick();
+  await settled(page);
+  assert.match(fragment(page), /view=ask;.*"question":"dpc"/);
+  noErrors(seen);
+  await seen.close();
+});

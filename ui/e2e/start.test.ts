@@ -67,6 +67,10 @@ test("a path that leads nowhere is reported as such, and another can be opened",
   assert.deepEqual(await barriers(page, "cannot be opened"), []);
   await page.getByRole("button", { name: "Open another" }).click();
   await pathBox(page).waitFor();
+  assert.equal(await pathBox(page).inputValue(), "/nowhere/at-all.etl", "what was typed can be mended");
+  assert.equal(await page.getByRole("heading", { name: "Open", exact: true }).count(), 0);
+  await page.getByRole("heading", { name: "Cannot be opened" }).waitFor();
+  assert.deepEqual(await barriers(page, "start after a failure"), []);
   noErrors(seen);
   await seen.close();
 });

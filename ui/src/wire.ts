@@ -528,6 +528,11 @@ by_tag: boolean,
  */
 focus: string | null, 
 /**
+ * Names from below the root to one node: the answer has only rows that go through it, so that
+ * it unfolds what an earlier answer left out there. Sums of the nodes above count these rows.
+ */
+below: Array<string>, 
+/**
  * Frames of less than this share of all are left out, 0 to 1.
  */
 least_share: number, 

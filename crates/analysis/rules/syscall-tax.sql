@@ -1,7 +1,7 @@
 -- A driver has hooked the kernel's event logging, and every system call pays for it
 -- card: 9
--- sentence: {victim} spent {total} of CPU time ({share_percent} of its own) in {culprit}{product} below event
---   logging{logger}
+-- sentence: {victim} computed for {total} in {culprit}{product} below event logging, {share_percent} of its
+--   CPU time{logger}
 -- why: A driver that has put itself below the functions with which the kernel logs events is called for each of them.
 --   With tracing of system calls switched on, that is twice for every system call of every program.
 -- fix: Update or remove the product that the driver belongs to, or let it stop its tracing session

@@ -442,6 +442,10 @@ pub(crate) struct ViewArgs {
     /// view
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) finding: Option<i64>,
+    /// Open the page as this link of it: it can come from another machine with the same trace
+    #[arg(long, value_name = "LINK", value_parser = etwkit_server::state_of_link)]
+    #[arg(conflicts_with = "finding")]
+    pub(crate) at: Option<String>,
     /// Print the link, and open no browser
     #[arg(long)]
     pub(crate) no_open: bool,
@@ -456,6 +460,7 @@ impl ViewArgs {
         Self {
             files: vec![extract.to_owned()],
             finding: None,
+            at: None,
             no_open: false,
             port: None,
         }

@@ -157,6 +157,7 @@ The page is served on the loopback address alone, and asks with a token that is 
 Examples:
   etwkit view slow-login.etl
   etwkit view --finding 1 slow-login.etl at what made it slow, as etwkit diagnose finds it
+  etwkit view --at '#v1;...' slow-login.etl  as a link of another machine shows it
   etwkit view                            a page that opens traces
   etwkit view --no-open slow-login.etwx  only prints the link";
 

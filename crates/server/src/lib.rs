@@ -52,7 +52,7 @@ pub use guard::{Door, Refused};
 pub use lines::text;
 pub use options::{Demo, Limits, ServerOptions};
 pub use problem::said;
-pub use server::{Running, Server, StartError, listen};
+pub use server::{Running, Server, StartError, listen, state_of_link};
 pub use token::Token;
 pub use work::{Desk, Unanswered};
 

@@ -122,6 +122,12 @@ impl Running {
         format!("{};finding={number}", self.link)
     }
 
+    /// Returns the URL that opens the page as a state says; [`state_of_link`] reads one.
+    #[must_use]
+    pub fn link_to_state(&self, state: &str) -> String {
+        format!("{};{state}", self.link)
+    }
+
     /// Returns the number of canceled requests: their client disconnected, or they exceeded the
     /// time limit.
     #[must_use]
@@ -199,4 +205,48 @@ async fn serve(client: Client, router: Router) {
         .serve_connection(client, service);
     // A client that disconnects cannot receive an error.
     let _ = connection.await;
+}
+
+/// Returns what a link of the page shows: the part after `#`, without the token of another server.
+///
+/// # Errors
+/// Text that is not of a link of the page.
+pub fn state_of_link(link: &str) -> Result<String, String> {
+    let fragment = link.rsplit_once('#').map_or(link, |(_, fragment)| fragment);
+    let parts = fragment.split(';').filter(|part| !part.starts_with("k="));
+    let state = parts.collect::<Vec<_>>().join(";");
+    let is_state = state.starts_with("v1;") && state.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_state {
+        Ok(state)
+    } else {
+        Err("expected a link of the page, or the part of it from '#v1;' on".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::state_of_link;
+
+    #[test]
+    fn a_link_is_read_without_its_server_and_token() {
+        let state = "v1;trace=9f2c;view=flame";
+        for link in [
+            state.to_owned(),
+            format!("#{state}"),
+            format!("http://127.0.0.1:4711/#{state}"),
+            format!("http://127.0.0.1:4711/#k=secret;{state}"),
+        ] {
+            assert_eq!(state_of_link(&link).as_deref(), Ok(state), "{link}");
+        }
+        for link in [
+            "",
+            "v1",
+            "#k=secret",
+            "v2;trace=a",
+            "v1;trace=a b",
+            "v1;\u{1b}[0m",
+        ] {
+            assert!(state_of_link(link).is_err(), "{link}");
+        }
+    }
 }

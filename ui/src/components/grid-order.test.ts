@@ -27,3 +27,8 @@ test("the column that unfolds a tree stays the first one", () => {
   const order = { hidden: ["a", "b"], moved: ["d", "c", "a"] };
   assert.deepEqual(placesOf(columns, order, 1), [0, 3, 2]);
 });
+
+test("a table of which a link hides every column has all of them", () => {
+  const order = { hidden: ["a", "b", "c", "d"], moved: [] };
+  assert.deepEqual(placesOf(columns, order, 0), [0, 1, 2, 3]);
+});

@@ -9,6 +9,12 @@ export interface Order {
   moved: readonly string[];
 }
 
+/** How the reader arranged the columns. */
+export interface Arranged extends Order {
+  /** Pixels of columns that were made wider or narrower. */
+  widths: ReadonlyMap<string, number>;
+}
+
 /** Places of the columns that are shown; the first `fixed` of them stay where they are. */
 export function placesOf(columns: readonly GridColumn[], { hidden, moved }: Order, fixed: number): number[] {
   const rank = (id: string) => {
@@ -16,7 +22,9 @@ export function placesOf(columns: readonly GridColumn[], { hidden, moved }: Orde
     return place < 0 ? moved.length : place;
   };
   const all = columns.map((column, at) => ({ at, id: column.id }));
-  const rest = all.slice(fixed).filter(({ id }) => !hidden.includes(id));
+  const left = all.slice(fixed).filter(({ id }) => !hidden.includes(id));
+  // A table without any column has no way to bring them back.
+  const rest = left.length > 0 || fixed > 0 ? left : all;
   rest.sort((a, b) => rank(a.id) - rank(b.id) || a.at - b.at);
   return [...all.slice(0, fixed), ...rest].map(({ at }) => at);
 }

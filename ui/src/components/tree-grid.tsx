@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
-import { type Order, orderEntries, placesOf } from "./grid-order";
+import { type Arranged, orderEntries, placesOf } from "./grid-order";
 import { type MenuEntry, openMenuAt } from "./menu";
 
 export type { GridColumn, GridSort };
@@ -34,6 +34,9 @@ interface Props {
   /** What the table is, for those who do not see it. */
   label: string;
   columns: GridColumn[];
+  /** How the reader arranged the columns, and what takes a change of it. */
+  arranged: Arranged;
+  onArrange: (change: Partial<Arranged>) => void;
   rows: GridRow[];
   selected?: string | null;
   sort?: GridSort | null;
@@ -58,23 +61,21 @@ const AROUND = 12;
 let grids = 0;
 
 export function TreeGrid(props: Props) {
-  const { rows, label } = props;
-  const [widths, setWidths] = useState<ReadonlyMap<string, number>>(new Map());
-  const [order, setOrder] = useState<Order>({ hidden: [], moved: [] });
+  const { rows, label, arranged, onArrange } = props;
   // The first column of a tree has what unfolds it.
   const fixed = props.onToggle === undefined ? 0 : 1;
-  const places = placesOf(props.columns, order, fixed);
+  const places = placesOf(props.columns, arranged, fixed);
   const columns = places.flatMap((place) => {
     const column = props.columns[place];
     if (column === undefined) return [];
-    const width = widths.get(column.id);
+    const width = arranged.widths.get(column.id);
     return [width === undefined ? column : { ...column, width }];
   });
   const onWidth = (column: string, width: number | null) => {
-    const next = new Map(widths);
+    const next = new Map(arranged.widths);
     if (width === null) next.delete(column);
     else next.set(column, width);
-    setWidths(next);
+    onArrange({ widths: next });
   };
   const [name] = useState(() => `grid${++grids}`);
   const body = useRef<HTMLDivElement>(null);
@@ -152,7 +153,7 @@ export function TreeGrid(props: Props) {
           sort={props.sort}
           onSort={props.onSort}
           onWidth={onWidth}
-          menu={(column) => orderEntries(props.columns, places, order, column, fixed, setOrder)}
+          menu={(column) => orderEntries(props.columns, places, arranged, column, fixed, onArrange)}
         />
         <div
           class="grid-space"

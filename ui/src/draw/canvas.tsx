@@ -8,7 +8,7 @@ import { forget, redraw } from "./frame";
 
 export type Draw = (to: CanvasRenderingContext2D, width: number, height: number) => void;
 
-type Mouse = "onMouseMove" | "onMouseLeave" | "onClick" | "onDblClick";
+type Mouse = "onMouseMove" | "onMouseLeave" | "onClick" | "onDblClick" | "onContextMenu";
 
 interface Props extends Pick<CanvasHTMLAttributes<HTMLCanvasElement>, Mouse> {
   /** Draws all of it. What it reads of signals makes it draw again. */

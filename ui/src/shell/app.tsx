@@ -8,7 +8,7 @@ import { PointMenu } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
-import { isCatalogueOver, isNarrow } from "../state/page";
+import { isCatalogueOver, isNarrow, isViewLarge } from "../state/page";
 import {
   catalogueWidth,
   inspectorWidth,
@@ -126,28 +126,29 @@ function Middle(props: ViewProps) {
   const isOpen = isViewOpen.value;
   // Views without time leave the graphs a strip, whose height is remembered by itself.
   const share = viewOf(store.viewId.value)?.isTimeless ? timelessShare : timelineShare;
+  const isLarge = isOpen && isViewLarge.value;
   return (
     <main class="middle">
       <ChipsBar />
-      <div class="over-time" style={{ flex: isOpen ? `0 0 ${share.value}%` : "1 1 auto" }}>
-        <Timeline {...props} />
-      </div>
-      {isOpen && (
-        <>
-          <Splitter
-            label="Height of the timeline"
-            direction="row"
-            value={share.value}
-            least={12}
-            most={85}
-            perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
-            onChange={(next) => {
-              share.value = next;
-            }}
-          />
-          <Below {...props} />
-        </>
+      {!isLarge && (
+        <div class="over-time" style={{ flex: isOpen ? `0 0 ${share.value}%` : "1 1 auto" }}>
+          <Timeline {...props} />
+        </div>
       )}
+      {isOpen && !isLarge && (
+        <Splitter
+          label="Height of the timeline"
+          direction="row"
+          value={share.value}
+          least={12}
+          most={85}
+          perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
+          onChange={(next) => {
+            share.value = next;
+          }}
+        />
+      )}
+      {isOpen && <Below {...props} />}
     </main>
   );
 }
@@ -162,6 +163,18 @@ function Below(props: ViewProps) {
       <header class="below-head">
         <h2 title={view.sentence}>{view.title}</h2>
         <p>{view.sentence}</p>
+        <button
+          type="button"
+          class="quiet below-large"
+          aria-pressed={isViewLarge.value}
+          aria-label="Whole height"
+          title={isViewLarge.value ? "Graphs above (Shift+V)" : "On the whole height (Shift+V)"}
+          onClick={() => {
+            isViewLarge.value = !isViewLarge.value;
+          }}
+        >
+          <span aria-hidden="true">{isViewLarge.value ? "▾" : "▴"}</span>
+        </button>
       </header>
       <div class="below-body">
         {lacks !== null && <p class="lacks">{lacks}</p>}

@@ -241,6 +241,7 @@ function WhatRan({ at }: { at: Slice }) {
         by_process: false,
         by_tag: false,
         focus: null,
+        below: [],
         least_share: 0.04,
         max_nodes: 200,
       }

@@ -42,7 +42,7 @@ export function StartScreen() {
     dropped.value = null;
     if (file !== null) send(file);
   }, [dropped.value]);
-  const [path, setPath] = useState("");
+  const [path, setPath] = useState(lastFailed());
   const info = store.info.value;
   const named = store.view.value.trace;
   return (
@@ -95,8 +95,16 @@ export function StartScreen() {
   );
 }
 
+/** The path that was typed and could not be opened: a typo in it is mended, not typed again. */
+function lastFailed(): string {
+  const last = store.info.value?.traces.at(-1);
+  return last?.state.is === "failed" ? last.path : "";
+}
+
 function Traces({ info, onOpen }: { info: Info | null; onOpen: (path: string) => void }) {
-  const open = info?.traces ?? [];
+  const all = info?.traces ?? [];
+  const open = all.filter((one) => one.state.is !== "failed");
+  const failed = all.filter((one) => one.state.is === "failed");
   const recent = info?.recent ?? [];
   return (
     <>
@@ -109,6 +117,21 @@ function Traces({ info, onOpen }: { info: Info | null; onOpen: (path: string) =>
                 <button type="button" onClick={() => store.showTrace(one)}>
                   <b>{shown(one.name)}</b>
                   <span>{shown(one.path)}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {failed.length > 0 && (
+        <section>
+          <h2>Cannot be opened</h2>
+          <ul class="start-list">
+            {failed.map((one) => (
+              <li key={one.id}>
+                <button type="button" title="Try again" onClick={() => onOpen(one.path)}>
+                  <b>{shown(one.name)}</b>
+                  <span>{one.state.is === "failed" && shown(one.state.message)}</span>
                 </button>
               </li>
             ))}

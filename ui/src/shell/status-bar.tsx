@@ -6,6 +6,7 @@ import { count, duration, shortCount } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
 import { announced } from "../state/page";
+import { isTrafficShown } from "../state/prefs";
 import * as store from "../state/store";
 import type { Opening } from "../wire";
 
@@ -26,7 +27,6 @@ function Missing({ opening }: { opening: Opening }) {
 }
 
 export function StatusBar({ opening }: { opening: Opening }) {
-  const took = traffic.took.value;
   const rows = opening.tables.reduce((sum, table) => sum + table.rows, 0);
   return (
     <footer class="status-bar">
@@ -42,12 +42,22 @@ export function StatusBar({ opening }: { opening: Opening }) {
       </span>
       {traffic.isLost.value && <span class="status-lost">The server does not answer</span>}
       <span class={traffic.running.value > 0 ? "status-busy is-busy" : "status-busy"} aria-hidden="true" />
+      {isTrafficShown.value && <Traffic />}
+    </footer>
+  );
+}
+
+/** What the page asked, for those who develop it. */
+function Traffic() {
+  const took = traffic.took.value;
+  return (
+    <>
       <span class="status-number" title="Requests since the page was opened">
         {count(traffic.requests.value)} requests
       </span>
       <span class="status-number" title="What the last answer took on the server">
         {took === null ? "–" : `${took.toFixed(1)} ms`}
       </span>
-    </footer>
+    </>
   );
 }

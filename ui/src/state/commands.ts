@@ -4,8 +4,8 @@ import { panned, span, zoomed } from "../lib/scale";
 import type { Range } from "../wire";
 import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
-import { announced, hover, isKeySheetOpen, searchAsked, toggleTwin } from "./page";
-import { isInspectorOpen, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
+import { announced, hover, isKeySheetOpen, isViewLarge, searchAsked, toggleTwin } from "./page";
+import { isInspectorOpen, isTrafficShown, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
 import { stepRegion } from "./regions";
 import * as store from "./store";
 import { openChain, pathOfFocus } from "./waits";
@@ -71,6 +71,22 @@ function nextTheme(): void {
 
 export async function copyLink(): Promise<void> {
   await navigator.clipboard.writeText(location.href);
+}
+
+/** The command line that shows the same on another machine, in the words of every shell. */
+export function commandFor(fragment: string, name: string): string {
+  // Texts out of a trace are in it: nothing in quotes may mean anything to a shell.
+  const escaped = fragment.replace(
+    /[^A-Za-z0-9;=,.:/@_%#-]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
+  const file = /^[\w.][\w. -]*$/.test(name) ? `"${name}"` : "TRACE";
+  return `etwkit view --at "${escaped}" ${file}`;
+}
+
+export async function copyCommand(): Promise<void> {
+  await navigator.clipboard.writeText(commandFor(location.hash, store.trace.value?.name ?? ""));
+  announced.value = "The command is copied.";
 }
 
 const time = (id: string, title: string, keys: string[], run: () => void, isMove = false): Command => ({
@@ -198,6 +214,16 @@ const PAGE: Command[] = [
       isViewOpen.value = !isViewOpen.value;
     },
   },
+  {
+    id: "view-large",
+    title: "The view on the whole height, or below the graphs",
+    group: "Page",
+    keys: ["Shift+v"],
+    run: () => {
+      isViewLarge.value = !isViewLarge.value;
+      if (isViewLarge.value) isViewOpen.value = true;
+    },
+  },
   { id: "twin", title: "Graphs as tables", group: "Page", keys: ["Shift+t"], run: toggleTwin },
   {
     id: "inspector",
@@ -224,6 +250,13 @@ const PAGE: Command[] = [
     run: () => stepRegion(-1),
   },
   { id: "link", title: "Copy a link to what is shown", group: "Page", keys: [], run: () => void copyLink() },
+  {
+    id: "command",
+    title: "Copy a command that shows this on another machine with the trace",
+    group: "Page",
+    keys: [],
+    run: () => void copyCommand(),
+  },
   { id: "theme", title: "Theme: system, light, dark", group: "Page", keys: [], run: nextTheme },
   {
     id: "single",
@@ -244,6 +277,15 @@ const PAGE: Command[] = [
       announced.value = isWheelScrolling.value
         ? "The wheel scrolls; with Ctrl it zooms."
         : "The wheel zooms.";
+    },
+  },
+  {
+    id: "traffic",
+    title: "Requests and times of the server: show or hide",
+    group: "Page",
+    keys: [],
+    run: () => {
+      isTrafficShown.value = !isTrafficShown.value;
     },
   },
   { id: "start", title: "Open another trace", group: "Page", keys: [], run: store.showStart },

@@ -21,6 +21,9 @@ export const dropped = signal<File | null>(null);
 
 export const isKeySheetOpen = signal(false);
 
+/** The view takes the whole height, and the graphs are hidden. */
+export const isViewLarge = signal(false);
+
 /** Below this width panels at the side lie over the page in place of beside it. */
 const NARROW = "(max-width: 1099px)";
 

@@ -43,6 +43,8 @@ export const isCatalogueOpen = kept<boolean>("isCatalogueOpen", true);
 export const isClock = kept<boolean>("isClock", false);
 /** A wheel over graphs scrolls them, and zooms with Ctrl alone. */
 export const isWheelScrolling = kept<boolean>("isWheelScrolling", false);
+/** Requests, rows that were read and times of the server are shown. */
+export const isTrafficShown = kept<boolean>("isTrafficShown", false);
 /** Share of the height that the timeline has, in hundredths. */
 export const timelineShare = kept<number>("timelineShare", 50);
 /** The same for views whose rows are not in time. */

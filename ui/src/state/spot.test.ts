@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding, Opening, OptionInfo, QuestionInfo } from "../wire";
-import { askedBy, evidenceOf, spotOf, spotRange } from "./spot";
+import { askedBy, askedByLine, evidenceOf, spotOf, spotRange } from "./spot";
 
 const option = (name: string, kind: string): OptionInfo => ({
   name,
@@ -167,4 +167,18 @@ test("a cost leads to the view of its evidence", () => {
   const change = evidenceOf(lines, ALL, QUESTIONS, {});
   assert.deepEqual([change.view, change.chips?.length], ["flame", 1]);
   assert.deepEqual(evidenceOf([], ALL, QUESTIONS, {}), { view: "overview" });
+});
+
+test("a printed line is the question that it runs, and nothing where the page cannot ask it", () => {
+  assert.deepEqual(askedByLine("etwkit dump cpu --methods '*! x' --top-methods 5 '/a b/c.etwx'", QUESTIONS), {
+    question: "cpu",
+    options: { methods: "*! x", "top-methods": 5 },
+  });
+  for (const line of [
+    "etwkit critical-path --process 3 a.etwx",
+    "dump disk a.etwx",
+    "etwkit dump gc a.etwx",
+    "",
+  ])
+    assert.equal(askedByLine(line, QUESTIONS), null, line);
 });

@@ -53,6 +53,14 @@ export function askedBy(words: readonly string[], questions: readonly QuestionIn
   return { question: question.name, options };
 }
 
+/** The same of a line as it is printed, with the trace at its end. */
+export function askedByLine(line: string, questions: readonly QuestionInfo[]): Asked | null {
+  const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    (found) => found[1] ?? found[2] ?? found[3] ?? "",
+  );
+  return words[0] === "etwkit" ? askedBy(words.slice(1, -1), questions) : null;
+}
+
 const isImage = (name: string) => /^[^\\/;*?]+\.(sys|dll|exe)$/i.test(name);
 const isPath = (name: string) => /^([a-z]:\\|\\\\)/i.test(name);
 

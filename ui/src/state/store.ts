@@ -154,8 +154,10 @@ export function setting<T>(id: string, read: (value: unknown) => T): T {
   return read(settings.value[id]);
 }
 
+/** Remembers something; nothing where the value is undefined. */
 export function setSetting(id: string, value: unknown, kind = ""): void {
-  update({ settings: { ...state.value.settings, [id]: value } }, kind);
+  const { [id]: _, ...others } = state.value.settings;
+  update({ settings: value === undefined ? others : { ...others, [id]: value } }, kind);
 }
 
 /** Shows a statement on the SQL page, which has it under `settings.sql.text`. */
@@ -300,7 +302,11 @@ export async function start(first: Defaults): Promise<void> {
   const traces = info.value?.traces ?? [];
   // What was named on the command line is shown, unless the link names another trace that is ready.
   if (trace.value === null && pending.value === null && traces[0] !== undefined) {
-    pending.value = traces.find((one) => one.state.is === "opening")?.id ?? traces[0].id;
+    pending.value = (
+      traces.find((one) => one.state.is === "opening") ??
+      traces.find((one) => one.state.is === "ready") ??
+      traces[0]
+    ).id;
     if (info.value !== null) tookInfo(info.value);
   }
   api.schema().then(

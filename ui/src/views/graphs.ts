@@ -123,8 +123,11 @@ export const GRAPHS: Graph[] = [
 
 /** What a trace shows at first. */
 export function firstGraphs(opening: Opening): string[] {
-  const wanted = ["cpu", "cores", "threads", "disk", "marks"];
-  const found = GRAPHS.filter((graph) => wanted.includes(graph.id) && graph.lacks(opening) === null);
-  const shown = found.length > 0 ? found.map((graph) => graph.id) : ["events"];
-  return [FLAGS_ID, ...shown];
+  const there = (ids: readonly string[]) =>
+    GRAPHS.filter((graph) => ids.includes(graph.id) && graph.lacks(opening) === null).map(({ id }) => id);
+  const processors = there(["cpu", "cores", "threads"]);
+  // Without processors there is room for what the trace is about instead.
+  const others = there(["disk", "marks", ...(processors.length > 0 ? [] : ["file", "net"])]);
+  const shown = [...processors, ...others];
+  return [FLAGS_ID, ...(shown.length > 0 ? shown : ["events"])];
 }

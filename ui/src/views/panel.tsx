@@ -8,7 +8,7 @@ import { shown } from "../lib/safe";
 import { around } from "../lib/scale";
 import type { Answered } from "../state/answer";
 import type { PageChip, PageField } from "../state/column-chips";
-import { timelineShare } from "../state/prefs";
+import { isTrafficShown, timelineShare } from "../state/prefs";
 import { fieldTitle } from "../state/selection";
 import * as store from "../state/store";
 import type { Range, Schema, Selection, Source } from "../wire";
@@ -145,9 +145,11 @@ export function SourceLine({ source }: { source: Source }) {
       <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? "Hide the question" : "Show the question"}
       </button>
-      <span class="took">
-        {counted(source.rows_read, "row")} read, {source.took_ms.toFixed(1)} ms
-      </span>
+      {(isOpen || isTrafficShown.value) && (
+        <span class="took">
+          {counted(source.rows_read, "row")} read, {source.took_ms.toFixed(1)} ms
+        </span>
+      )}
       {isOpen && source.sql !== "" && (
         <Copied label="SQL" text={source.sql}>
           <button type="button" onClick={() => store.openSql(source.sql)}>

@@ -34,7 +34,9 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         printer.note(note);
     }
     let to_finding = args.finding.map(|number| running.link_to_finding(number));
-    let link = to_finding.as_ref().unwrap_or(&running.link);
+    let to_state = args.at.as_ref().map(|state| running.link_to_state(state));
+    let link = to_finding.or(to_state);
+    let link = link.as_ref().unwrap_or(&running.link);
     printer.line(&format!("The page: {link}"))?;
     printer.line("Only this machine can open it. Ctrl-C ends it.")?;
     printer.finish()?;

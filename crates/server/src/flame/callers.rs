@@ -84,7 +84,7 @@ fn weight(leaves: &[(Option<i32>, i64, u64)]) -> i64 {
 }
 
 /// Returns the start of a stack; `None` if the stack is left out.
-fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
+pub(super) fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     if !names.has_focus() {
         return Some(Some(leaf.stack));
     }
@@ -101,7 +101,7 @@ fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
 }
 
 /// Returns the name of a stack's frame, and the stack of its caller. Missing frames are skipped.
-fn frame(stack: Option<i32>, names: &mut Names<'_>) -> Option<(u32, Option<i32>)> {
+pub(super) fn frame(stack: Option<i32>, names: &mut Names<'_>) -> Option<(u32, Option<i32>)> {
     let mut next = stack;
     loop {
         let (parent, frame) = names.frames.node(next?)?;

@@ -1,6 +1,7 @@
 //! Stacks of a selection as one tree. Rows are added up by stack in SQL, and the tree is folded
 //! from these sums.
 
+mod below;
 mod callees;
 mod callers;
 mod names;
@@ -92,10 +93,16 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let without_stack = built.without_stack;
     let pruned = prune::prune(built, request.least_share, request.max_nodes);
     let (nodes, texts) = names.used(&pruned.nodes);
+    // Only the whole tree has a statement.
+    let first_levels = if request.below.is_empty() {
+        sql::first_levels(&sql, request)
+    } else {
+        String::new()
+    };
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,
-        ..call.of_sql(&ready, sql::first_levels(&sql, request), rows_read)
+        ..call.of_sql(&ready, first_levels, rows_read)
     };
     Ok(FlameAnswer {
         nodes,
@@ -187,9 +194,17 @@ fn labels(session: &Session) -> Result<BTreeMap<i32, String>> {
     Ok(rows.iter().filter_map(label).collect())
 }
 
-/// Builds the whole tree.
+/// Returns the label of a group's process; `None` if groups are not by process.
+fn label(process: Option<Option<i32>>, labels: &BTreeMap<i32, String>) -> Option<&str> {
+    let label = process?
+        .and_then(|key| labels.get(&key))
+        .map_or(NO_PROCESS, String::as_str);
+    Some(label)
+}
+
+/// Builds the whole tree, or the part of it at `request.below`.
 fn build(
-    groups: Groups,
+    mut groups: Groups,
     labels: &BTreeMap<i32, String>,
     names: &mut Names<'_>,
     request: &FlameRequest,
@@ -203,12 +218,10 @@ fn build(
     processes.dedup();
     // A level with one process would repeat the root.
     let has_processes = processes.len() > 1;
+    below::keep(&mut groups, labels, names, request, has_processes);
     for ((process, tag), group) in groups {
         let mut at = tree.root();
-        if let Some(process) = process.filter(|_| has_processes) {
-            let label = process
-                .and_then(|key| labels.get(&key))
-                .map_or(NO_PROCESS, String::as_str);
+        if let Some(label) = label(process, labels).filter(|_| has_processes) {
             at = tree.child(at, names.text(label, Kinds::PROCESS));
         }
         if let Some(tag) = tag {

@@ -104,6 +104,14 @@ impl<'f> Names<'f> {
         number
     }
 
+    /// True if a name has this text.
+    pub(super) fn is(&self, name: u32, text: &str) -> bool {
+        usize::try_from(name)
+            .ok()
+            .and_then(|at| self.texts.get(at))
+            .is_some_and(|(known, _)| known == text)
+    }
+
     pub(super) const fn has_focus(&self) -> bool {
         self.focus.is_some()
     }

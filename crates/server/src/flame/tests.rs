@@ -70,6 +70,17 @@ fn drawn(
     least_share: f64,
     max_nodes: u32,
 ) -> (Vec<String>, i64) {
+    drawn_below(direction, focus, &[], least_share, max_nodes)
+}
+
+/// Returns the same of the part at a path.
+fn drawn_below(
+    direction: Direction,
+    focus: Option<&str>,
+    below: &[&str],
+    least_share: f64,
+    max_nodes: u32,
+) -> (Vec<String>, i64) {
     let session = session();
     let all = session.frames().unwrap();
     let mut names = Names::new(all.trace(0).unwrap(), focus);
@@ -92,6 +103,7 @@ fn drawn(
         by_process: false,
         by_tag: false,
         focus: focus.map(str::to_owned),
+        below: below.iter().map(|name| (*name).to_owned()).collect(),
         least_share,
         max_nodes,
     };
@@ -220,4 +232,42 @@ fn what_is_small_is_left_out_and_counted() {
     assert_eq!((lines.len(), left_out), (2, 31));
     let (lines, left_out) = drawn(Direction::BottomUp, None, 0.4, 100);
     assert_eq!((lines.len(), left_out), (5, 16));
+}
+
+/// The part at a node unfolds what the whole tree leaves out there, at both ends of stacks.
+#[test]
+fn the_part_at_a_path_has_only_rows_that_go_through_it() {
+    for (direction, focus, path, expected) in [
+        (
+            Direction::TopDown,
+            None,
+            &["a.exe!main", "a.exe!g"][..],
+            &["all 1 0 1", " a.exe!main 1 0 1", "  a.exe!g 1 1 1"][..],
+        ),
+        (
+            Direction::BottomUp,
+            None,
+            &["a.exe!g", "a.exe!main"],
+            &["all 1 0 1", " a.exe!g 1 0 1", "  a.exe!main 1 1 1"],
+        ),
+        (
+            Direction::TopDown,
+            Some("f"),
+            &["a.exe!f"],
+            &["f 20 0 1", " a.exe!f 20 0 1", "  a.exe!g 20 20 1"],
+        ),
+        (
+            Direction::BottomUp,
+            Some("f"),
+            &["a.exe!main"],
+            &["f 30 0 2", " a.exe!main 30 30 2"],
+        ),
+        (Direction::TopDown, None, &["a.exe!f"], &["all 0 0 0"]),
+    ] {
+        let (lines, left_out) = drawn_below(direction, focus, path, 0.5, 100);
+        assert_eq!(
+            (lines, left_out),
+            (expected.iter().map(|line| (*line).to_owned()).collect(), 0)
+        );
+    }
 }

@@ -49,6 +49,10 @@ pub struct FlameRequest {
     /// Only stacks with this method, which becomes the root: callees top down, callers bottom up.
     /// Both together are the butterfly.
     pub focus: Option<String>,
+    /// Names from below the root to one node: the answer has only rows that go through it, so that
+    /// it unfolds what an earlier answer left out there. Sums of the nodes above count these rows.
+    #[serde(default)]
+    pub below: Vec<String>,
     /// Frames of less than this share of all are left out, 0 to 1.
     pub least_share: f64,
     /// Largest number of nodes, at most 20,000.

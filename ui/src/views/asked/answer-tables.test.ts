@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerTable, Cell } from "../../wire";
-import { gridRows } from "./answer-tables";
+import { gridRows, titleOf } from "./answer-tables";
 
 const table = (unit: string, ...values: Cell[]): AnswerTable => ({
   name: "",
@@ -37,4 +37,15 @@ test("without an order rows stand as they were answered", () => {
 test("text that would turn a line round is written out", () => {
   const rows = gridRows(table("text", "a\u202egnp.exe"), null);
   assert.equal(rows[0]?.cells[0]?.text, "a\\u{202e}gnp.exe");
+});
+
+test("titles name what is measured, not the unit that stands at each number", () => {
+  const titles = [
+    ["MB", "bytes"],
+    ["us", "ns"],
+    ["process", "text"],
+    ["s", "text"],
+    ["% of machine", "number"],
+  ].map(([title = "", unit = ""]) => titleOf({ title, unit }));
+  assert.deepEqual(titles, ["Size", "Time", "Process", "S", "% of machine"]);
 });

@@ -5,11 +5,15 @@ import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-gri
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
-import type { Answer, AnswerTable, Cell } from "../../wire";
+import { useArranged } from "../../state/arranged";
+import { type Asked, askedByLine } from "../../state/spot";
+import * as store from "../../state/store";
+import type { Answer, AnswerColumn, AnswerTable, Cell } from "../../wire";
 import { chipEntries, chipOfAnswer } from "../tables/chips";
 import { isNumber, tsv, written } from "../tables/write";
 
-export function AnswerTables({ answer }: { answer: Answer }) {
+/** `of` is the question that the tables answer: the reader arranges the columns of each. */
+export function AnswerTables({ answer, of }: { answer: Answer; of: string }) {
   return (
     // Lines alone scroll, too: the keyboard has to reach them.
     <section
@@ -20,7 +24,7 @@ export function AnswerTables({ answer }: { answer: Answer }) {
       {answer.tables
         .filter((table) => table.columns.length > 0)
         .map((table) => (
-          <OneTable key={table.name} table={table} />
+          <OneTable key={table.name} table={table} of={of} />
         ))}
       {answer.lines.length > 0 && (
         <ul class="answer-lines">
@@ -33,12 +37,29 @@ export function AnswerTables({ answer }: { answer: Answer }) {
   );
 }
 
-function OneTable({ table }: { table: AnswerTable }) {
+/** Titles of the command line name the unit of their numbers, which here stands at each number. */
+const UNITS: Record<string, string> = { MB: "Size", us: "Time", ms: "Time", s: "Time" };
+
+export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): string {
+  const own = unit === "ns" || unit === "bytes" || unit === "time" ? (UNITS[title] ?? title) : title;
+  return shown(own.charAt(0).toUpperCase() + own.slice(1));
+}
+
+function OneTable({ table, of }: { table: AnswerTable; of: string }) {
   const [selected, setSelected] = useState<string | null>(null);
-  const [sort, setSort] = useState<GridSort | null>(null);
+  const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
+  const { sort } = arranging.arranged;
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
-  const onSort = (column: string) =>
-    setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
+  const questions = store.schema.value?.questions ?? [];
+  const commandIn = (row: string) => {
+    const lines = table.rows[Number(row)]?.map(textOf).filter((text) => text.startsWith("etwkit ")) ?? [];
+    return lines.map((line) => askedByLine(line, questions)).find((asked) => asked !== null) ?? null;
+  };
+  const open = ({ question, options }: Asked) => {
+    const settings = { ...store.view.value.settings, ask: { question, values: { [question]: options } } };
+    store.update({ view: "ask", settings });
+  };
+  const hasCommands = table.rows.slice(0, 20).some((_, at) => commandIn(String(at)) !== null);
   const copy = () => {
     void navigator.clipboard.writeText(
       tsv(
@@ -54,32 +75,41 @@ function OneTable({ table }: { table: AnswerTable }) {
         label={table.name === "" ? "Answer" : table.name}
         columns={table.columns.map((column, at) => ({
           id: column.name,
-          title: shown(column.title),
+          title: titleOf(column),
           sentence: column.sentence,
           isNumber: isNumber(column.unit),
           ...(at === wideColumn(table) ? {} : { width: widthOf(table, at) }),
         }))}
+        {...arranging}
         rows={rows}
         selected={selected}
         sort={sort}
         onSort={onSort}
         onSelect={(row) => setSelected(row.id)}
-        cellMenu={(row, of) =>
-          table.columns.flatMap(({ name, title }, at) => {
+        onEnter={(row) => {
+          const asked = commandIn(row.id);
+          if (asked !== null) open(asked);
+        }}
+        cellMenu={(row, of) => {
+          const asked = commandIn(row.id);
+          const opens = asked === null ? [] : [{ title: "Open here", run: () => open(asked) }];
+          const cells = table.columns.flatMap(({ name, title }, at) => {
             if (of !== null && of !== name) return [];
             const value = table.rows[Number(row.id)]?.[at] ?? null;
             const chip = chipOfAnswer(name, value);
             const run = () => void navigator.clipboard.writeText(textOf(value));
             const copied = of === null ? [] : [{ title: `Copy ${shown(title)}`, run }];
             return [...chipEntries(chip, chip?.values[0] ?? ""), ...copied];
-          })
-        }
+          });
+          return [...opens, ...cells];
+        }}
         empty="No rows."
         footer={
           <>
             <span>
               {counted(table.rows.length, "row")}
               {table.is_cut ? ", there are more" : ""}
+              {hasCommands && "; Enter or a double click opens a command here"}
             </span>
             <button type="button" onClick={copy}>
               Copy

@@ -2,6 +2,8 @@
 
 import { api } from "../../api";
 import { Choice } from "../../components/choice";
+import { NamedList } from "../../components/named-list";
+import { nothingOf } from "../../lib/recorded";
 import { useAnswer } from "../../state/answer";
 import type { PageField } from "../../state/column-chips";
 import { nameOf } from "../../state/names";
@@ -31,23 +33,35 @@ export const ASK: View = {
 };
 
 function AskPanel({ trace, opening }: ViewProps) {
-  const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "overview", values: {} });
+  const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "", values: {} });
   const schema = useSchema();
-  const questions = schema?.questions.filter((one) => opening.questions.includes(one.name)) ?? [];
-  const question = questions.find((one) => one.name === settings.question) ?? questions[0];
-  if (!question) return <section class="view">{schema ? "No question has an answer here." : "…"}</section>;
+  if (schema === null) return <section class="view">…</section>;
+  const questions = schema.questions.filter((one) => opening.questions.includes(one.name));
+  const question = questions.find((one) => one.name === settings.question);
+  const choose = (name: string) => change({ question: name });
+  const toolbar = (
+    <div class="toolbar" role="toolbar" aria-label="Question">
+      <Choice
+        label="Question"
+        value={question?.name ?? ""}
+        options={[["", "List of all"], ...questions.map(({ name }): [string, string] => [name, name])]}
+        onChange={choose}
+      />
+      <span class="sentence">{question?.sentence}</span>
+    </div>
+  );
+  if (!question) {
+    return (
+      <section class="view">
+        {toolbar}
+        <NamedList label="Questions" items={questions} onChoose={choose} />
+      </section>
+    );
+  }
   const values = settings.values[question.name] ?? {};
   return (
     <section class="view">
-      <div class="toolbar" role="toolbar" aria-label="Question">
-        <Choice
-          label="Question"
-          value={question.name}
-          options={questions.map((one) => [one.name, one.name])}
-          onChange={(name) => change({ question: name })}
-        />
-        <span class="sentence">{question.sentence}</span>
-      </div>
+      {toolbar}
       <details class="folded">
         <summary>Options</summary>
         <OptionsForm
@@ -71,10 +85,7 @@ export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, 
       </section>
     );
   };
-  const lacks: View["lacks"] = (opening) =>
-    opening.questions.includes(name)
-      ? null
-      : `The trace has nothing that the question ${name} could answer from.`;
+  const lacks: View["lacks"] = (opening) => (opening.questions.includes(name) ? null : nothingOf(name));
   return { ...view, lacks, Panel };
 }
 
@@ -108,7 +119,7 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
       warning={warning}
       leftOut={[]}
     >
-      {(answer) => <AnswerTables answer={answer} />}
+      {(answer) => <AnswerTables answer={answer} of={question.name} />}
     </Answering>
   );
 }

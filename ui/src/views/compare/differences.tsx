@@ -1,6 +1,6 @@
 // Which names explain the difference of two sides: a table with bars, or a flame graph of both.
 
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { leanOf, mergeFlames } from "../../lib/flame-diff";
 import { duration, exactDuration } from "../../lib/format";
@@ -137,6 +137,8 @@ export function Flames({ a, b, chips, measure, times }: FlamesProps) {
     () => (answered.data === null ? null : mergeFlames(answered.data.a, answered.data.b, times)),
     [answered.data, times],
   );
+  const [zoom, setZoom] = useState(0);
+  useEffect(() => setZoom(0), [diff]);
   const out = (side: number, unit: string) => (unit === "ns" ? duration(side) : String(side));
   return (
     <Answering
@@ -153,6 +155,8 @@ export function Flames({ a, b, chips, measure, times }: FlamesProps) {
             marked=""
             label={`Difference of ${measure.title}`}
             onFocus={() => undefined}
+            zoom={zoom}
+            onZoom={setZoom}
             leanOf={(at) => leanOf(diff, at)}
             wordsOf={(at) => {
               const [left, right] = [diff.a[at] ?? 0, diff.b[at] ?? 0];

@@ -4,6 +4,7 @@ import { api } from "../../api";
 import { Choice } from "../../components/choice";
 import { count } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
+import { nothingOf } from "../../lib/recorded";
 import { useLatest } from "../../state/answer";
 import { askedOverTime } from "../../state/selection";
 import * as store from "../../state/store";
@@ -30,7 +31,7 @@ export const DISK_MAP: View = {
   group: "I/O",
   sentence: "Where on a disk programs read and wrote over time, and how much each of them did",
   key: "y",
-  lacks: (opening) => (hasRows(opening, "disk_io") ? null : "No disk operations were recorded."),
+  lacks: (opening) => (hasRows(opening, "disk_io") ? null : nothingOf("disk_io")),
   Panel: DiskMapPanel,
 };
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Crumbs } from "../../components/crumbs";
+import { type MenuEntry, openMenuAt } from "../../components/menu";
 import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
@@ -16,28 +17,45 @@ interface Props {
   /** A frame was chosen: it becomes the focus of the butterfly. */
   onFocus: (name: string) => void;
   label: string;
+  /** The frame that takes the whole width. */
+  zoom: number;
+  onZoom: (node: number) => void;
+  /** Each number leads to the next of the marked frames. */
+  next?: number;
+  /** What else can be done with a frame. */
+  menu?: (node: number) => MenuEntry[];
   /** How far a frame leans to one of two sides, −1 to 1: it is its colour. */
   leanOf?: (node: number) => number;
   /** The values of both sides in words. */
   wordsOf?: (node: number) => string;
 }
 
-export function FlameGraph({ answer, marked, onFocus, label, leanOf, wordsOf }: Props) {
+export function FlameGraph(props: Props) {
+  const { answer, marked, onFocus, label, onZoom, next = 0, leanOf, wordsOf } = props;
   const found = useMemo(() => layout(answer.nodes), [answer]);
   const children = useMemo(() => childrenOf(answer.nodes), [answer]);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [zoom, setZoom] = useState(0);
   const [active, setActive] = useState<number | null>(null);
   const [scroll, setScroll] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    setZoom(0);
     setActive(null);
     // Frames that all stacks begin with say little; a level of them stays in sight above where stacks part.
     const alone = aloneLevels(answer.nodes, found.levels);
     if (box.current !== null) box.current.scrollTop = Math.max(0, alone - 2) * LEVEL;
-  }, [answer]);
+  }, [answer.source]);
+  const zoom = props.zoom;
   const sight = { zoom: zoom < answer.nodes.length ? zoom : 0, active, marked, scroll, leanOf };
+  useEffect(() => {
+    if (next === 0 || marked === "") return;
+    const isMarked = (at: number) => nameOf(answer, at).toLowerCase().includes(marked.toLowerCase());
+    const all = found.levels.flat().filter((at) => at > 0 && isMarked(at));
+    const to = all[all.indexOf(active ?? 0) + 1] ?? all[0];
+    if (to === undefined) return;
+    setActive(to);
+    const edge = box.current;
+    if (edge !== null) edge.scrollTop = Math.max(0, (found.depth[to] ?? 0) * LEVEL - edge.clientHeight / 2);
+  }, [next]);
   const under = (event: MouseEvent): number | null => {
     const edge = canvas.current?.getBoundingClientRect();
     if (!edge) return null;
@@ -58,12 +76,21 @@ export function FlameGraph({ answer, marked, onFocus, label, leanOf, wordsOf }: 
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const next = step(event.key);
     if (next !== null) setActive(next);
-    else if (event.key === "Enter" && active !== null) setZoom(active);
-    else if (event.key === "Escape" && sight.zoom !== 0) setZoom(0);
-    else if (event.code === "KeyB" && active !== null) onFocus(nameOf(answer, active));
+    else if (event.key === "Enter" && active !== null) onZoom(active);
+    else if (event.key === "Escape" && sight.zoom !== 0) onZoom(0);
+    else if (active !== null && (event.key === "ContextMenu" || (event.shiftKey && event.key === "F10"))) {
+      const edge = box.current?.getBoundingClientRect();
+      menuOf(active, edge?.left ?? 0, edge?.bottom ?? 0);
+    } else if (event.code === "KeyB" && active !== null) onFocus(nameOf(answer, active));
     else return;
     event.preventDefault();
     event.stopPropagation();
+  };
+  const menuOf = (node: number, x: number, y: number) => {
+    const name = nameOf(answer, node);
+    const copy = { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) };
+    const own = props.menu?.(node) ?? [];
+    openMenuAt(x, y, shown(name), [{ title: "As wide as all", run: () => onZoom(node) }, ...own, copy]);
   };
   const described = active ?? sight.zoom;
   return (
@@ -87,7 +114,13 @@ export function FlameGraph({ answer, marked, onFocus, label, leanOf, wordsOf }: 
             draw={(to, width, height) => drawFlame(to, answer, found, sight, colours(), width, height)}
             onMouseMove={(event) => setActive(under(event))}
             onMouseLeave={() => setActive(null)}
-            onClick={(event) => setZoom(under(event) ?? 0)}
+            onClick={(event) => onZoom(under(event) ?? 0)}
+            onContextMenu={(event) => {
+              const node = under(event);
+              if (node === null || event.button !== 2) return;
+              event.preventDefault();
+              menuOf(node, event.clientX, event.clientY);
+            }}
             onDblClick={(event) => {
               const node = under(event);
               if (node !== null && node > 0) onFocus(nameOf(answer, node));
@@ -99,7 +132,7 @@ export function FlameGraph({ answer, marked, onFocus, label, leanOf, wordsOf }: 
         answer={answer}
         node={described}
         path={pathTo(answer.nodes, sight.zoom)}
-        onZoom={setZoom}
+        onZoom={onZoom}
         words={wordsOf?.(described)}
       />
     </div>

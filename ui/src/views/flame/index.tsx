@@ -2,14 +2,22 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import { counted, inUnit } from "../../lib/format";
+import type { MenuEntry } from "../../components/menu";
+import { leftOutBelow, matching, namesTo, nearest } from "../../lib/flame-grow";
+import { counted, inUnit, percent } from "../../lib/format";
+import { nothingOf } from "../../lib/recorded";
+import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import type { Direction, FlameAnswer } from "../../wire";
-import { Answering, toTell, useSelection, useSettings } from "../panel";
+import { Answering, addChip, toTell, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { FlameGraph } from "./graph";
 import { FLAME_START, FlameOptions, type FlameSettings, flameRequest, weightsOf } from "./options";
 import { CallTree } from "./tree";
+import { useUnfolded } from "./unfold";
+
+/** Kinds of nodes from this one on are frames. */
+const METHOD = 3;
 
 export const FLAME: View = {
   id: "flame",
@@ -17,26 +25,30 @@ export const FLAME: View = {
   group: "CPU",
   sentence: "Which code took the time, as a picture or a call tree, by process or stack tag",
   key: "f",
-  lacks: (opening) =>
-    weightsOf(opening).length > 0 ? null : "No samples, context switches or disk operations were recorded.",
+  lacks: (opening) => (weightsOf(opening).length > 0 ? null : nothingOf("cpu_sample")),
   Panel: FlamePanel,
 };
 
 function FlamePanel({ trace, opening }: ViewProps) {
-  const [saved, change] = useSettings<FlameSettings>(FLAME.id, FLAME_START);
-  const [find, setFind] = useState("");
+  const [saved, save] = useSettings<FlameSettings>(FLAME.id, FLAME_START);
+  const [next, setNext] = useState(0);
   const weights = weightsOf(opening);
   const weight = weights.includes(saved.weight) ? saved.weight : (weights[0] ?? "cpu");
   const settings = { ...saved, weight };
+  const change = (some: Partial<FlameSettings>) => {
+    const isOther = !("zoom" in some || "callers_zoom" in some || "find" in some || "look" in some);
+    // Another tree has other ways to its frames.
+    save(isOther ? { zoom: [], callers_zoom: [], ...some } : some);
+  };
   return (
     <section class="view">
-      <FlameOptions settings={settings} weights={weights} change={change} find={find} onFind={setFind} />
+      <FlameOptions settings={settings} weights={weights} change={change} onNext={() => setNext(next + 1)} />
       {settings.focus === null ? (
         <Half
           trace={trace.id}
           settings={settings}
           direction={settings.direction}
-          find={find}
+          next={next}
           change={change}
         />
       ) : (
@@ -46,7 +58,7 @@ function FlamePanel({ trace, opening }: ViewProps) {
             settings={settings}
             direction="bottom_up"
             title="Callers"
-            find={find}
+            next={next}
             change={change}
           />
           <Half
@@ -54,7 +66,7 @@ function FlamePanel({ trace, opening }: ViewProps) {
             settings={settings}
             direction="top_down"
             title="Callees"
-            find={find}
+            next={next}
             change={change}
           />
         </div>
@@ -68,41 +80,74 @@ interface HalfProps {
   settings: FlameSettings;
   direction: Direction;
   title?: string;
-  find: string;
+  next: number;
   change: (change: Partial<FlameSettings>) => void;
 }
 
-function Half({ trace, settings, direction, title, find, change }: HalfProps) {
+function Half({ trace, settings, direction, title, next, change }: HalfProps) {
   const selection = useSelection();
-  const answered = useAnswer(api.flame, flameRequest(trace, selection, { ...settings, direction }));
+  const request = flameRequest(trace, selection, { ...settings, direction });
+  const zoomed = title === "Callers" ? "callers_zoom" : "zoom";
+  const path = settings[zoomed];
+  const { answered, unfold } = useUnfolded(useAnswer(api.flame, request), request, path);
   const label = `${title ?? (direction === "top_down" ? "Who calls whom" : "Who is called by whom")}: ${settings.weight}`;
   const focus = (name: string) => change({ focus: name });
   const look = (answer: FlameAnswer) =>
     settings.look === "graph" ? (
-      <FlameGraph answer={answer} marked={find} onFocus={focus} label={label} />
+      <FlameGraph
+        answer={answer}
+        marked={settings.find}
+        next={next}
+        onFocus={focus}
+        menu={(node) => entriesOf(answer, node, focus)}
+        label={label}
+        zoom={nearest(answer, path)}
+        onZoom={(node) => change({ [zoomed]: namesTo(answer, node) })}
+      />
     ) : (
-      <CallTree answer={answer} onFocus={focus} label={label} />
+      <CallTree answer={answer} onFocus={focus} onUnfold={unfold} label={label} />
     );
   return (
     <div class="half">
       {title !== undefined && <h3>{title}</h3>}
-      <Answering answered={answered} source={(answer) => answer.source} remark={remarkOf}>
+      <Answering
+        answered={answered}
+        source={(answer) => answer.source}
+        remark={(answer) => remarkOf(answer, nearest(answer, path), settings)}
+      >
         {look}
       </Answering>
     </div>
   );
 }
 
+/** Methods can be the middle of a butterfly, or a filter. */
+function entriesOf(answer: FlameAnswer, at: number, focus: (name: string) => void): MenuEntry[] {
+  const node = answer.nodes[at];
+  const name = answer.names[node?.name ?? -1];
+  if (node === undefined || name === undefined || node.kind < METHOD) return [];
+  const chip = (exclude: boolean) => addChip({ field: "method", values: [name], exclude });
+  return [
+    { title: "Its callers and callees", run: () => focus(name) },
+    { title: "Only stacks with it", run: () => chip(false) },
+    { title: "Only stacks without it", run: () => chip(true) },
+  ];
+}
+
 /** What the picture shows and leaves out, in words. */
-function remarkOf(answer: FlameAnswer): string {
+function remarkOf(answer: FlameAnswer, zoom: number, { find, look }: FlameSettings): string {
   const root = answer.nodes[0];
   if (!root || root.total === 0) return "Nothing of it in this selection.";
   const parts = [`${inUnit(root.total, answer.unit)} in ${counted(root.count, "row")}`];
   if (answer.without_stack > 0) parts.push(`${inUnit(answer.without_stack, answer.unit)} without a stack`);
-  if (answer.left_out > 0) {
-    parts.push(
-      `${inUnit(answer.left_out, answer.unit)} not unfolded here: double-click a frame to go on from it`,
-    );
+  const out = leftOutBelow(answer.nodes)[look === "graph" ? zoom : 0] ?? 0;
+  const act = look === "graph" ? "click" : "open";
+  if (out > 0) {
+    parts.push(`${inUnit(out, answer.unit)} not unfolded here: ${act} a frame to load what is below`);
+  }
+  if (find !== "") {
+    const { frames, weight } = matching(answer, find);
+    parts.push(`“${shown(find)}”: ${counted(frames, "frame")}, ${percent(weight / root.total)}`);
   }
   return toTell(parts);
 }

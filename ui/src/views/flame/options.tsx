@@ -14,6 +14,12 @@ export interface FlameSettings {
   focus: string | null;
   /** What is drawn: the picture, or the same as a table. */
   look: "graph" | "tree";
+  /** Names on the way to the frame that takes the whole width. */
+  zoom: string[];
+  /** The same of the callers in a butterfly. */
+  callers_zoom: string[];
+  /** Frames whose names contain this stand out. */
+  find: string;
 }
 
 export const FLAME_START: FlameSettings = {
@@ -23,6 +29,9 @@ export const FLAME_START: FlameSettings = {
   by_tag: false,
   focus: null,
   look: "graph",
+  zoom: [],
+  callers_zoom: [],
+  find: "",
 };
 
 /** What a weight needs: a table with rows. */
@@ -53,6 +62,7 @@ export function flameRequest(trace: number, selection: Selection, settings: Flam
     by_process,
     by_tag,
     focus,
+    below: [],
     least_share: LEAST_SHARE,
     max_nodes: MOST_NODES,
   };
@@ -62,11 +72,11 @@ interface Props {
   settings: FlameSettings;
   weights: Weight[];
   change: (change: Partial<FlameSettings>) => void;
-  find: string;
-  onFind: (text: string) => void;
+  /** Goes to the next frame that is found. */
+  onNext: () => void;
 }
 
-export function FlameOptions({ settings, weights, change, find, onFind }: Props) {
+export function FlameOptions({ settings, weights, change, onNext }: Props) {
   return (
     <div class="toolbar" role="toolbar" aria-label="What the flame graph shows">
       <Choice
@@ -116,8 +126,12 @@ export function FlameOptions({ settings, weights, change, find, onFind }: Props)
         type="search"
         placeholder="Find a frame"
         aria-label="Find a frame"
-        value={find}
-        onInput={(event) => onFind(event.currentTarget.value)}
+        title="Enter goes to the next one"
+        value={settings.find}
+        onInput={(event) => change({ find: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") onNext();
+        }}
       />
     </div>
   );

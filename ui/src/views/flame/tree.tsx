@@ -2,24 +2,38 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { type GridRow, TreeGrid } from "../../components/tree-grid";
+import { leftOut, leftOutBelow, namesTo } from "../../lib/flame-grow";
 import { childrenOf, heaviest } from "../../lib/flame-layout";
 import { count, exactInUnit, inUnit } from "../../lib/format";
 import { headOf } from "../../lib/frame-name";
 import { shown } from "../../lib/safe";
+import { useArranged } from "../../state/arranged";
 import type { FlameAnswer } from "../../wire";
 
 const LOOKS = ["root", "process", "tag", undefined, "unnamed", "unnamed"];
 
-export function CallTree(props: { answer: FlameAnswer; onFocus: (name: string) => void; label: string }) {
+interface Props {
+  answer: FlameAnswer;
+  onFocus: (name: string) => void;
+  /** A frame is opened of which the answer does not have all. */
+  onUnfold: (path: readonly string[]) => void;
+  label: string;
+}
+
+export function CallTree(props: Props) {
   const { answer } = props;
   const children = useMemo(() => childrenOf(answer.nodes), [answer]);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set([0]));
   const [selected, setSelected] = useState<string | null>(null);
   const rows = useMemo(() => treeRows(answer, children, open), [answer, children, open]);
+  const { arranged, onArrange } = useArranged("flame");
   const toggle = (row: GridRow) => {
     const at = Number(row.id);
     const next = new Set(open);
-    if (!next.delete(at)) next.add(at);
+    if (!next.delete(at)) {
+      next.add(at);
+      if ((leftOutBelow(answer.nodes)[at] ?? 0) > 0) props.onUnfold(namesTo(answer, at));
+    }
     setOpen(next);
   };
   const unfoldHeaviest = () => setOpen(new Set([...open, ...heaviest(answer.nodes, Number(selected ?? 0))]));
@@ -45,11 +59,13 @@ export function CallTree(props: { answer: FlameAnswer; onFocus: (name: string) =
           sentence: "How many rows go through the frame",
         },
       ]}
+      arranged={arranged}
+      onArrange={onArrange}
       rows={rows}
       selected={selected}
       onSelect={(row) => setSelected(row.id)}
       onToggle={toggle}
-      onEnter={(row) => props.onFocus(nameOf(answer, Number(row.id)))}
+      onEnter={(row) => answer.nodes[Number(row.id)] && props.onFocus(nameOf(answer, Number(row.id)))}
       footer={
         <button type="button" onClick={unfoldHeaviest}>
           Unfold the heaviest path
@@ -66,20 +82,23 @@ function nameOf(answer: FlameAnswer, node: number): string {
 /** Rows in sight: children of what is open, in the order of the answer. */
 export function treeRows(answer: FlameAnswer, children: number[][], open: ReadonlySet<number>): GridRow[] {
   const all = Math.max(1, answer.nodes[0]?.total ?? 1);
+  const out = leftOut(answer.nodes);
   const rows: GridRow[] = [];
   // A stack of our own: stacks of traces can be thousands of frames deep.
   const waiting: [number, number][] = answer.nodes.length > 0 ? [[0, 0]] : [];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [at, level] = next;
+    if (at < 0) rows.push(restRow(-1 - at, level, out[-1 - at] ?? 0, answer.unit, all));
     const node = answer.nodes[at];
     if (!node) continue;
     const below = children[at] ?? [];
+    const rest = out[at] ?? 0;
     const look = LOOKS[node.kind];
     const name = shown(nameOf(answer, at));
     rows.push({
       id: String(at),
       level,
-      ...(below.length > 0 ? { isOpen: open.has(at) } : {}),
+      ...(below.length > 0 || rest > 0 ? { isOpen: open.has(at) } : {}),
       ...(look === undefined ? {} : { look }),
       cells: [
         { text: name, head: headOf(name) },
@@ -92,7 +111,23 @@ export function treeRows(answer: FlameAnswer, children: number[][], open: Readon
         { text: count(node.count) },
       ],
     });
+    if (open.has(at) && rest > 0) waiting.push([-1 - at, level + 1]);
     if (open.has(at)) for (const child of [...below].reverse()) waiting.push([child, level + 1]);
   }
   return rows;
+}
+
+/** What the frames of a node that are not there weigh together. */
+function restRow(of: number, level: number, weight: number, unit: string, all: number): GridRow {
+  return {
+    id: `rest of ${of}`,
+    level,
+    look: "others",
+    cells: [
+      { text: "not unfolded here" },
+      { text: inUnit(weight, unit), exact: exactInUnit(weight, unit), share: weight / all },
+      { text: "" },
+      { text: "" },
+    ],
+  };
 }

@@ -7,6 +7,7 @@ import { type GridColumn, type GridRow, TreeGrid } from "../../components/tree-g
 import { count } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { failureOf, useAnswer } from "../../state/answer";
+import { useArranged } from "../../state/arranged";
 import type { Failure, ModulesAnswer, ModulesOf, ModulesRequest } from "../../wire";
 import { Answering, addChip, useSelection } from "../panel";
 import type { View, ViewProps } from "../view";
@@ -46,6 +47,7 @@ const COLUMNS: GridColumn[] = [
 
 function ModulesPanel({ trace }: ViewProps) {
   const selection = useSelection();
+  const { arranged, onArrange } = useArranged(PROCESS_MODULES.id);
   const [find, setFind] = useState("");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [selected, setSelected] = useState<string | null>(null);
@@ -86,6 +88,8 @@ function ModulesPanel({ trace }: ViewProps) {
           <TreeGrid
             label="Modules by process"
             columns={COLUMNS}
+            arranged={arranged}
+            onArrange={onArrange}
             rows={rows}
             selected={selected}
             onToggle={toggle}

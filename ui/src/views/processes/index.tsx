@@ -8,8 +8,8 @@ import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import { hasWords } from "../../lib/search-words";
 import { useAnswer } from "../../state/answer";
-import type { Range } from "../../wire";
-import { Answering, addChip, useWindow } from "../panel";
+import type { Opening, Range } from "../../wire";
+import { Answering, addChip, useSelection, useWindow } from "../panel";
 import { written } from "../tables/write";
 import type { View, ViewProps } from "../view";
 import {
@@ -35,7 +35,9 @@ export const PROCESSES: View = {
 /** Processes of the whole trace that are asked; more than that no person reads. */
 const MOST = 1000;
 
-function ProcessesPanel({ trace }: ViewProps) {
+const hasLanes = (opening: Opening) => hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
+
+function ProcessesPanel({ trace, opening }: ViewProps) {
   const window = useWindow();
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const [find, setFind] = useState("");
@@ -50,13 +52,22 @@ function ProcessesPanel({ trace }: ViewProps) {
     limit: MOST,
   };
   const answered = useAnswer(api.rows, request);
+  const { range } = useSelection();
+  const selection = { range, chips: [] };
+  const lanes = useAnswer(
+    api.lanes,
+    hasLanes(opening)
+      ? { trace: trace.id, kind: "process" as const, selection, limit: MOST, offset: 0 }
+      : null,
+  ).data?.lanes;
+  const cpu = useMemo(() => new Map(lanes?.map((lane) => [lane.key, lane.running_ns])), [lanes]);
   const rows = useMemo(() => {
     const all = answered.data ? processesOf(answered.data) : [];
     const wanted = find.toLowerCase();
     if (wanted === "" && order === "tree") return placed(all, folded);
     const found = placed(all, new Set()).filter((one) => isFound(one, wanted));
-    return order === "tree" ? found : inOrder(found, order);
-  }, [answered.data, folded, find, order]);
+    return order === "tree" ? found : inOrder(found, order, cpu);
+  }, [answered.data, folded, find, order, cpu]);
   const fold = (key: number) => {
     const next = new Set(folded);
     if (!next.delete(key)) next.add(key);
@@ -70,6 +81,7 @@ function ProcessesPanel({ trace }: ViewProps) {
           value={order}
           options={[
             ["tree", "Who started whom"],
+            ...(hasLanes(opening) ? [["cpu", "CPU"] as [Order, string]] : []),
             ["start", "Start"],
             ["stop", "End"],
             ["name", "Name"],
@@ -90,7 +102,14 @@ function ProcessesPanel({ trace }: ViewProps) {
         {(answer) => (
           <ul class="processes" aria-label="Processes">
             {rows.map((one) => (
-              <Line key={one.key} one={one} window={window} isFolded={folded.has(one.key)} onFold={fold} />
+              <Line
+                key={one.key}
+                one={one}
+                cpu={cpu.get(one.key) ?? 0}
+                window={window}
+                isFolded={folded.has(one.key)}
+                onFold={fold}
+              />
             ))}
             {answer.total > answer.rows.length && (
               <li>
@@ -111,12 +130,14 @@ function isFound(one: PlacedProcess, typed: string): boolean {
 
 interface LineProps {
   one: PlacedProcess;
+  /** Time running in the selected part. */
+  cpu: number;
   window: Range;
   isFolded: boolean;
   onFold: (key: number) => void;
 }
 
-function Line({ one, window, isFolded, onFold }: LineProps) {
+function Line({ one, cpu, window, isFolded, onFold }: LineProps) {
   const lived = bar(one, window.from_ns, window.to_ns);
   const select = () => addChip({ field: "process", values: [String(one.key)], exclude: false });
   return (
@@ -146,17 +167,18 @@ function Line({ one, window, isFolded, onFold }: LineProps) {
           />
         )}
       </div>
-      <div class="process-end">{endOf(one)}</div>
+      <div class="process-end">{endOf(one, cpu)}</div>
     </li>
   );
 }
 
-/** Says how long it lived, when it ended, and with what, as far as the trace knows. */
-function endOf(one: PlacedProcess): string {
+/** Says how long it computed and lived, when it ended, and with what, as far as the trace knows. */
+function endOf(one: PlacedProcess, cpu: number): string {
+  const computed = cpu > 0 ? `CPU ${duration(cpu)}` : "";
   const lived = one.start !== null && one.stop !== null ? duration(one.stop - one.start) : "";
   const ended = one.stop === null ? "" : `ended at ${moment(one.stop)}`;
   const code = one.exitCode === null ? "" : `exit ${written(one.exitCode, "number", "exit_code").text}`;
-  return [lived, ended, code].filter(Boolean).join(" · ");
+  return [computed, lived, ended, code].filter(Boolean).join(" · ");
 }
 
 function lifeOf(one: PlacedProcess): string {

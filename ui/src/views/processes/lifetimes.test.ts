@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bar, type Process, placed } from "./lifetimes";
+import { bar, inOrder, type Process, placed } from "./lifetimes";
 
 const process = (
   key: number,
@@ -43,4 +43,20 @@ test("a bar is the part of the window in which the process lived", () => {
   assert.deepEqual(bar(process(1, null, null, 10), 0, 40), { left: 0, width: 0.25 });
   assert.equal(bar(process(1, null, 10, 20), 30, 40), null);
   assert.equal(bar(process(1, null, 50, null), 30, 40), null);
+});
+
+test("the busiest stand first, and those without CPU time behind them", () => {
+  const all = placed([process(1, null), process(2, 1), process(3, 1)], new Set());
+  const cpu = new Map([
+    [3, 20],
+    [2, 5],
+  ]);
+  assert.deepEqual(
+    inOrder(all, "cpu", cpu).map(({ key, level }) => [key, level]),
+    [
+      [3, 0],
+      [2, 0],
+      [1, 0],
+    ],
+  );
 });

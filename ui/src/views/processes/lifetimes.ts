@@ -82,12 +82,19 @@ export function placed(all: readonly Process[], folded: ReadonlySet<number>): Pl
 }
 
 /** Orders of processes: a tree of who started whom, or flat. */
-export type Order = "tree" | "start" | "stop" | "name";
+export type Order = "tree" | "cpu" | "start" | "stop" | "name";
 
 /** Processes without their tree; what the trace does not know stands last, as it ended or began outside of it. */
-export function inOrder(all: readonly PlacedProcess[], order: Exclude<Order, "tree">): PlacedProcess[] {
+export function inOrder(
+  all: readonly PlacedProcess[],
+  order: Exclude<Order, "tree">,
+  cpu: ReadonlyMap<number, number>,
+): PlacedProcess[] {
   const flat = all.map((one) => ({ ...one, level: 0, hasChildren: false }));
   if (order === "name") return flat.sort((a, b) => a.name.localeCompare(b.name, "en") || a.pid - b.pid);
+  if (order === "cpu") {
+    return flat.sort((a, b) => (cpu.get(b.key) ?? 0) - (cpu.get(a.key) ?? 0) || a.key - b.key);
+  }
   const value = (one: PlacedProcess) => one[order] ?? Number.POSITIVE_INFINITY;
   return flat.sort((a, b) => (value(a) === value(b) ? a.key - b.key : value(a) - value(b)));
 }

@@ -1,7 +1,10 @@
 // Views that are a table: its groups, or its rows.
 
 import { Choice } from "../../components/choice";
+import { NamedList } from "../../components/named-list";
+import { counted } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
+import { nothingOf } from "../../lib/recorded";
 import { addChip, goTo, useSchema, useSettings, viewRoom } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ColumnGraph } from "./column-graph";
@@ -27,7 +30,7 @@ export const TABLE_VIEWS: View[] = TABLE_SPECS.map((spec) => ({
   group: spec.group,
   sentence: spec.sentence,
   ...(spec.key === undefined ? {} : { key: spec.key }),
-  lacks: (opening) => (hasRows(opening, spec.table) ? null : `The trace has no rows of ${spec.table}.`),
+  lacks: (opening) => (hasRows(opening, spec.table) ? null : nothingOf(spec.table)),
   Panel: (props: ViewProps) => <TablePanel {...props} spec={spec} />,
 }));
 
@@ -43,18 +46,45 @@ export const ANY_TABLE: View = {
 };
 
 function AnyTable(props: ViewProps) {
-  const names = props.opening.tables.filter((table) => table.rows > 0).map((table) => table.name);
+  const tables = props.opening.tables.filter((table) => table.rows > 0);
+  const names = tables.map((table) => table.name);
   const spec: TableSpec = {
     ...ANY_TABLE,
-    table: names[0] ?? "process",
+    table: "",
     groups: [],
     measures: [{ function: "count", column: "" }],
     sort: { by: "0", descending: true },
   };
-  return <TablePanel {...props} spec={spec} names={names} />;
+  const [{ table }, change] = useSettings<{ table: string }>(ANY_TABLE.id, { table: "" });
+  const schema = useSchema();
+  const options = ["", ...names].map((name): [string, string] => [name, name === "" ? "List of all" : name]);
+  if (table !== "") return <TablePanel {...props} spec={spec} options={options} />;
+  const choose = (name: string) => change({ table: name });
+  const sentence = (name: string) => schema?.tables.find((one) => one.name === name)?.sentence ?? "";
+  const items = [...tables]
+    .sort((a, b) => b.rows - a.rows)
+    .map(({ name, rows }) => ({
+      name,
+      // What follows the first sentence is for those who write SQL.
+      sentence: sentence(name).split(/(?<=\.) /)[0] ?? "",
+      detail: counted(rows, "row"),
+    }));
+  return (
+    <section class="view">
+      <div class="toolbar" role="toolbar" aria-label="Table">
+        <Choice label="Table" value="" options={options} onChange={choose} />
+      </div>
+      <NamedList label="Tables" items={items} onChoose={choose} />
+    </section>
+  );
 }
 
-function TablePanel({ trace, opening, spec, names }: ViewProps & { spec: TableSpec; names?: string[] }) {
+function TablePanel({
+  trace,
+  opening,
+  spec,
+  options,
+}: ViewProps & { spec: TableSpec; options?: [string, string][] }) {
   const { table, groups, measures, sort } = spec;
   const [saved, change] = useSettings<TableSettings>(spec.id, {
     table,
@@ -75,11 +105,11 @@ function TablePanel({ trace, opening, spec, names }: ViewProps & { spec: TableSp
   return (
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Table" title={info.sentence}>
-        {names && (
+        {options && (
           <Choice
             label="Table"
             value={saved.table}
-            options={names.map((name) => [name, name])}
+            options={options}
             onChange={(name) =>
               change({ table: name, groups: [], measures: [...measures], sort, open: [], graph: AUTO })
             }

@@ -5,6 +5,7 @@ import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
 import { counted } from "../../lib/format";
 import { failureOf } from "../../state/answer";
+import { useArranged } from "../../state/arranged";
 import { heldBy } from "../../state/column-chips";
 import { announced } from "../../state/page";
 import * as store from "../../state/store";
@@ -36,6 +37,8 @@ export interface PivotSettings {
   graph: string;
 }
 
+const idOf = (measure: Measure) => `${measure.function} ${measure.column}`;
+
 /** Groups of a level; what is behind them is one row. */
 const LIMIT = 200;
 
@@ -61,11 +64,13 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
     change({ open: open.has(id) ? settings.open.filter((one) => one !== id) : [...settings.open, id] });
   const titleOf = (name: string) => table.columns.find((column) => column.name === name)?.title ?? name;
   const sort = (column: string) => {
-    const place = settings.measures.findIndex((_, at) => String(at) === column);
-    const by = place < 0 ? "" : column;
+    const place = settings.measures.findIndex((measure) => idOf(measure) === column);
+    const by = place < 0 ? "" : String(place);
     const descending = settings.sort.by === by ? !settings.sort.descending : place >= 0;
     change({ sort: { by, descending } });
   };
+  const sortedBy = settings.sort.by === "" ? undefined : settings.measures[Number(settings.sort.by)];
+  const { arranged, onArrange } = useArranged(`groups.${table.name}`);
   const total = levels.get(pathId([]));
   return (
     <>
@@ -80,7 +85,7 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
             sentence: settings.groups.map(titleOf).join(" ▸ "),
           },
           ...settings.measures.map((measure, at) => ({
-            id: String(at),
+            id: idOf(measure),
             title: measureTitle(measure, table.columns),
             sentence:
               table.columns.find((column) => column.name === measure.column)?.sentence ?? "How many rows",
@@ -90,7 +95,9 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
         ]}
         rows={rows}
         selected={selected}
-        sort={{ column: settings.sort.by, descending: settings.sort.descending }}
+        arranged={arranged}
+        onArrange={onArrange}
+        sort={{ column: sortedBy === undefined ? "" : idOf(sortedBy), descending: settings.sort.descending }}
         onSort={sort}
         onToggle={(row) => toggle(row.id)}
         onSelect={(row) => setSelected(row.id)}

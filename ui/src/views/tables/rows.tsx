@@ -2,11 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { MenuEntry } from "../../components/menu";
-import { type GridSort, TreeGrid } from "../../components/tree-grid";
+import { TreeGrid } from "../../components/tree-grid";
 import { columnTitle, readable } from "../../lib/columns";
 import { count, counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
+import { useArranged } from "../../state/arranged";
 import { heldBy } from "../../state/column-chips";
 import * as store from "../../state/store";
 import type { Cell, RowsAnswer, TableInfo } from "../../wire";
@@ -31,7 +32,8 @@ interface Props {
 export function Rows({ trace, table, onTime }: Props) {
   const selection = useSelection();
   const [page, setPage] = useState({ of: "", at: 0 });
-  const [sort, setSort] = useState<GridSort | null>(null);
+  const { onSort, ...arranging } = useArranged(`rows.${table.name}`);
+  const { sort } = arranging.arranged;
   const [selected, setSelected] = useState<string | null>(null);
   const held = heldBy(table, store.columnChips.value);
   const question = JSON.stringify([table.name, selection, held.chips, sort]);
@@ -48,8 +50,6 @@ export function Rows({ trace, table, onTime }: Props) {
     limit: PAGE,
   };
   const answered = useAnswer(askNarrowedRows, { table, chips: held.chips, request });
-  const onSort = (column: string) =>
-    setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
   // Another question has other rows.
   useEffect(() => setSelected(null), [question, at]);
   const turn = (to: number) => setPage({ of: question, at: to });
@@ -59,6 +59,7 @@ export function Rows({ trace, table, onTime }: Props) {
         <div class="rows">
           <TreeGrid
             label={`Rows of ${table.name}`}
+            {...arranging}
             columns={readable(answer.columns).flatMap((place, at) => {
               const column = answer.columns[place];
               if (column === undefined) return [];

@@ -6,8 +6,10 @@ import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-gri
 import { printedThread } from "../../lib/chain-lines";
 import { withSpaces } from "../../lib/columns";
 import { hasRows } from "../../lib/opening";
+import { nothingOf } from "../../lib/recorded";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
+import { useArranged } from "../../state/arranged";
 import { askChain, chainShown } from "../../state/chain";
 import * as store from "../../state/store";
 import { keyOf } from "../../state/threads";
@@ -25,12 +27,14 @@ export const WAITS: View = {
   group: "CPU",
   sentence: "Waits of threads: who ended one, why that thread was late, and so on to the root",
   key: "h",
-  lacks: (opening) => (hasRows(opening, "context_switch") ? null : "No context switches were recorded."),
+  lacks: (opening) => (hasRows(opening, "context_switch") ? null : nothingOf("context_switch")),
   Panel: WaitsPanel,
 };
 
 /** Waits of the list. */
 const MOST = 200;
+
+const LONGEST_FIRST: GridSort = { column: "Wait", descending: true };
 
 /** The wait that a chain begins with, as settings name it. */
 function anchorOf(of: string | null): { key: number; at_ns: number } | null {
@@ -79,7 +83,8 @@ function WaitsPanel({ trace }: ViewProps) {
 }
 
 function Longest({ trace, question }: { trace: number; question: QuestionInfo }) {
-  const [sort, setSort] = useState<GridSort | null>({ column: "Wait", descending: true });
+  const { onSort, ...arranging } = useArranged("waits", LONGEST_FIRST);
+  const { sort } = arranging.arranged;
   const [selected, setSelected] = useState<string | null>(null);
   const { request, warning } = useAsked(trace, question, { by: "wait", top: MOST });
   const answered = useAnswer(api.ask, request);
@@ -108,6 +113,7 @@ function Longest({ trace, question }: { trace: number; question: QuestionInfo })
         return table === undefined ? null : (
           <TreeGrid
             label="Longest waits"
+            {...arranging}
             columns={table.columns.map(({ name, title, unit }) => ({
               id: name,
               title,
@@ -118,9 +124,7 @@ function Longest({ trace, question }: { trace: number; question: QuestionInfo })
             rows={gridRows(table, sort)}
             selected={selected}
             sort={sort}
-            onSort={(column) =>
-              setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }))
-            }
+            onSort={onSort}
             onSelect={(row) => setSelected(row.id)}
             onEnter={(row) => void choose(answer, row)}
             onClick={(row) => void choose(answer, row)}

@@ -1,0 +1,119 @@
+// Flame graphs: what the first answer leaves out is said, and loaded where the reader looks.
+
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import {
+  barriers,
+  goTo,
+  noErrors,
+  pictures,
+  quit,
+  ready,
+  type Served,
+  scenario,
+  serve,
+  settled,
+  visit,
+} from "./support";
+
+let served: Served;
+
+before(async () => {
+  served = await serve([scenario("git-bash")]);
+});
+
+after(() => quit(served));
+
+const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
+const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
+const remark = (page: Page) => textOf(page.locator(".below .remark").first());
+const facts = (page: Page) => textOf(page.locator(".flame-frame"));
+
+async function opened(options: { dark?: boolean } = {}) {
+  const seen = await visit(served.link, options);
+  await ready(seen.page);
+  await goTo(seen.page, "Flame graph");
+  return seen;
+}
+
+/** Walks to the process with this name, from the heaviest on, and zooms to it. */
+async function zoomTo(page: Page, name: string) {
+  await page.locator(".flame-box").focus();
+  await page.keyboard.press("ArrowDown");
+  for (let step = 0; step < 40 && !(await facts(page)).startsWith(name); step++) {
+    await page.keyboard.press("ArrowRight");
+  }
+  assert.ok((await facts(page)).startsWith(name), `${name} is one of the processes`);
+  await page.keyboard.press("Enter");
+  await settled(page);
+}
+
+test("a frame loads what is below it, and a link shows it with what was loaded", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  const left = /[\d.]+ m?s not unfolded here: click a frame to load what is below/;
+  assert.match(await remark(page), left);
+  await zoomTo(page, "bash.exe (3640)");
+  const zoomed = await facts(page);
+  assert.doesNotMatch(await remark(page), left, "all of the frame is there");
+  // The deepest level of the heaviest stacks of the process can be walked to.
+  for (let step = 0; step < 12; step++) await page.keyboard.press("ArrowDown");
+  const deepest = await facts(page);
+  assert.notEqual(deepest, zoomed);
+  await page.waitForFunction(() => location.hash.includes("zoom"));
+  const hash = new URL(page.url()).hash;
+  assert.match(fragment(page), /"zoom":\["bash\.exe \(3640\)"\]/);
+  await page.keyboard.press("Control+z");
+  await page.waitForFunction(() => !location.hash.includes("3640"));
+  await settled(page);
+  assert.match(await remark(page), left, "undo leads back to all frames");
+  await page.goto("about:blank");
+  await page.goto(served.link.replace(/#.*/, "") + hash);
+  await page.locator(".flame-box").waitFor();
+  await settled(page);
+  assert.equal(await facts(page), zoomed);
+  assert.doesNotMatch(await remark(page), left);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("frames that are found are counted with their share, and Enter goes from one to the next", async () => {
+  const seen = await opened({ dark: true });
+  const { page } = seen;
+  const box = page.getByRole("searchbox", { name: "Find a frame" });
+  await box.fill("CHash");
+  await settled(page);
+  assert.match(await remark(page), /“CHash”: \d+ frames?, [\d.]+ %/);
+  await box.press("Enter");
+  const first = await facts(page);
+  assert.match(first, /CHash/);
+  await page.locator(".flame-box").focus();
+  await page.keyboard.press("Shift+F10");
+  assert.deepEqual(await barriers(page, "menu of a frame"), []);
+  await page.screenshot({ path: path.join(pictures, "dark-flame-menu.png") });
+  await page.getByRole("menuitem", { name: "Only stacks with it" }).click();
+  await settled(page);
+  assert.match(fragment(page), /;method=[^;]*CHash/);
+  assert.doesNotMatch(await remark(page), /Nothing of it/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a view takes the whole height, and gives it back", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  const height = async () => (await page.locator(".below").boundingBox())?.height ?? 0;
+  const before = await height();
+  await page.getByRole("button", { name: "Whole height" }).click();
+  assert.ok((await height()) > 1.5 * before);
+  assert.equal(await page.locator(".timeline").count(), 0);
+  assert.deepEqual(await barriers(page, "a view on the whole height"), []);
+  await page.screenshot({ path: path.join(pictures, "light-view-large.png") });
+  await page.locator("body").press("Shift+V");
+  await settled(page);
+  assert.equal(await height(), before);
+  noErrors(seen);
+  await seen.close();
+});

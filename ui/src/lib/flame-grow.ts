@@ -1,0 +1,81 @@
+// Flame graphs that grow: an answer has the widest frames of all, and another one of a part has more of that part.
+
+import type { FlameAnswer, FlameNode } from "../wire";
+import { pathTo } from "./flame-layout";
+
+/** What stacks weigh that go on below each node, into frames that the answer does not have. */
+export function leftOut(nodes: readonly FlameNode[]): number[] {
+  const out = nodes.map(({ total, own }) => total - own);
+  nodes.forEach(({ parent, total }, at) => {
+    if (at > 0) out[parent] = (out[parent] ?? 0) - total;
+  });
+  return out;
+}
+
+/** The same with all that is left out farther below. */
+export function leftOutBelow(nodes: readonly FlameNode[]): number[] {
+  const out = leftOut(nodes);
+  // Parents stand in front of their children.
+  for (let at = nodes.length - 1; at > 0; at--) {
+    const parent = nodes[at]?.parent ?? 0;
+    out[parent] = (out[parent] ?? 0) + (out[at] ?? 0);
+  }
+  return out;
+}
+
+/** Names on the way from below the root to a node. */
+export function namesTo({ nodes, names }: FlameAnswer, node: number): string[] {
+  return pathTo(nodes, node)
+    .slice(1)
+    .map((at) => names[nodes[at]?.name ?? -1] ?? "");
+}
+
+/** The node at the end of a path, or the last one of it that is there. */
+export function nearest({ nodes, names }: FlameAnswer, path: readonly string[]): number {
+  let [at, level] = [0, 0];
+  nodes.forEach((node, child) => {
+    if (child === 0 || level >= path.length || node.parent !== at) return;
+    if (names[node.name] !== path[level]) return;
+    at = child;
+    level += 1;
+  });
+  return at;
+}
+
+/** The answer with the frames that a part has beyond it. Places of nodes stay, and so do their sums. */
+export function grown(answer: FlameAnswer, part: FlameAnswer): FlameAnswer {
+  const [nodes, names] = [[...answer.nodes], [...answer.names]];
+  const nameAt = new Map(names.map((name, at) => [name, at]));
+  const id = (parent: number, node: FlameNode, name: string) => `${parent} ${node.kind} ${name}`;
+  const known = new Map(nodes.map((node, at) => [id(node.parent, node, names[node.name] ?? ""), at]));
+  const places = [0];
+  part.nodes.forEach((node, at) => {
+    if (at === 0) return;
+    const name = part.names[node.name] ?? "";
+    const parent = places[node.parent] ?? 0;
+    const key = id(parent, node, name);
+    let place = known.get(key);
+    if (place === undefined) {
+      if (!nameAt.has(name)) nameAt.set(name, names.push(name) - 1);
+      place = nodes.push({ ...node, parent, name: nameAt.get(name) ?? 0 }) - 1;
+      known.set(key, place);
+    }
+    places[at] = place;
+  });
+  return { ...answer, nodes, names, left_out: leftOut(nodes).reduce((sum, one) => sum + one, 0) };
+}
+
+/** How many frames have a name with this text, and what stacks weigh that go through one of them. */
+export function matching({ nodes, names }: FlameAnswer, text: string): { frames: number; weight: number } {
+  const wanted = text.toLowerCase();
+  const isWithin: boolean[] = [];
+  let [frames, weight] = [0, 0];
+  nodes.forEach((node, at) => {
+    const isOne = at > 0 && (names[node.name] ?? "").toLowerCase().includes(wanted);
+    const isBelowOne = at > 0 && isWithin[node.parent] === true;
+    if (isOne) frames += 1;
+    if (isOne && !isBelowOne) weight += node.total;
+    isWithin[at] = isOne || isBelowOne;
+  });
+  return { frames, weight };
+}

@@ -1,0 +1,26 @@
+// What a trace has nothing of, and the recording that has it.
+
+/** Profiles of `etwkit record` by the tables and questions that they fill. */
+export const PROFILES: Record<string, string> = {
+  cpu_sample: "cpu",
+  context_switch: "cswitch",
+  disk_io: "disk",
+  file_io: "file",
+  hard_fault: "disk",
+  net_io: "network",
+  dns_query: "dns",
+  registry_io: "registry",
+  exception: "dotnet",
+  user_lock: "usercrit",
+  alpc: "alpc",
+  dpc: "cpu",
+  "mini-filter": "minifilter",
+  syscall: "syscall",
+};
+
+/** Says that a trace has no rows of a table or a question, and what to record. */
+export function nothingOf(table: string): string {
+  const profile = PROFILES[table];
+  const nothing = "The trace has nothing of this: it was not recorded, or did not happen.";
+  return profile === undefined ? nothing : `${nothing} To record it: etwkit record start ${profile}`;
+}
