@@ -211,7 +211,7 @@ tables! {
         inlined: Option<String>;
     }
 
-    /// Where the code of a .NET frame comes from in intermediate language (IL): with the portable
+    /// The place of a .NET frame in the intermediate language (IL) of its method: with the portable
     /// PDB of the assembly it gives `source_file` and `line` of the frame. Only frames of methods
     /// whose map the trace contains (event `MethodILToNativeMap`) have a row.
     IlOffset / IlOffsetColumns = "il_offset", order ["frame_id"] {
@@ -222,8 +222,8 @@ tables! {
         /// Offset in the IL of the method for the code at the address; null if the compiler made
         /// that code of no IL, such as the start and end of a method.
         il_offset: Option<i32>;
-        /// The same for the byte before the address, where a call ends. It is meant if the frame
-        /// called another one.
+        /// Offset in the IL for the byte before the address, where a call ends. It counts if the
+        /// frame called another one; null as in `il_offset`.
         call_il_offset: Option<i32>;
         /// Identity of the symbol file of the assembly: GUID; null if no event contains it.
         pdb_guid: Option<String>;
