@@ -222,7 +222,7 @@ fn topics_are_what_info_says() {
         assert_eq!(row["recorded_by"].is_null(), events > 0, "{row}");
     }
     let dotnet = rows.iter().find(|row| row["topic"] == ".NET").unwrap();
-    assert_eq!(dotnet["tables"], "exception;gc;jit;thread_pool");
+    assert_eq!(dotnet["tables"], "exception;gc;jit;thread_pool;il_offset");
     assert!(dotnet["rows"].as_i64().unwrap() > 0, "{dotnet}");
     let both = run(&[
         "sql",

@@ -163,6 +163,10 @@ impl Parser<'_> {
             self.leave_out(element.at, || {
                 format!("left out: only the first {MAX_ELEMENTS} elements are read")
             });
+        } else if self.open.len() >= MAX_DEPTH {
+            self.leave_out(element.at, || {
+                format!("left out: only {MAX_DEPTH} elements in each other are read")
+            });
         } else if element.is("Entrypoint") {
             self.entry(element);
         } else if element.is("Tag") {
@@ -194,11 +198,6 @@ impl Parser<'_> {
 
     fn tag(&mut self, mut element: Attributes<'_>, has_hint: bool) {
         let at = element.at;
-        if self.open.len() >= MAX_DEPTH {
-            return self.leave_out(at, || {
-                format!("left out: only {MAX_DEPTH} elements in each other are read")
-            });
-        }
         let name = element.take("Name");
         let is_inner = self.tag_around().is_some();
         if name.is_none() && is_inner {

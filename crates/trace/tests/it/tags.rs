@@ -754,6 +754,26 @@ fn the_default_tags_have_the_words_that_people_ask_for() {
     }
 }
 
+/// Elements in each other take time in proportion to their number, whatever they are called.
+#[test]
+fn deep_files_are_read_at_once() {
+    const DEPTH: usize = 200_000;
+    for name in ["x", "Entrypoint", "Tag"] {
+        let deep = format!("<{name}>").repeat(DEPTH);
+        let text = format!("<Tag Name=\"\">{}</Tag>{deep}", one("a", 3, "a.dll", "*"));
+        let start = std::time::Instant::now();
+        let set = TagSet::read("own", &[("own.stacktags", text.as_bytes())]).unwrap();
+        check(&set, &[("a.dll!f", "a")]);
+        // With a walk through all open elements it would be a minute.
+        assert!(
+            start.elapsed().as_secs() < 5,
+            "{name}: {:?}",
+            start.elapsed()
+        );
+        assert!(!set.warnings().is_empty(), "{name}");
+    }
+}
+
 #[test]
 fn changed_files_are_read_or_refused() {
     let small = format!("<Tag Name=\"\">{}</Tag>", one("a", 3, "a*.dll", "b*"));
