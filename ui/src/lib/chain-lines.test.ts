@@ -3,16 +3,16 @@ import { test } from "node:test";
 import { printedThread, readChains } from "./chain-lines";
 
 const LINES = [
-  "mintty.exe(3596) thread 3608 waited 7 976.208 ms from 2.775686 s (WrUserRequest), then ready 0.000 ms",
+  "mintty.exe(3596) thread 3608 waited 7,976.208 ms from 2.775686 s (WrUserRequest), then ready 0.000 ms",
   "    also: mintty.exe(3596) thread 3608 waited 1.000 ms from 1.000000 s (UserRequest)",
   "    waited in user32.dll!Get < mintty.exe!main",
   "    ended by  bash.exe(3640) thread 3656",
   "          in   Npfs.SYS!NpWriteDataQueue < Npfs.SYS!NpFsdWrite",
-  "          meanwhile it ran 33.868 ms, was ready 0.074 ms, waited 7 942.266 ms",
+  "          meanwhile it ran 33.868 ms, was ready 0.074 ms, waited 7,942.266 ms",
   "  bash.exe(3640) thread 3656 waited 661.026 ms from 3.381264 s (Executive), then ready 0.015 ms",
   "      ended by  a DPC",
   "    root: uname.exe(3700) thread 3712 did not wait: it ran 5.936 ms and was ready 0.000 ms",
-  "git-bash.exe(3580) thread 3584 waited 10 824.901 ms from 2.175109 s (UserRequest)",
+  "git-bash.exe(3580) thread 3584 waited 10,824.901 ms from 2.175109 s (UserRequest)",
   "  root: still waiting when the trace ended",
 ];
 
@@ -26,7 +26,7 @@ test("the sentences of chains are read as links with their roots", () => {
   assert.equal(victim?.reason, "WrUserRequest");
   assert.equal(victim?.by?.tid, 3656);
   assert.match(victim?.byIn ?? "", /^Npfs/);
-  assert.match(victim?.during ?? "", /waited 7 942/);
+  assert.match(victim?.during ?? "", /waited 7,942/);
   assert.deepEqual([next?.endedBy, next?.by], ["a DPC", null]);
   assert.equal(first?.rootThread?.tid, 3712);
   assert.deepEqual([second?.links.length, second?.root], [1, "still waiting when the trace ended"]);

@@ -50,7 +50,13 @@ export function CallTree(props: Props) {
           width: 110,
           sentence: "Of all stacks that go through the frame",
         },
-        { id: "own", title: "Exclusive", isNumber: true, width: 110, sentence: "Of stacks that end in the frame" },
+        {
+          id: "own",
+          title: "Exclusive",
+          isNumber: true,
+          width: 110,
+          sentence: "Of stacks that end in the frame",
+        },
         {
           id: "count",
           title: "Rows",
