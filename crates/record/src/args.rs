@@ -194,7 +194,7 @@ fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 }
 
 /// The longest time that can be given, in seconds.
-const DAY: u64 = 86_400;
+pub(crate) const DAY: u64 = 86_400;
 
 /// Parses a time of at least `least` seconds and at most a day.
 fn time_from(least: u64, text: &str) -> Option<Duration> {

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use etwkit_terminal::{Exit, Lines};
 
-use crate::args::{BootArgs, NowArgs, StartArgs, StopArgs};
+use crate::args::{BootArgs, DAY, NowArgs, StartArgs, StopArgs};
 use crate::command::stop;
 use crate::recording::Machine;
 
 /// Polling interval for the end of the command.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Longest recording without `--for`: the events before it are overwritten anyway.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// Longest recording without `--for`.
+const LONGEST: Duration = Duration::from_secs(DAY);
 
 /// The reason why a recording ended.
 enum End {

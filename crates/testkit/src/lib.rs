@@ -21,6 +21,7 @@ mod compare;
 mod corrupt;
 pub mod etwanalyzer;
 pub mod files;
+pub mod payload;
 pub mod xml_noise;
 
 pub use compare::Comparison;

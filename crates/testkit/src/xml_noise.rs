@@ -82,9 +82,7 @@ fn changed(seed: &str, random: &mut Random) -> Vec<u8> {
         }
     }
     let mut text = pieces.concat();
-    while text.len() > MAX_BYTES {
-        text.pop();
-    }
+    text.truncate(text.floor_char_boundary(MAX_BYTES));
     let mut bytes = encoded(&text, random.below(8));
     // Bytes that are no text, rarely.
     if random.below(10) == 0 {

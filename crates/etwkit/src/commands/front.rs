@@ -1,7 +1,7 @@
 //! Front end for the commands that need no trace: the printer, files that never replace traces, and
 //! `explain` of this program.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -91,8 +91,11 @@ fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Res
     );
     let extract = recording.with_extension("etwx");
     Front::line(printer, "")?;
-    let line = ["etwkit".into(), "diagnose".into(), extract.clone().into()];
-    let line: [OsString; 3] = line;
+    let line = [
+        OsStr::new("etwkit"),
+        OsStr::new("diagnose"),
+        extract.as_os_str(),
+    ];
     let exit = crate::dispatch(&Cli::try_parse_from(line)?, printer)?;
     Front::line(printer, "")?;
     Ok(exit.worse(offer_page(&extract, args.no_open, printer)?))

@@ -7,6 +7,7 @@ use etwkit_decode::win32k::WIN32K;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::extended::kind::STACK_TRACE_64;
 use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_testkit::payload::{bytes, wide};
 
 use crate::support::{Answer, Exit, run};
 use crate::transcripts::compare;
@@ -21,20 +22,6 @@ const MS: i64 = 10_000;
 struct Recording {
     writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
     start: i64,
-}
-
-fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts
-        .iter()
-        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
-        .collect()
-}
-
-fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect()
 }
 
 impl Recording {

@@ -8,6 +8,7 @@ use etwkit_etl::Guid;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::trace_header::TimeZone;
 use etwkit_etl::writer::{ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_testkit::payload::wide;
 use serde_json::Value;
 
 use crate::support::{Answer, Exit, run};
@@ -21,13 +22,6 @@ struct Recording {
     writer: TraceWriter<File>,
     start: i64,
     start_time: i64,
-}
-
-fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect()
 }
 
 fn numbers(numbers: &[i32]) -> Vec<u8> {

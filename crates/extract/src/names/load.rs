@@ -141,13 +141,7 @@ fn give_names(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mu
         // The request also contained the bytes before the addresses of callers; only the addresses
         // themselves count as named.
         Ok(found) => {
-            let is_named = |rva: &&u32| {
-                let place = file.rvas.binary_search(rva).ok();
-                place
-                    .and_then(|place| found.get(place))
-                    .is_some_and(Option::is_some)
-            };
-            report.named = file.frames.iter().filter(is_named).count();
+            report.named = count_found(&file.frames, &file.rvas, &found);
             answer.functions = module.function_count();
             report.source = Some(module.source);
             answer.symbols = Some(found);
@@ -172,13 +166,7 @@ const NO_LINES: &str = "it has no line for the .NET code in the stacks";
 fn give_lines(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mut Answer) {
     let line = |(token, il): &Point| module.source_line(*token, *il);
     let found: Vec<Option<SourceLine>> = file.points.iter().map(line).collect();
-    let has_line = |point: &&Point| {
-        let place = file.points.binary_search(point).ok();
-        place
-            .and_then(|place| found.get(place))
-            .is_some_and(Option::is_some)
-    };
-    report.lines = file.in_il.iter().filter(has_line).count();
+    report.lines = count_found(&file.in_il, &file.points, &found);
     let reason = match report.lines {
         0 if file.mapped == 0 => Some(NO_MAPS),
         0 => Some(NO_LINES),
@@ -193,6 +181,18 @@ fn give_lines(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mu
         report.source = Some(module.source);
         answer.lines = Some(found);
     }
+}
+
+/// Counts the places with an answer. `found` has an answer, or none, for each of `asked`, which
+/// ascend.
+fn count_found<P: Ord, A>(places: &[P], asked: &[P], found: &[Option<A>]) -> usize {
+    let is_found = |place: &&P| {
+        let position = asked.binary_search(place).ok();
+        position
+            .and_then(|position| found.get(position))
+            .is_some_and(Option::is_some)
+    };
+    places.iter().filter(is_found).count()
 }
 
 /// The identity of a module's symbol file: from the trace, or from the image if that is found.

@@ -3,8 +3,9 @@
 //! A trace identifies native code by module and offset. The tables `frame` and `method` are
 //! rewritten with the names from symbol files, and `module` with facts about the symbol files.
 //! Stacks refer to frames by key, so nothing else changes. Names of .NET methods come from the
-//! trace and stay; the table `il_offset` leads their frames to the lines of portable PDB files. If the trace does not identify the symbol file of a module, its image is
-//! searched in the same places and identifies it.
+//! trace and stay; the table `il_offset` leads their frames to the lines of portable PDB files. If
+//! the trace does not identify the symbol file of a module, its image is searched in the same places
+//! and identifies it.
 
 mod load;
 mod modules;

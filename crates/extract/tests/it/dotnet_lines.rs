@@ -17,6 +17,7 @@ use etwkit_extract::{
 };
 use etwkit_symbols::portable::{Portable, embedded};
 use etwkit_symbols::{Options, SearchPath};
+use etwkit_testkit::payload::{bytes, wide};
 use etwkit_trace::table::{Frame, Module, Row};
 
 use crate::rows::{batch, manifest};
@@ -29,20 +30,6 @@ const RUNTIME: Guid = Guid::literal("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
 fn pdb() -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../symbols/tests/fixtures");
     fs::read(folder.join("methods.pdb")).unwrap()
-}
-
-fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts
-        .iter()
-        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
-        .collect()
-}
-
-fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect()
 }
 
 /// What a trace has.

@@ -196,14 +196,9 @@ impl<Q, R> Rows<Q, R> {
                 ),
                 (_, None) => (Format::Word, Value::Missing),
             };
-            let noun = nouns.map(
-                |(one, many)| {
-                    if value == Value::Number(1) { one } else { many }
-                },
-            );
-            line = line.words(before).value(format, value);
-            if let Some(noun) = noun {
-                line = line.words(format!(" {noun}"));
+            line = line.words(before).value(format, value.clone());
+            if let Some((one, many)) = nouns {
+                line = line.noun(&value, [one, many]);
             }
             words = behind;
         }

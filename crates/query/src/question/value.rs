@@ -207,10 +207,15 @@ impl Line {
         self.value(Format::Whole, number)
     }
 
-    /// Adds a whole number and its noun in singular or plural.
-    pub fn counted(self, number: i64, [one, many]: [&str; 2]) -> Self {
-        let noun = if number == 1 { one } else { many };
-        self.whole(number).words(format!(" {noun}"))
+    /// Adds the noun of the number before it, in singular or plural.
+    pub fn noun(self, number: &Value, [one, many]: [&str; 2]) -> Self {
+        let is_one = *number == Value::Number(1);
+        self.words(format!(" {}", if is_one { one } else { many }))
+    }
+
+    /// Adds a whole number and its noun.
+    pub fn counted(self, number: i64, nouns: [&str; 2]) -> Self {
+        self.whole(number).noun(&number.into(), nouns)
     }
 }
 

@@ -10,6 +10,7 @@ use etwkit_decode::kernel::processor_power::PROCESSOR_POWER;
 use etwkit_etl::Session;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+pub(crate) use etwkit_testkit::payload::{bytes, wide};
 use etwkit_trace::import::{Imported, Options, Range, import};
 use etwkit_trace::table::{
     CpuCore, CpuFrequency, CpuIdleState, CpuParking, GenericEvent, Lbr, Pmc, PmcCounter, PmcSample,
@@ -26,20 +27,6 @@ pub(crate) struct Recording {
 }
 
 /// Little-endian numbers with their sizes.
-pub(crate) fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts
-        .iter()
-        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
-        .collect()
-}
-
-pub(crate) fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect()
-}
-
 impl Recording {
     pub(crate) fn new() -> Self {
         let mut options = SessionOptions::default();

@@ -12,6 +12,7 @@ use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::wire::extended::kind::STACK_TRACE_64;
 use etwkit_etl::writer::{ManifestEvent, SessionOptions, TraceWriter};
 use etwkit_etl::{Guid, Session};
+use etwkit_testkit::payload::wide;
 use etwkit_trace::import::{Options, import};
 use etwkit_trace::table::{
     DnsQuery, GenericEvent, Row, Table, TcpConnection, TcpEvent, TcpRetransmit,
@@ -24,13 +25,6 @@ struct Recording {
     writer: TraceWriter<std::io::Cursor<Vec<u8>>>,
     start: i64,
     start_time: i64,
-}
-
-fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect()
 }
 
 fn words(words: &[u32]) -> Vec<u8> {

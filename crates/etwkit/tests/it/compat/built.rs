@@ -11,6 +11,7 @@ use etwkit_etl::wire::extended::kind;
 use etwkit_etl::writer::{
     KernelContext, KernelEvent, ManifestEvent, MergeRecord, SessionOptions, TraceWriter,
 };
+use etwkit_testkit::payload::{bytes, wide};
 
 /// Processes: id and name. Their main threads have ten times the id.
 const PROCESSES: [(u32, &str); 2] = [(100, "shop.exe"), (200, "db.exe")];
@@ -23,20 +24,6 @@ const MIB_PAGES: u64 = 256;
 struct Recording {
     writer: TraceWriter<File>,
     start: i64,
-}
-
-fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts
-        .iter()
-        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
-        .collect()
-}
-
-fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect()
 }
 
 impl Recording {

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use etwkit_etl::Guid;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_testkit::payload::{bytes, wide};
 
 use super::support::{Extract, dump_rows, print_as};
 use crate::support::{Exit, run};
@@ -35,20 +36,6 @@ const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><Regions>
   </Region>
 </RegionRoot></Regions></Instrumentation></InstrumentationManifest>
 "#;
-
-fn bytes(parts: &[(u64, usize)]) -> Vec<u8> {
-    parts
-        .iter()
-        .flat_map(|(number, size)| number.to_le_bytes().into_iter().take(*size))
-        .collect()
-}
-
-fn wide(text: &str) -> Vec<u8> {
-    text.encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect()
-}
 
 /// A trace that is being written; a tick is a microsecond.
 struct Recording {

@@ -88,7 +88,7 @@ fn kind_line(of: &KindUse, normalize: bool) -> Line {
         .words(" s from first to last")
 }
 
-/// Formats `ready other: min 1.2, 5% 1.5, … max 900 µs; longest 1%: 1,000 us, all 12,000 us, n 60`.
+/// Formats `ready other: min 1.2, 5% 1.5, … max 900 µs; longest 1%: 1,000 µs, all 12,000 µs, n 60`.
 fn percentiles(title: &str, times: Percentiles) -> Line {
     let titles = ["min", "5%", "25%", "50%", "90%", "95%", "99%", "max"];
     let mut line = Line::new(INDENT).words(format!("ready {title}: "));
