@@ -273,7 +273,7 @@ process_key: number | null,
  */
 running_ns: number, 
 /**
- * Time ready within the range; nothing without context switches.
+ * Ready time within the range; nothing without context switches.
  */
 ready_ns: number | null, 
 /**

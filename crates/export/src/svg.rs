@@ -246,7 +246,7 @@ fn modules(flames: &Flames, names: &Names) -> Vec<(String, i64)> {
 fn weight(metric: Metric, source: Option<CpuSource>) -> &'static str {
     match (metric, source) {
         (Metric::Wait, _) => "waits by the stack that they ended with, summed over threads",
-        (Metric::Ready, _) => "times ready by the stack that was switched in, summed over threads",
+        (Metric::Ready, _) => "ready times by the stack that was switched in, summed over threads",
         (Metric::Cpu, Some(CpuSource::ContextSwitches)) => {
             "time on processors, from context switches"
         }

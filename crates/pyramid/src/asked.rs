@@ -228,7 +228,7 @@ pub struct Lane {
     pub process_key: Option<i32>,
     /// Time running.
     pub running_ns: i64,
-    /// Time ready; `None` without context switches, and of processors.
+    /// Ready time; `None` without context switches, and of processors.
     pub ready_ns: Option<i64>,
     /// Time waiting; `None` without context switches, and of processors.
     pub waiting_ns: Option<i64>,

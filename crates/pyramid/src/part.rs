@@ -4,7 +4,7 @@
 pub(crate) const SLOTS: usize = 10;
 /// Time running; the amount in sums of anything but threads.
 pub(crate) const RUNNING: usize = 0;
-/// Time ready.
+/// Ready time.
 pub(crate) const READY: usize = 1;
 /// Time waiting, one value for each of [`WAITS`](crate::WAITS).
 pub(crate) const WAITING: usize = 2;

@@ -46,12 +46,12 @@ etwkit_query::declare! {
 
     /// Orders of rows.
     pub words OverheadSort {
-        "caused" => Caused = "Time that it costs others: CPU in them, DPCs and interrupts, waits, time ready.",
+        "caused" => Caused = "Time that it costs others: CPU in them, DPCs and interrupts, waits, ready time.",
         "cpu" => Cpu = "All of its CPU: its own, that in others, DPCs and interrupts.",
         "own" => Own = "CPU of its own threads.",
         "others" => Others = "CPU in threads of others.",
         "wait" => Wait = "Waits of others.",
-        "ready" => Ready = "Time ready of others.",
+        "ready" => Ready = "Ready time of others.",
         "disk" => Disk = "Service time of disks.",
     }
 
@@ -95,7 +95,7 @@ etwkit_query::declare! {
         disk_ns: Option<i64> = "Service time of disks for its threads. Missing without disk I/O.",
         disk_bytes: Option<i64> = "Bytes that its threads read and wrote on disks.",
         energy_j: Option<f64> = "Energy by the model, in joules: all of its CPU time x watts of a processor.",
-        caused_ns: i64 = "Time that it costs others: CPU in them, DPCs and interrupts, waits, time ready.",
+        caused_ns: i64 = "Time that it costs others: CPU in them, DPCs and interrupts, waits, ready time.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 }

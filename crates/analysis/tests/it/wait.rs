@@ -282,7 +282,7 @@ fn single_waits_are_the_longest_with_the_longest_last() {
         }),
         all[1..2]
     );
-    // By time ready, preempted threads are in the list.
+    // By ready time, preempted threads are in the list.
     let ready = list(WaitRequest {
         sort: WaitSort::Ready,
         top: top(1, 0),

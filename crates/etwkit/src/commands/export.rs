@@ -122,7 +122,7 @@ enum Weight {
     Cpu,
     /// Waits that ended with the stack
     Wait,
-    /// Times ready before the stack was switched in
+    /// Ready times before the stack was switched in
     Ready,
 }
 

@@ -338,7 +338,7 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
         return Ok(());
     }
     printer.heading(
-        "Processes by time on a processor, and waits and times ready summed over their threads",
+        "Processes by time on a processor, and waits and ready times summed over their threads",
     )?;
     // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once
     // for a process.

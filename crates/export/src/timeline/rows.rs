@@ -31,7 +31,7 @@ etwkit_query::declare! {
         is_dpc: bool = "Whether a DPC did.",
     }
 
-    /// A time ready.
+    /// A ready time.
     row ReadyRow {
         thread_key: i64 = "Thread.",
         time_ns: i64 = "Start.",

@@ -76,7 +76,7 @@ declare! {
         run_ns: i64 = "Time on such cores.",
         run_percent: Option<f64> = "`run_ns` of all running time with this priority.",
         run_faster_idle_ns: i64 = "Part of `run_ns` in which a core of a higher class was idle.",
-        ready_ns: i64 = "Time ready before a switch-in on such a core.",
+        ready_ns: i64 = "Ready time before a switch-in on such a core.",
         ready_idle_ns: i64 = "Part of it in which a core of this class was idle.",
         ready_any_idle_ns: i64 = "Part of it in which any core was idle.",
         owner_run_ns: i64 = "Running time of the process, or of all.",

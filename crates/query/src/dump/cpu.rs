@@ -108,7 +108,7 @@ declare! {
         company: Option<String> = "Company of the executable.",
         product_version: Option<String> = "Product version of the executable.",
         description: Option<String> = "Description of the executable.",
-        ready: ReadyTimes = "Times ready as percentiles, in the whole trace.",
+        ready: ReadyTimes = "Ready times as percentiles, in the whole trace.",
         kinds: CoreKinds = "CPU by kind of core, in the whole trace.",
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -21,11 +21,11 @@ declare! {
 
     /// Orders of sums and of single switch-ins.
     pub orders ReadySort {
-        "ready" => Ready: "ready_ns" = "Time ready.",
+        "ready" => Ready: "ready_ns" = "Ready time.",
         "instead" => Instead: "coalesce(instead_ns, 0)" = "Time in which the other thread ran.",
-        "lower" => Lower: "coalesce(lower_ns, 0)" / "ready_ns" = "Time ready for others of lower priority.",
-        "focus" => Focus: "focus_ns" / "ready_ns" = "Time ready of processes with the focus.",
-        "max" => Max: "max_ready_ns" / "ready_ns" = "Longest time ready.",
+        "lower" => Lower: "coalesce(lower_ns, 0)" / "ready_ns" = "Ready time for others of lower priority.",
+        "focus" => Focus: "focus_ns" / "ready_ns" = "Ready time of processes with the focus.",
+        "max" => Max: "max_ready_ns" / "ready_ns" = "Longest ready time.",
         "count" => Count: "count" / "in_ns" = "How many switch-ins.",
         "time" => Time: "ready_ns" / "in_ns" = "Time of single switch-ins.",
     }
@@ -42,7 +42,7 @@ declare! {
         /// Only where threads of these processes ran instead: names with or without .exe, or ids
         /// (*, ?, several with ;, ! excludes)
         instead: Option<String> = option("NAMES"),
-        /// Only times ready of such a length (us)
+        /// Only ready times of this length (us)
         ready: Range = option("A..B").unit(Unit::Microseconds),
         /// Only switch-ins in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -56,29 +56,29 @@ declare! {
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 
-    /// Times ready that have something in common.
+    /// Ready times that have something in common.
     pub row ReadyRow: process {
         ..process = "Process that ran instead, with rows for each; with --by process the one that was ready. \
             Missing for times in which only idle had the processor.",
         priority: Option<i64> = "Priority of the ready thread, with rows for priorities.",
         instead_priority: Option<i64> = "Priority of the thread that ran instead, with rows for priorities.",
         count: i64 = "Switch-ins.",
-        ready_ns: i64 = "Sum of their times ready.",
-        max_ready_ns: i64 = "Longest time ready.",
+        ready_ns: i64 = "Sum of their ready times.",
+        max_ready_ns: i64 = "Longest ready time.",
         instead_ns: Option<i64> = "Part in which the thread that ran longest instead was running.",
-        higher_ns: Option<i64> = "Time ready where the thread that ran instead had a higher priority.",
-        equal_ns: Option<i64> = "Time ready where the thread that ran instead had the same priority.",
-        lower_ns: Option<i64> = "Time ready where the thread that ran instead had a lower priority.",
-        idle_ns: i64 = "Time ready in which only idle had the processor.",
-        focus_ns: i64 = "Time ready of processes that had the focus.",
+        higher_ns: Option<i64> = "Ready time where the thread that ran instead had a higher priority.",
+        equal_ns: Option<i64> = "Ready time where the thread that ran instead had the same priority.",
+        lower_ns: Option<i64> = "Ready time where the thread that ran instead had a lower priority.",
+        idle_ns: i64 = "Ready time in which only idle had the processor.",
+        focus_ns: i64 = "Ready time of processes that had the focus.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
 
-    /// A switch-in after a time ready.
+    /// A switch-in after a ready time.
     pub row ReadyEvent: process {
         in_ns: i64 = "Switch-in.",
-        ready_ns: i64 = "Time ready before it.",
+        ready_ns: i64 = "Ready time before it.",
         instead_ns: Option<i64> = "Part in which the thread that ran longest instead was running.",
         priority: Option<i64> = "Priority of the thread.",
         instead_priority: Option<i64> = "Priority of the thread that ran instead.",

@@ -110,7 +110,7 @@ declare! {
         tid: Option<i64> = "Thread id, in trees of threads.",
         metric: String = "`cpu`, `wait` or `ready`.",
         source: String =
-            "What it is computed from, see [`CpuSource`]: waits and times ready always from context \
+            "What it is computed from, see [`CpuSource`]: waits and ready times always from context \
              switches.",
         tree: String = "`top_down`, `bottom_up`, `callers` or `callees`.",
         id: i64 = "Number of the node in its tree, from 0.",
@@ -123,7 +123,7 @@ declare! {
         folded: i64 = "Nodes folded into this row; 0 for a node.",
         inclusive_ns: i64 = "What stacks through the node weigh.",
         exclusive_ns: i64 = "What ran in the method of the node itself; in trees of callers of their roots.",
-        samples: i64 = "Samples with a stack through the node; waits or times ready.",
+        samples: i64 = "Samples with a stack through the node; waits or ready times.",
         percent: f64 = "Share of the tree in per cent.",
     }
 }

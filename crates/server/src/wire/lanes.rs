@@ -59,7 +59,7 @@ pub struct Lane {
     pub process_key: Option<i32>,
     /// Time running within the range.
     pub running_ns: i64,
-    /// Time ready within the range; nothing without context switches.
+    /// Ready time within the range; nothing without context switches.
     pub ready_ns: Option<i64>,
     /// Time waiting within the range; nothing without context switches.
     pub waiting_ns: Option<i64>,

@@ -13,7 +13,7 @@ pub enum Weight {
     Cpu,
     /// Time waiting, in nanoseconds, added over threads.
     Wait,
-    /// Time ready, in nanoseconds, added over threads.
+    /// Ready time, in nanoseconds, added over threads.
     Ready,
     /// Bytes of disk operations.
     DiskBytes,

@@ -196,7 +196,7 @@ fn unions_of_methods_are_the_truth() {
     assert!(methods > 100 || !has_all(), "{methods}");
 }
 
-/// Times ready in microseconds by process and whether the processor slept deeply before, sorted.
+/// Ready times in microseconds by process and whether the processor slept deeply before, sorted.
 fn readies(sched: &Value) -> HashMap<(i64, bool), Vec<f64>> {
     let columns: Vec<&str> = sched["switch_columns"]
         .as_array()

@@ -80,9 +80,9 @@ declare! {
         cpu: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only rows with such waiting time (ms)
         wait: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with such time ready (ms)
+        /// Only rows with this ready time (ms)
         ready: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only methods with such a mean time ready (us)
+        /// Only methods with this mean ready time (us)
         ready_avg: Range = option("A..B").called("ready-avg").unit(Unit::Microseconds),
         /// Only rows with so many switch-ins
         switches: Range = option("A..B").unit(Unit::Count),
@@ -97,7 +97,7 @@ declare! {
         /// Sums: total, only sums of files; process, of files and processes; method or file, also
         /// rows; none
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process", "method", "file"]).output(),
-        /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU
+        /// Show terminal sessions, threads, switch-ins, mean ready times and their percentiles, CPU
         /// by kind of core
         details: bool = option("").output(),
         /// With --details: also CPU by kind of core as it would be at nominal speed
@@ -110,7 +110,7 @@ declare! {
         no_core_usage: bool = option("").called("no-core-usage").output(),
         /// Leave priorities out
         no_priority: bool = option("").called("no-priority").output(),
-        /// Leave times ready out
+        /// Omit ready times
         no_ready: bool = option("").called("no-ready").output(),
         /// Show when a row is first and last seen, and the time between; =none only the time
         /// between, =s the first time in that format, =s;utc both

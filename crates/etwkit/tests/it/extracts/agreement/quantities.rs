@@ -170,7 +170,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         ],
     },
     Quantity {
-        name: "times ready of processes summed over threads, ns",
+        name: "ready times of processes summed over threads, ns",
         when: Some(SWITCHED),
         without: IDLE,
         ways: &[
@@ -214,7 +214,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         ],
     },
     Quantity {
-        name: "times ready of processes, ns",
+        name: "ready times of processes, ns",
         when: Some(SWITCHED),
         without: IDLE,
         ways: &[
