@@ -65,6 +65,9 @@ th, td { padding: 3px 8px; text-align: left; vertical-align: top; border-bottom:
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
 th { position: sticky; top: 0; background: var(--head) }
 td.heat { color: #222 }
+svg.bar { display: block } figure { display: inline-block; margin: 0 1em 1em 0; vertical-align: top; max-width: 330px }
+svg text { font-size: 11px; fill: var(--soft) } svg circle { fill: #0072b2; fill-opacity: .6 }
+figcaption { color: var(--soft); font-size: .9em }
 pre { background: var(--head); padding: 6px 8px; overflow-x: auto }
 .names { color: var(--soft); font-size: .9em } .odd { color: var(--odd) }
 @media print { body { margin: 0 } th { position: static } pre { white-space: pre-wrap } h2, dl { break-inside: avoid } }

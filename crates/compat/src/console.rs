@@ -73,7 +73,7 @@ pub fn found(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathB
     let found = files::extracts(queries, is_recursive)?;
     if found.is_empty() {
         let hint = "a query is compared with whole paths: begin it with *";
-        return Err(Wrong::new(format!("no file fits {}", queries.join(" ")), hint).into());
+        return Err(Wrong::new(format!("no file matches {}", queries.join(" ")), hint).into());
     }
     Ok(found)
 }

@@ -51,7 +51,7 @@ pub(crate) fn steps(words: &[String]) -> anyhow::Result<Vec<Step>> {
     let extracts = said.queries.extracts()?;
     ensure!(
         !extracts.is_empty(),
-        "no file fits -fd {}",
+        "no file matches -fd {}",
         said.queries.all.join(" -fd ")
     );
     let all = extracts

@@ -63,7 +63,7 @@ pub(crate) const SWITCHES: &[Switch] = &[
     },
     Switch {
         names: &["nocompress", "indent"],
-        to: To::Nothing(0, "an extract is no JSON"),
+        to: To::Nothing(0, "an extract is not JSON"),
     },
     Switch {
         names: &["overwrite"],
@@ -234,7 +234,7 @@ impl Extraction {
             };
             ensure!(
                 number(begin)? <= number(&stop)?,
-                "-extractregion {begin} {end}: the end lies before the begin"
+                "-extractregion {begin} {end}: the end is before the start"
             );
             self.regions.push((point(begin), stop));
         }

@@ -85,7 +85,7 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
     let extracts = extracts(queries, is_recursive)?;
     if extracts.is_empty() {
         return Err(Wrong::new(
-            format!("no file fits -fd {}", queries.join(" -fd ")),
+            format!("no file matches -fd {}", queries.join(" -fd ")),
             "a query is compared with whole paths: begin it with *",
         )
         .into());

@@ -45,8 +45,8 @@ impl Line {
     pub(crate) fn required(&mut self, name: &str) -> anyhow::Result<String> {
         match (self.value(), self.words.front()) {
             (Some(value), _) => Ok(value),
-            (None, Some(next)) => bail!("-{name} needs a value, but {next:?} stands behind it"),
-            (None, None) => bail!("-{name} needs a value, but the line ends behind it"),
+            (None, Some(next)) => bail!("-{name} needs a value, but {next:?} follows"),
+            (None, None) => bail!("-{name} needs a value, but the line ends there"),
         }
     }
 
@@ -174,9 +174,6 @@ mod tests {
         let error = range("minmaxcpums", &mut line(&["-pn"]))
             .unwrap_err()
             .to_string();
-        assert_eq!(
-            error,
-            "-minmaxcpums needs a value, but \"-pn\" stands behind it"
-        );
+        assert_eq!(error, "-minmaxcpums needs a value, but \"-pn\" follows");
     }
 }

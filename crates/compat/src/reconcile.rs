@@ -151,7 +151,7 @@ fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     }
     if sort.is_some() {
         notes.push(format!(
-            "-sortby: {operation} moves no bytes; the order is that of their number"
+            "-sortby: {operation} moves no bytes; they are sorted by their number"
         ));
     }
     without(native, &["--sort-by"]);

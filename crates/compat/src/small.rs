@@ -30,7 +30,7 @@ pub(crate) const LOAD_SYMBOL: &[Switch] = &[
     },
     Switch {
         names: &["indent", "overwrite"],
-        to: To::Nothing(0, "an extract is no JSON"),
+        to: To::Nothing(0, "an extract is not JSON"),
     },
     Switch {
         names: &["nooverwrite", "outdir"],

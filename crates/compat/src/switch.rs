@@ -296,7 +296,7 @@ mod tests {
             (
                 To::Text("--process"),
                 &["-fd"],
-                "-x needs a value, but \"-fd\" stands behind it",
+                "-x needs a value, but \"-fd\" follows",
             ),
             (To::Number("--scale"), &["1,5"], "--scale=1.5"),
             (

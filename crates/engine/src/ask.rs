@@ -291,6 +291,7 @@ impl<Q> Group<'_, Q> {
     fn info(&self, session: &Session, name: &str) -> dump::Result<TraceInfo> {
         let mut info = TraceInfo::ask(session)?;
         info.of_several = self.of_several;
+        info.named = Some(name.to_owned());
         if self.naming.with_path {
             name.clone_into(&mut info.file_name);
         }

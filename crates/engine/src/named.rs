@@ -72,7 +72,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 if wanted == Wanted::Answers && path.as_os_str() == "-" && !path.exists() =>
             {
                 return Err(Error::Named {
-                    message: "a trace on the standard input cannot be asked".to_owned(),
+                    message: "a trace on the standard input cannot be queried".to_owned(),
                     hint: "`etwkit extract - --out NAME.etwx` makes an extract of it, which can; ./- is a file of that name",
                     source: None,
                 });
@@ -88,7 +88,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                     .filter_map(|file| wanted.of(file))
                     .collect();
                 named.all(files, || {
-                    format!("{place}{} fits {pattern}", wanted.nothing())
+                    format!("{place}{} matches {pattern}", wanted.nothing())
                 })?;
             }
         }
@@ -211,7 +211,7 @@ fn one(word: &Path, place: String) -> Result<Meaning> {
     }
     Err(Error::Named {
         message: format!("{place}there is no {}", word.display()),
-        hint: "names in a list start in the current folder, as those of a command line do",
+        hint: "names in a list start in the current folder, as on a command line",
         source: None,
     })
 }

@@ -52,11 +52,11 @@ impl Kind {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::TruncatedBuffer => {
-                "the file ends inside a buffer; the events behind the cut are lost"
+                "the file ends inside a buffer; the events after the cut are lost"
             }
-            Self::SkippedBytes => "bytes that are no buffer were skipped",
+            Self::SkippedBytes => "bytes outside buffers were skipped",
             Self::Decompression => {
-                "a compressed buffer is broken; its events behind the damage are lost"
+                "a compressed buffer is broken; its events after the damage are lost"
             }
             Self::RecordHeader => "a record header is broken; the rest of its buffer is lost",
             Self::SkippedRecord => "records of a kind that carries no event were skipped",

@@ -186,7 +186,7 @@ impl Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what was recorded, on which machine, and whether it is intact
+    /// Show the recorded topics and the machine, and whether the trace is intact
     #[command(after_help = INFO_EXAMPLE)]
     Info(InfoArgs),
     /// Print the decoded events of a trace, or count them
@@ -195,7 +195,7 @@ pub(crate) enum Command {
     /// Turn traces into extracts, small folders of Parquet files
     #[command(after_help = EXTRACT_EXAMPLE)]
     Extract(ExtractArgs),
-    /// Print one of 55 reports: CPU, waits, disk, network, memory, .NET, ...
+    /// Print one of 56 reports: CPU, waits, disk, network, memory, .NET, ...
     #[command(after_help = DUMP_EXAMPLE, arg_required_else_help = true)]
     Dump(Box<DumpArgs>),
     /// Show where the time of a process went, across threads and processes
@@ -367,7 +367,7 @@ pub(crate) struct ExtractArgs {
     /// Only this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
-    /// Count a scheduling slice, with the wait before, whole where it begins, instead of cutting it
+    /// Count a scheduling slice, with the wait before, whole where it starts, instead of cutting it
     /// at the ends of --range
     #[arg(long, requires = "range")]
     pub(crate) keep_whole: bool,
@@ -414,7 +414,7 @@ pub(crate) enum Detail {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConsoleArgs {
-    /// Extracts and traces to begin with: files, folders or patterns such as "*slow*"
+    /// Extracts and traces to open first: files, folders or patterns such as "*slow*"
     #[arg(value_name = "EXTRACT")]
     pub(crate) extracts: Vec<String>,
     /// Neither read nor write the file that remembers lines

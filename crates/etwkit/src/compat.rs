@@ -137,7 +137,7 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
 fn extract_args(args: &[OsString]) -> anyhow::Result<ExtractArgs> {
     match parse(args)?.command {
         Command::Extract(args) => Ok(args),
-        _ => bail!("in our own words the line is no extraction"),
+        _ => bail!("in our own words the line is not an extraction"),
     }
 }
 

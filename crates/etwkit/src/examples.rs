@@ -70,7 +70,7 @@ Examples:
 
 pub(crate) const INFO_EXAMPLE: &str = "\
 Several files are read as one session: parts of one recording, such as those of a kernel and a user logger. Traces of
-different recordings are asked one by one; `etwkit dump` takes each file as a trace of its own. - is the standard input.
+different recordings are read one by one; `etwkit dump` takes each file as a trace of its own. - is the standard input.
 
 Examples:
   etwkit info slow-login.etl

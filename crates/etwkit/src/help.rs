@@ -45,7 +45,9 @@ pub(crate) const COMMANDS: Groups = &[
 pub(crate) const QUESTIONS: Groups = &[
     (
         "Overview",
-        &["overview", "stats", "boot", "time", "version", "service"],
+        &[
+            "overview", "stats", "metrics", "boot", "time", "version", "service",
+        ],
     ),
     (
         "CPU and waits",

@@ -11,7 +11,7 @@ use crate::printer::Printer;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
-    /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can
+    /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer); can
     /// be repeated
     #[arg(long = "stack-tag-file", value_name = "FILE")]
     files: Vec<PathBuf>,

@@ -7,10 +7,12 @@
 
 mod chrome;
 mod cpuprofile;
+mod dictionary;
 mod error;
 mod firefox;
 mod folded;
 mod json;
+mod otlp;
 mod packets;
 mod pcapng;
 mod perfetto;
@@ -43,6 +45,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &folded::Folded,
     &svg::Svg,
     &pprof::Pprof,
+    &otlp::Otlp,
     &cpuprofile::CpuProfile,
     &perfetto::Perfetto,
     &firefox::Firefox,

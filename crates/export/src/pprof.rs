@@ -16,10 +16,10 @@ use etwkit_query::range::Range;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::dictionary::Texts;
 use crate::profile::{Format, Head, Owner, Samples, WeighedStack, Writer, Written};
 use crate::protobuf::Message;
 use crate::stacks::Names;
-use crate::text::visible;
 use crate::{Error, Result};
 
 /// The format.
@@ -31,7 +31,7 @@ impl Format for Pprof {
     }
 
     fn sentence(&self) -> &'static str {
-        "Profile for pprof (go tool pprof) and what reads its files; processes and threads are labels"
+        "Profile for pprof (go tool pprof) and other readers of its files; processes and threads are labels"
     }
 
     fn has_labels(&self) -> bool {
@@ -39,23 +39,13 @@ impl Format for Pprof {
     }
 
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
-        let mut texts = Texts::default();
-        // The first text is the empty one.
-        texts.number("");
-        // A range without an end reaches to the end of the recording; `i64::MAX` would be a
-        // duration of centuries.
-        let end = if head.time.max == i64::MAX {
-            head.recording.duration_ns
-        } else {
-            head.time.max
-        };
-        let start = head.time.min.max(0);
+        let (start, duration_ns) = head.extent();
         Ok(Writer::Stacks(Box::new(Messages {
             out: GzEncoder::new(out, Compression::default()),
-            texts,
+            texts: Texts::new(),
             metric: head.metric,
             time_ns: head.recording.unix_ns(start),
-            duration_ns: end.saturating_sub(start).max(0),
+            duration_ns,
             comments: comments(head),
         })))
     }
@@ -169,7 +159,7 @@ impl Samples for Messages<'_> {
             self.texts.number(weight),
         );
         // The table of texts comes last, since every message before may add texts to it.
-        for text in &self.texts.all {
+        for text in self.texts.all() {
             rest = rest.text(field::profile::STRING_TABLE, text);
         }
         self.out.write_all(rest.bytes()).map_err(Error::Write)?;
@@ -236,8 +226,8 @@ impl Messages<'_> {
     }
 }
 
-/// Returns the names of the two values of a stack.
-fn kinds(metric: Metric, source: Option<CpuSource>) -> (&'static str, &'static str) {
+/// Returns the names of the two values of a stack: its weight and the number of items.
+pub(crate) fn kinds(metric: Metric, source: Option<CpuSource>) -> (&'static str, &'static str) {
     match (metric, source) {
         (Metric::Wait, _) => ("wait", "waits"),
         (Metric::Ready, _) => ("ready", "times_ready"),
@@ -278,26 +268,6 @@ impl Mappings {
         if number == next {
             self.all.push(mapping);
         }
-        number
-    }
-}
-
-/// Texts by number.
-#[derive(Default)]
-struct Texts {
-    numbers: HashMap<String, u64>,
-    all: Vec<String>,
-}
-
-impl Texts {
-    fn number(&mut self, text: &str) -> u64 {
-        let text = visible(text, usize::MAX);
-        if let Some(number) = self.numbers.get(&text) {
-            return *number;
-        }
-        let number = self.all.len() as u64;
-        self.numbers.insert(text.clone(), number);
-        self.all.push(text);
         number
     }
 }

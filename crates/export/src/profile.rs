@@ -80,6 +80,21 @@ pub struct Head<'h> {
     pub temp_dir: Option<&'h Path>,
 }
 
+impl Head<'_> {
+    /// Returns the start of the exported range and its length, in nanoseconds.
+    pub(crate) fn extent(&self) -> (i64, i64) {
+        // A range without an end reaches to the end of the recording; `i64::MAX` would be a
+        // duration of centuries.
+        let end = if self.time.max == i64::MAX {
+            self.recording.duration_ns
+        } else {
+            self.time.max
+        };
+        let start = self.time.min.max(0);
+        (start, end.saturating_sub(start).max(0))
+    }
+}
+
 /// A stack and its weight.
 #[derive(Debug, Clone, Copy)]
 pub struct WeighedStack<'s> {

@@ -12,6 +12,7 @@ pub(crate) struct Message(Vec<u8>);
 #[derive(Clone, Copy)]
 enum Wire {
     Varint = 0,
+    EightBytes = 1,
     Bytes = 2,
 }
 
@@ -36,6 +37,13 @@ impl Message {
     /// Adds a field of one of the types `int32` and `int64`: negative numbers take ten bytes.
     pub(crate) fn int(self, field: u32, value: i64) -> Self {
         self.number(field, value.cast_unsigned())
+    }
+
+    /// Adds a field of type `fixed64`.
+    pub(crate) fn fixed(mut self, field: u32, value: u64) -> Self {
+        self.key(field, Wire::EightBytes);
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
     }
 
     /// Adds a field of one of the types `sint32` and `sint64`.
@@ -104,6 +112,10 @@ mod tests {
                 &[0x1a, 0x03, 0x08, 0x96, 0x01],
             ),
             (Message::new().zigzag(1, -1), &[0x08, 0x01]),
+            (
+                Message::new().fixed(3, 0x0102),
+                &[0x19, 0x02, 0x01, 0, 0, 0, 0, 0, 0],
+            ),
             (
                 Message::new().zigzag(1, 0x7fff_ffff),
                 &[0x08, 0xfe, 0xff, 0xff, 0xff, 0x0f],

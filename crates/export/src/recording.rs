@@ -10,6 +10,7 @@ etwkit_query::declare! {
     /// The recording, as its table has it.
     pub row Recording {
         file_name: String = "File name of the trace, without folder.",
+        computer: Option<String> = "Name of the computer.",
         os_version: Option<String> = "Version of Windows.",
         start_utc: String = "Start of the recording, UTC.",
         start_filetime: i64 = "Start of the recording in units of 100 ns since 1601; 0 if it is not known.",
@@ -23,7 +24,7 @@ impl Recording {
     /// # Errors
     /// The query fails.
     pub(crate) fn of(session: &Session) -> dump::Result<Self> {
-        let sql = "SELECT file_name, os_version, start_utc, start_filetime, duration_ns FROM trace LIMIT 1";
+        let sql = "SELECT file_name, computer, os_version, start_utc, start_filetime, duration_ns FROM trace LIMIT 1";
         Ok(dump::ask(session, sql)?
             .into_iter()
             .next()

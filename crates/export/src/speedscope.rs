@@ -21,7 +21,7 @@ impl Format for Speedscope {
     }
 
     fn sentence(&self) -> &'static str {
-        "JSON for speedscope (www.speedscope.app), and for what reads its files"
+        "JSON for speedscope (www.speedscope.app), and for other readers of its files"
     }
 
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {

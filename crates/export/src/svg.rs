@@ -51,7 +51,7 @@ impl Format for Svg {
     }
 
     fn sentence(&self) -> &'static str {
-        "Flame graph as one picture, for browsers and what else shows SVG"
+        "Flame graph as one picture, for browsers and other viewers of SVG"
     }
 
     fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {

@@ -272,7 +272,7 @@ fn hint_for_io(error: &io::Error) -> &'static str {
         _ if is_too_many_open(error) => TOO_MANY_OPEN,
         io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
         io::ErrorKind::PermissionDenied => "make the file readable for you, or copy it",
-        _ => "is the disk or the network share it lies on still there? copy it, and name the copy",
+        _ => "is its disk or network share still there? copy it, and name the copy",
     }
 }
 

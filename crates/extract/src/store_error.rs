@@ -215,7 +215,7 @@ impl StoreError {
             Self::NotOurs { .. } => "remove it, or give another name with --out",
             Self::NotAnExtract { .. } => "`etwkit extract` makes an extract of a trace",
             Self::Manifest { .. } | Self::Table { .. } => "extract the trace again",
-            Self::Older { .. } => "extract the trace again, by the name under which it lies now",
+            Self::Older { .. } => "extract the trace again, by its present name",
             Self::Newer { .. } => "use a newer etwkit, or extract the trace again with this one",
             Self::Replaced { .. } => "ask again: the new extract is there",
             Self::Compressed { .. } => {
@@ -254,7 +254,7 @@ fn hint_for_reading(error: &io::Error) -> &'static str {
         _ if is_too_many_open(error) => TOO_MANY_OPEN,
         io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
         io::ErrorKind::PermissionDenied => "make it readable for you, or copy it",
-        _ => "is the disk or the network share it lies on still there? copy it, and name the copy",
+        _ => "is its disk or network share still there? copy it, and name the copy",
     }
 }
 

@@ -72,7 +72,7 @@ impl Input {
             }
             let (member, size) = (symbol.entry.path.clone(), symbol.entry.size);
             let (path, left_out) = match store_path(&symbol.entry.path) {
-                None => (None, Some("its name cannot be that of a file".to_owned())),
+                None => (None, Some("its name is not a valid file name".to_owned())),
                 Some(_) if taken.len() >= MAX_KEPT => (
                     None,
                     Some(format!("there are more than {MAX_KEPT} symbol files")),

@@ -214,7 +214,7 @@ pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
         && !(matches!(replace, Replace::Cut | Replace::Nothing) && is_cut(path))
     {
         let message = format!("will not overwrite {}: it is {what}", path.display());
-        let hint = "give another name; did a name of the output stand in front of the traces?";
+        let hint = "give another name; was a name of the output given before the traces?";
         return Err(advised(message, hint));
     }
     let may = match replace {

@@ -59,7 +59,7 @@ impl Amount {
             let bytes = program(self.seconds).bytes()?;
             std::fs::write(&path, bytes)
                 .with_context(|| format!("cannot write {}", path.display()))?;
-            report.line("A window called \"etwkit lab hang\" was there, and somebody clicked.");
+            report.line("A window called \"etwkit lab hang\" was there and was clicked.");
             self.of_window(&mut Command::new(&path), bench)?
         } else {
             report.line(
@@ -167,7 +167,7 @@ impl Amount {
         if handle as u32 == 0 {
             return Err(advised(
                 "the system opens no window",
-                "run it where somebody has a desktop",
+                "run it in a session with a desktop",
             ));
         }
         let reader = thread::spawn(move || {

@@ -39,7 +39,7 @@ impl<'a> Arguments<'a> {
             words.join(", ")
         };
         Err(Problem::bad(format!(
-            "{word:?} is no argument of this tool; expected: {expected}"
+            "{word:?} is not an argument of this tool; expected: {expected}"
         )))
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let unknown = message(all.check(known.as_object().unwrap()));
         assert_eq!(
             unknown,
-            "\"skip\" is no argument of this tool; expected: trace, rows"
+            "\"skip\" is not an argument of this tool; expected: trace, rows"
         );
     }
 

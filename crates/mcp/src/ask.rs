@@ -59,7 +59,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
         .map_err(|error| Problem::of_option(&error, name))?;
     // These questions read folders of recordings, which have no handles.
     if request.of_names().is_some() {
-        let why = format!("{name} is asked of names of recordings, not of traces that are open");
+        let why = format!("{name} takes names of recordings, not open traces");
         return Err(Problem::bad(why).with_hint(format!("run `etwkit dump {name}` on a folder")));
     }
     let extracts: Vec<PathBuf> = traces.iter().map(|trace| trace.extract.clone()).collect();

@@ -182,7 +182,7 @@ impl Evidence {
         add(&mut self.follows, why);
         add(
             &mut self.unproven,
-            "that there was none of it: only what was recorded and fits was looked at",
+            "that there was none of it: only recorded and matching data was checked",
         );
     }
 
@@ -251,7 +251,7 @@ mod tests {
             evidence.follows(&format!("sentence {number}"));
             evidence.follows(" sentence 1 ");
         }
-        evidence.nothing("no process fits".to_owned());
+        evidence.nothing("no process matches".to_owned());
         let answer = evidence.json();
         let follows = answer["follows"].as_array().unwrap();
         assert_eq!(

@@ -42,7 +42,7 @@ pub(crate) static LIMITS: &[Limit] = &[
         ],
         &[
             "that a method without samples did not run: a sample stands for a whole sampling interval",
-            "that CPU of one process made another one slow: waits and the critical path say who waited for whom",
+            "that CPU of one process made another one slow: waits and the critical path show that",
         ],
         "numbers/cpu",
     ),
@@ -82,7 +82,7 @@ pub(crate) static LIMITS: &[Limit] = &[
     ),
     limit(
         &["mini_filter", "mini_filter_driver"],
-        &["time in a filter driver lies inside the operation that it saw"],
+        &["time in a filter driver is part of the operation that it saw"],
         &["that an operation would be shorter by all of that time without the driver"],
         "numbers/filters",
     ),
@@ -148,7 +148,7 @@ pub(crate) static LIMITS: &[Limit] = &[
     limit(
         &["ui_delay", "focus_change"],
         &[],
-        &["that somebody noticed: a window may have been hidden, or nobody clicked"],
+        &["that a person noticed: a window may have been hidden, or not clicked"],
         "numbers/windows",
     ),
     limit(
@@ -178,7 +178,7 @@ pub(crate) static LIMITS: &[Limit] = &[
     ),
     limit(
         &["pmc", "pmc_thread", "pmc_sample"],
-        &["counters of a processor go up for whoever ran at that time"],
+        &["counters of a processor go up for every thread that ran at that time"],
         &["which instruction or memory access cost the cycles"],
         "numbers/counters",
     ),

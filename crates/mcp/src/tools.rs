@@ -227,7 +227,7 @@ fn with_page(arguments: Value) -> Values {
 }
 
 fn ask_arguments() -> Value {
-    let others = "Handles of other traces that are asked the same; explain, test-run and diff put them together";
+    let others = "Handles of other traces that get the same question; explain, test-run and diff put them together";
     with_page(json!({
         "trace": text("Handle of the trace, from `open`"),
         "more_traces": {"type": "array", "items": {"type": "string"}, "description": others},
@@ -459,13 +459,13 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     }
     answer.extend(table);
     if rows.is_cut {
-        let more = "there are more rows, nobody counted how many: ask again with skip, or count(*)";
+        let more = "there are more rows, not counted: ask again with skip, or count(*)";
         answer.insert("more".into(), more.into());
     }
     let mut evidence = Evidence::default();
     evidence.of_sql(&session, &trace.handle, sql);
     if rows.rows.is_empty() {
-        evidence.nothing("no row fits the statement".to_owned());
+        evidence.nothing("no row matches the statement".to_owned());
     }
     answer.extend(evidence.json());
     let command = format!(

@@ -148,7 +148,7 @@ impl Error {
 }
 
 /// The hint for SQL without a better one.
-const REFERENCE: &str = "the SQL is that of DataFusion; `etwkit docs sql` lists tables and functions, `etwkit sql --show-schema` the columns";
+const REFERENCE: &str = "the SQL dialect is DataFusion's; `etwkit docs sql` lists tables and functions, `etwkit sql --show-schema` the columns";
 
 fn of_question(name: &str) -> String {
     if name.is_empty() {

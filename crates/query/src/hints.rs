@@ -132,7 +132,7 @@ const MISSING: [(&str, &str, &str); 6] = [
         "LATERAL VIEW",
         "unnest(list) in a SELECT makes rows of a list",
     ),
-    ("TOP", "TOP", "LIMIT stands at the end of the statement"),
+    ("TOP", "TOP", "LIMIT comes at the end of the statement"),
     (
         "Unsupported SQL type",
         "this type",

@@ -75,7 +75,7 @@ impl Chosen {
             format!("--{} {value}", option.name).trim_end().to_owned()
         };
         let asked: Vec<String> = self.0.iter().map(option).collect();
-        let asked = format!("nothing in {of} fits {}", asked.join(" "));
+        let asked = format!("nothing in {of} matches {}", asked.join(" "));
         let (session, mut why) = (open()?, Vec::new());
         for (option, value) in &self.0 {
             why.extend(match (&option.of, &option.kind) {
@@ -176,7 +176,7 @@ fn none_fits(
         }
         count => format!("there are {} {several}", grouped(count)),
     };
-    format!("no {what} fits {filter} ({what_there_is}{meant})")
+    format!("no {what} matches {filter} ({what_there_is}{meant})")
 }
 
 /// Returns a message if a range is outside the trace.

@@ -178,7 +178,7 @@ impl Values {
                 message: format!("the parameter ${missing} has no value"),
                 position: None,
                 hint: Some(format!(
-                    "`--param {missing}=VALUE` gives it one; a text $ stands in quotes"
+                    "`--param {missing}=VALUE` gives it one; a literal $ has to be in quotes"
                 )),
             });
         }

@@ -251,7 +251,7 @@ impl Part {
             None => Ok(open),
             Some(end) => end
                 .end_of_part(clock, duration_ns)
-                .ok_or_else(|| wrong("no calendar knows the time, or that of the trace")),
+                .ok_or_else(|| wrong("the time, or the start of the trace, is in no calendar")),
         };
         let range = Range {
             min: end(from, i64::MIN)?,
@@ -259,7 +259,7 @@ impl Part {
         };
         // Both borders belong to the range, so `0..0` is the number 0 and not an empty range.
         if range.min > range.max {
-            Err(wrong("the end lies before the start"))
+            Err(wrong("the end is before the start"))
         } else {
             Ok(range)
         }
@@ -295,7 +295,7 @@ impl Parser<'_> {
         };
         if range.min > range.max {
             let at = to.map_or(0, |(start, _)| start);
-            let problem = "the end lies before the start (a unit belongs to each of both numbers)";
+            let problem = "the end is before the start (a unit belongs to each of both numbers)";
             return Err(self.error(at, problem.into()));
         }
         Ok(range)
@@ -324,10 +324,10 @@ impl Parser<'_> {
         let factor = self.factor(start + digits, suffix.trim())?;
         // Read with a fraction even for whole units: `1.5ms` is a whole number of nanoseconds.
         let Ok(number) = number.parse::<f64>() else {
-            return Err(self.error(start, format!("{text:?} is no number")));
+            return Err(self.error(start, format!("{text:?} is not a number")));
         };
         if self.unit == Unit::Count && number.fract() != 0.0 {
-            return Err(self.error(start, format!("{text:?} is no whole number")));
+            return Err(self.error(start, format!("{text:?} is not a whole number")));
         }
         // Casts of floats saturate, which is right for limits.
         Ok(Some((number * factor as f64).round() as i64))
@@ -341,7 +341,7 @@ impl Parser<'_> {
         match SUFFIXES.iter().find(|(name, ..)| *name == lower) {
             Some((_, dimension, factor)) if *dimension == self.unit.dimension() => Ok(*factor),
             Some(_) => Err(self.error(position, format!("the unit {suffix:?} does not fit here"))),
-            None => Err(self.error(position, format!("{suffix:?} is no unit"))),
+            None => Err(self.error(position, format!("{suffix:?} is not a unit"))),
         }
     }
 
@@ -418,8 +418,8 @@ mod tests {
         let cases: &[(&str, Unit, usize, &str)] = &[
             ("", Unit::Seconds, 1, "expected a number"),
             ("..", Unit::Seconds, 1, "expected a number"),
-            ("x", Unit::Seconds, 1, "\"x\" is no unit"),
-            ("10xs", Unit::Seconds, 3, "\"xs\" is no unit"),
+            ("x", Unit::Seconds, 1, "\"x\" is not a unit"),
+            ("10xs", Unit::Seconds, 3, "\"xs\" is not a unit"),
             (
                 "1..2MB",
                 Unit::Seconds,
@@ -427,18 +427,18 @@ mod tests {
                 "the unit \"MB\" does not fit here",
             ),
             ("1ms", Unit::Count, 2, "the unit \"ms\" does not fit here"),
-            ("1.5", Unit::Count, 1, "\"1.5\" is no whole number"),
+            ("1.5", Unit::Count, 1, "\"1.5\" is not a whole number"),
             ("1,5", Unit::Seconds, 2, "expected `.` as decimal point"),
-            ("1.2.3", Unit::Seconds, 1, "\"1.2.3\" is no number"),
-            ("1..2..3", Unit::Seconds, 4, "\"2..3\" is no number"),
-            ("ms", Unit::Seconds, 1, "\"ms\" is no number"),
+            ("1.2.3", Unit::Seconds, 1, "\"1.2.3\" is not a number"),
+            ("1..2..3", Unit::Seconds, 4, "\"2..3\" is not a number"),
+            ("ms", Unit::Seconds, 1, "\"ms\" is not a number"),
             (
                 "10..20ms",
                 Unit::Seconds,
                 5,
-                "the end lies before the start (a unit belongs to each of both numbers)",
+                "the end is before the start (a unit belongs to each of both numbers)",
             ),
-            ("nan", Unit::Seconds, 1, "\"nan\" is no unit"),
+            ("nan", Unit::Seconds, 1, "\"nan\" is not a unit"),
         ];
         for (text, unit, position, problem) in cases {
             let error = Range::parse(text, *unit).unwrap_err();

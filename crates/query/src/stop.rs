@@ -43,7 +43,7 @@ impl Stop {
     pub(crate) fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Relaxed) {
             return Err(DataFusionError::Execution(
-                "nobody waits for the rows any more".to_owned(),
+                "the receiver of the rows is gone".to_owned(),
             ));
         }
         Ok(())

@@ -59,7 +59,7 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
         RecordCommand::Start(args) => {
             if args.rotate.is_some() {
                 return Err(advised(
-                    "--rotate is no line of Windows",
+                    "--rotate is not a command of Windows",
                     "`etwkit record start` does it on Windows",
                 ));
             }
@@ -111,7 +111,7 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
         RecordCommand::Mark(_) | RecordCommand::Listen(_) => {
             let hint = "run it on the Windows machines that record";
             return Err(advised(
-                "marks on several machines are no line of Windows",
+                "marks on several machines are not a command of Windows",
                 hint,
             ));
         }
@@ -121,7 +121,7 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
 
 /// Note about the file of the profiles of etwkit.
 const OWN_PROFILES: &str =
-    "etwkit.wprp has to lie beside it: `etwkit record profiles --write FOLDER` writes it.";
+    "etwkit.wprp has to be in the same folder: `etwkit record profiles --write FOLDER` writes it.";
 
 /// The file of a recording in a script.
 fn file_of(args: &StopArgs) -> String {

@@ -33,7 +33,7 @@ const WPR: &[(&str, &str)] = &[
     ),
     (
         "-profiles",
-        "list the profiles, those of the file if one is named",
+        "list the profiles of this program, or of a file",
     ),
     ("-profiledetails", "list what the profiles record"),
     ("-exportprofile", "write a profile of wpr into a file"),

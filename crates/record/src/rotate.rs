@@ -49,7 +49,7 @@ pub(crate) fn rotate(
         let message = format!("expected a name for --name, found \"{}\"", args.name);
         return Err(advised(
             message,
-            "machine, time and ending are put behind it; --into names the folder",
+            "machine, time and ending are added after it; --into names the folder",
         ));
     }
     fs::create_dir_all(&args.into)
@@ -77,7 +77,7 @@ pub(crate) fn rotate(
             machine.restore()?;
             let until = machine.clock.now().format("%H:%M:%S");
             lines.labelled(&format!(
-                "warning: somebody ended the recording: what happened from {since} to {until} is lost"
+                "warning: another program ended the recording: what happened from {since} to {until} is lost"
             ))?;
             // After Ctrl-C in the meantime, the user wants no other recording, and there is no file
             // to write.
@@ -89,7 +89,7 @@ pub(crate) fn rotate(
             // ends them, and continuing would start one every few seconds.
             lost = if after <= LOOK { lost + 1 } else { 0 };
             if lost == LOST {
-                let message = "the recording is ended by somebody as soon as it begins";
+                let message = "another program ends the recording as soon as it starts";
                 return Err(
                     advised(message, "`etwkit record sessions` lists who records")
                         .context(files.so_far()),
@@ -168,7 +168,7 @@ impl Files {
     /// Returns the context of errors after the first file.
     fn so_far(&self) -> String {
         format!(
-            "the recording of the day ended behind {} files, which are complete",
+            "the recording of the day ended after {} files, which are complete",
             self.all.len()
         )
     }

@@ -34,7 +34,7 @@ impl Machine<'_> {
             watch.began.clone_from(&watch.ended);
         }
         self.keep(&watch);
-        change.map(|change| format!("somebody has changed the recording: {change}"))
+        change.map(|change| format!("another program changed the recording: {change}"))
     }
 
     /// Stores the sessions of other recorders while this recording still runs.

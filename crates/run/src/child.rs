@@ -56,7 +56,7 @@ pub(crate) struct Limits<'l> {
 pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     let Some((program, args)) = words.split_first() else {
         return Err(advised(
-            "expected a command behind --, found nothing",
+            "expected a command after --, found nothing",
             "for example: etwkit run Copy -- cp a b",
         ));
     };

@@ -39,7 +39,7 @@ impl Timing {
                 code.ok_or_else(|| advised("the command ended without an exit code that is a duration", hint))
             }
             Self::Printed => last_duration(printed).ok_or_else(|| {
-                let hint = "expected a number with ms or s behind it, as in \"done in 12.04 s\"; --timing wall measures by the clock";
+                let hint = "expected a number followed by ms or s, as in \"done in 12.04 s\"; --timing wall measures by the clock";
                 advised("the command printed no duration", hint)
             }),
         }

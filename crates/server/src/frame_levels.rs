@@ -89,7 +89,7 @@ impl Way {
             let frames = frames.rooted().depth(number)?;
             Some(Self { number, frames })
         });
-        known.ok_or_else(|| Problem::bad("a value of the path is no stack"))
+        known.ok_or_else(|| Problem::bad("a value of the path is not a stack"))
     }
 }
 

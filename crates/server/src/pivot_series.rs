@@ -38,9 +38,7 @@ impl Buckets {
     pub(crate) fn of(range: Range, most: u32) -> Result<Self> {
         let length = range.to_ns.saturating_sub(range.from_ns);
         if length <= 0 {
-            return Err(Problem::bad(
-                "expected a range that ends behind its beginning",
-            ));
+            return Err(Problem::bad("expected a range that ends after its start"));
         }
         let width = length.saturating_add(i64::from(most) - 1) / i64::from(most.max(1));
         let width = width.max(1);

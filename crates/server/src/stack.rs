@@ -12,7 +12,7 @@ const MOST: usize = 64;
 pub(crate) fn stack(call: &Call<'_>, request: &StackRequest) -> Result<StackAnswer> {
     if request.stacks.len() > MOST {
         return Err(Problem::bad(format!(
-            "at most {MOST} stacks are asked at once"
+            "at most {MOST} stacks are answered at once"
         )));
     }
     let session = call.session(&*call.ready(request.trace)?)?;

@@ -164,7 +164,7 @@ impl SearchPath {
 }
 
 const NAME_ANOTHER: &str = "name a folder of this system";
-const ONLY_HTTP: &str = "servers are asked by http and https only";
+const ONLY_HTTP: &str = "servers are contacted over http and https only";
 
 /// The stores of one element.
 #[derive(Default)]

@@ -197,7 +197,7 @@ pub static SCENARIOS: [Scenario; 26] = [
     },
     Scenario {
         name: "services",
-        description: "clients call services over messages (ALPC): calls through two services, and messages that nobody waits for",
+        description: "clients call services over messages (ALPC): calls through two services, and messages without a waiting client",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::services::plan,
     },
@@ -257,7 +257,7 @@ pub static SCENARIOS: [Scenario; 26] = [
     },
     Scenario {
         name: "slow-browsing",
-        description: "names of hosts take twelve seconds, since a network without a way to the internet is asked first",
+        description: "names of hosts take twelve seconds, since a network without a way to the internet is queried first",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::slow_browsing::plan,
     },

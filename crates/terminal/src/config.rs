@@ -104,7 +104,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         Err(error) => return Err(wrong(error.to_string()).into()),
         // A read from a pipe would wait for its writer.
         Ok(metadata) if !metadata.is_file() || metadata.len() > MOST_BYTES => {
-            return Err(wrong("it is no short text file".to_owned()).into());
+            return Err(wrong("it is not a short text file".to_owned()).into());
         }
         Ok(_) => {}
     }
@@ -150,7 +150,7 @@ fn setting(
             |near| format!("do you mean {near}?"),
         );
         return Err((
-            format!("{name:?} is no option that a configuration has"),
+            format!("{name:?} is not an option of a configuration"),
             hint,
         ));
     };
@@ -318,11 +318,11 @@ mod tests {
         for (text, problem) in [
             (
                 "\ntime-fromat = s",
-                "config, line 2: \"time-fromat\" is no option that a configuration has",
+                "config, line 2: \"time-fromat\" is not an option of a configuration",
             ),
             (
                 "process = x",
-                "config, line 1: \"process\" is no option that a configuration has",
+                "config, line 1: \"process\" is not an option of a configuration",
             ),
             ("time-format", "config, line 1: time-format needs a value"),
             ("clip = yes", "config, line 1: clip takes no value"),

@@ -42,7 +42,7 @@ pub fn traces() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("ETWKIT_TRACES").map(PathBuf::from) {
         assert!(
             folder.is_dir(),
-            "ETWKIT_TRACES names {}, which is no folder",
+            "ETWKIT_TRACES names {}, which is not a folder",
             folder.display()
         );
         return Some(folder);

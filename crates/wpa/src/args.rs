@@ -21,7 +21,7 @@ pub struct ProfileArgs {
     /// Only from the first mark with this text on: to --to-mark
     #[arg(long, value_name = "TEXT", requires_all = ["profiles", "to_mark"], conflicts_with = "range")]
     pub from_mark: Option<String>,
-    /// Only up to the first mark with this text behind --from-mark
+    /// Only up to the first mark with this text after --from-mark
     #[arg(long, value_name = "TEXT", requires = "from_mark")]
     pub to_mark: Option<String>,
     /// Only what lies in instances of these regions of interest; each instance becomes files of its
@@ -31,7 +31,7 @@ pub struct ProfileArgs {
     /// Regions of Interest file of Windows Performance Analyzer that defines the regions
     #[arg(long, value_name = "FILE", requires = "profiles")]
     pub regions: Option<String>,
-    /// Write single rows instead of sums by what is left of the golden bar
+    /// Write single rows instead of sums by the columns left of the golden bar
     #[arg(long, requires = "profiles")]
     pub rows: bool,
 }

@@ -111,7 +111,7 @@ pub static OPTIONS: &[Opt] = &[
     opt(
         &["cliprundown"],
         Takes::Words(0),
-        Does::Nothing("the rundown is no part of the numbers"),
+        Does::Nothing("the rundown is not part of the numbers"),
     ),
     opt(
         &["processor", "processors"],
@@ -220,7 +220,7 @@ impl ExporterLine {
                     "write {word} with {}",
                     if most == 2 { "two words" } else { "a word" }
                 );
-                return Err(advised(format!("{word} lacks what belongs behind it"), how));
+                return Err(advised(format!("{word} lacks its value"), how));
             }
             line.take(word, option, &values)?;
         }
@@ -341,7 +341,7 @@ fn delimiter(text: &str) -> Result<u8> {
             Ok(*byte)
         }
         _ => Err(advised(
-            format!("{text:?} cannot stand between values"),
+            format!("{text:?} cannot be between values"),
             "name one sign of ASCII other than the quotation mark, such as ; or \\t for a tabulator",
         )),
     }
@@ -403,13 +403,10 @@ mod tests {
         let wrong = |line: &str| parse(line).unwrap_err().to_string();
         assert_eq!(wrong("-i a.etl"), "the line names no profile");
         assert_eq!(wrong("-profile p"), "the line names no trace");
-        assert_eq!(
-            wrong("-i a.etl -profile"),
-            "-profile lacks what belongs behind it"
-        );
+        assert_eq!(wrong("-i a.etl -profile"), "-profile lacks its value");
         assert_eq!(
             wrong("-i a.etl -profile p -marks A"),
-            "-marks lacks what belongs behind it"
+            "-marks lacks its value"
         );
         assert_eq!(
             wrong("-i a.etl -profile p -frob"),
@@ -424,6 +421,6 @@ mod tests {
             "the line names no file of regions"
         );
         assert!(wrong("-i a.etl -profile p -range 1x 2").starts_with("-range: "));
-        assert!(wrong("-i a.etl -profile p -delimiter ab").contains("cannot stand between values"));
+        assert!(wrong("-i a.etl -profile p -delimiter ab").contains("cannot be between values"));
     }
 }

@@ -91,7 +91,7 @@ export function chipValue(cell: Cell): string {
 function literal(value: string, column: ColumnInfo): string {
   if (isText(column.unit)) return `'${value.replaceAll("'", "''")}'`;
   if (column.unit === "flag") return value === "true" ? "true" : "false";
-  // A link is written by anybody: what is no number compares with none.
+  // A link is written by anybody: what is not a number compares with none.
   return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? value : "NULL";
 }
 

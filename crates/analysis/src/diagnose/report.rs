@@ -346,6 +346,7 @@ impl Rule {
             ("does not prove", self.not_proved.clone()),
             ("needs", self.needs.join(", ")),
             ("names", self.names.join(", ")),
+            ("modules", self.modules.join(", ")),
         ];
         let evidence = self
             .evidence

@@ -85,9 +85,9 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     } else {
         11
     };
-    let labelled = |label: &str, text: &str| {
-        (!text.is_empty()).then(|| Line::new(format!("        {label:<width$}{text}")))
-    };
+    let label = |label: &str| format!("        {label:<width$}");
+    let labelled =
+        |name: &str, text: &str| (!text.is_empty()).then(|| Line::new(label(name)).words(text));
     // The sentence of the costliest finding stands above all.
     let is_first = row.number == 1 && row.cost_ns.is_some();
     let mut lines = Vec::new();
@@ -104,21 +104,17 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
         lines.extend(labelled("cause", &of_cause(cause)));
     }
     lines.extend(labelled("fix", &row.fix));
-    for (evidence, label) in row
-        .evidence
-        .lines()
-        .zip(["evidence"].into_iter().chain(std::iter::repeat("")))
-    {
-        lines.extend(labelled(label, &format!("etwkit {evidence}")));
-    }
+    let names = ["evidence"].into_iter().chain(std::iter::repeat(""));
+    let evidence = row.evidence.lines().zip(names);
+    lines.extend(evidence.map(|(command, name)| Line::command(label(name), command)));
     if shown.details {
-        for (label, text) in [("chain", &row.chain), ("stack", &row.stack)] {
-            let labels = [label].into_iter().chain(std::iter::repeat(""));
+        for (name, text) in [("chain", &row.chain), ("stack", &row.stack)] {
+            let names = [name].into_iter().chain(std::iter::repeat(""));
             let parts = text.iter().flat_map(|text| text.lines());
             lines.extend(
                 parts
-                    .zip(labels)
-                    .filter_map(|(part, label)| labelled(label, part)),
+                    .zip(names)
+                    .filter_map(|(part, name)| labelled(name, part)),
             );
         }
     }
@@ -159,12 +155,16 @@ fn shortened(chain: &str) -> Vec<String> {
 }
 
 fn details_of_cost(row: &CostRow) -> Vec<Line> {
-    let evidence = row.evidence.lines().map(|line| format!("etwkit {line}"));
+    const INDENT: &str = "        ";
+    let evidence = row
+        .evidence
+        .lines()
+        .map(|command| Line::command(INDENT, command));
     let chain = row.chain.as_deref().map(shortened).unwrap_or_default();
-    evidence
-        .chain(chain)
-        .map(|line| Line::new(format!("        {line}")))
-        .collect()
+    let links = chain
+        .into_iter()
+        .map(|link| Line::new(format!("{INDENT}{link}")));
+    evidence.chain(links).collect()
 }
 
 /// The largest costs below a diagnosis without a cause, marked as no findings.

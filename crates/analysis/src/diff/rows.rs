@@ -53,14 +53,14 @@ etwkit_query::declare! {
     /// Something on both sides that is not a number: about the machine, a module or a setting.
     pub row Fact {
         topic: Option<String> = "What it belongs to.",
-        name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
+        name: String = "What is compared: process, method, file, mark or setting.",
         a: Option<String> = "Its value in A; missing where A has none.",
         b: Option<String> = "Its value in B.",
     }
 
     /// From one mark to the next one that both sides have.
     pub row MarkChange {
-        name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
+        name: String = "What is compared: process, method, file, mark or setting.",
         until: String = "The mark at its end.",
         a_ns: Option<i64> = "Time of A.",
         b_ns: Option<i64> = "Time of B.",
@@ -70,7 +70,7 @@ etwkit_query::declare! {
     /// Times, sizes and counts of something on both sides. A missing value was not recorded, or
     /// exists only on the other side.
     pub row Change {
-        name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
+        name: String = "What is compared: process, method, file, mark or setting.",
         of: Option<String> = "Of processes the command line without numbers, of other rows the process.",
         only_in: Option<String> = "`A` or `B`, where the other side has none of it.",
         of_time: String = "Which time differs most: `cpu`, `wait`, `ready` or `time`.",
@@ -101,7 +101,7 @@ etwkit_query::declare! {
 
     /// Counters of processors on both sides.
     pub row CounterChange {
-        name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
+        name: String = "What is compared: process, method, file, mark or setting.",
         of: Option<String> = "Of processes the command line without numbers, of other rows the process.",
         instructions_a: Option<i64> = "Instructions of A.",
         instructions_b: Option<i64> = "Instructions of B.",

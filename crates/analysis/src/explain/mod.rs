@@ -8,6 +8,7 @@
 //! in `docs/explain.md`.
 
 mod adds_up;
+mod by_label;
 mod causes;
 mod chance;
 mod feature;
@@ -16,6 +17,7 @@ mod load;
 mod metric;
 mod numbers;
 mod page;
+mod plots;
 mod question;
 mod recorded;
 mod rows;
@@ -30,6 +32,7 @@ use etwkit_query::nothing::no_process;
 use etwkit_query::question::{Among, option};
 
 use crate::Result;
+use by_label::ByLabel;
 use causes::Causes;
 use chance::Change;
 use feature::Matrix;
@@ -38,7 +41,7 @@ use runs::Run;
 
 pub(crate) use sentence::capital;
 
-pub use rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
+pub use rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 
 etwkit_query::declare! {
     /// Options of `explain`.
@@ -52,6 +55,8 @@ etwkit_query::declare! {
         from_mark: Option<String> = option("TEXT").called("from-mark"),
         /// With --metric mark-to-mark: the next mark after it with this text ends the run (*, ?)
         to_mark: Option<String> = option("TEXT").called("to-mark"),
+        /// Also compare the runs with different values of one or two labels (NAME;NAME)
+        group_by: Option<String> = option("LABELS").called("group-by"),
         /// Only this table
         table: Option<ExplainTable> = option("TABLE").shape(),
     }
@@ -63,6 +68,7 @@ etwkit_query::declare! {
         "change" => Change = "When they became slower or faster.",
         "not-recorded" => NotRecorded = "What could not be compared.",
         "effects" => Effects = "What each cause adds to each run.",
+        "groups" => Groups = "Runs by the labels of `--group-by`.",
     }
 }
 
@@ -80,6 +86,8 @@ pub struct Explanation {
     by_time: Vec<usize>,
     change: Option<Change>,
     missing: Vec<Missing>,
+    /// The measured runs by the labels of `--group-by`.
+    by_label: Option<ByLabel>,
 }
 
 impl ExplainRequest {
@@ -116,13 +124,12 @@ impl ExplainRequest {
             matrix.measure(&TextFilter::parse(process));
         }
         runs::compare(self, session, &mut runs, &matrix)?;
-        Ok(Explanation::of(
-            metric,
-            runs,
-            measured,
-            &matrix,
-            recorded::missing(session)?,
-        ))
+        let by_label = self.grouped(session, &measured)?;
+        let missing = recorded::missing(session)?;
+        Ok(Explanation {
+            by_label,
+            ..Explanation::of(metric, runs, measured, &matrix, missing)
+        })
     }
 }
 
@@ -161,6 +168,7 @@ impl Explanation {
             by_time,
             change,
             missing,
+            by_label: None,
         }
     }
 }

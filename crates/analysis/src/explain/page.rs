@@ -30,6 +30,8 @@ impl Explanation {
         if !causes.is_empty() {
             write_causes(page, &causes)?;
         }
+        self.write_groups(page)?;
+        self.write_plots(page)?;
         self.write_runs(page)?;
         let missing = self.missing_rows();
         if !missing.is_empty() {

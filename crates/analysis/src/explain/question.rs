@@ -6,9 +6,9 @@ use etwkit_query::question::{
 };
 
 use super::causes::Cause;
-use super::rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
+use super::rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 use super::sentence::cause_name;
-use super::view::{CAUSES, CHANGES, EFFECTS, NOT_RECORDED, RUNS};
+use super::view::{CAUSES, CHANGES, EFFECTS, GROUPS, NOT_RECORDED, RUNS};
 use super::{ExplainRequest, ExplainTable, Explanation, load, runs};
 
 /// Maximum number of runs in text if all tables are shown; if there are more, only those that
@@ -19,7 +19,7 @@ impl Question for ExplainRequest {
     const NAME: &'static str = "explain";
     const SENTENCE: &'static str =
         "What goes with the slow ones of many runs, and which cannot be compared";
-    const USUAL: &'static [&'static str] = &["metric", "table", "from-mark", "to-mark"];
+    const USUAL: &'static [&'static str] = &["metric", "group-by", "table", "from-mark", "to-mark"];
     const EXAMPLES: &'static [Example] = &[
         Example {
             words: "runs/",
@@ -47,6 +47,7 @@ impl Question for ExplainRequest {
                     fields::<ChangeRow>(),
                     fields::<MissingRow>(),
                     fields::<EffectRow>(),
+                    fields::<GroupRow>(),
                 ];
                 Form::report(sql, all.into_iter().flatten(), answer)
             }
@@ -55,16 +56,18 @@ impl Question for ExplainRequest {
             Some(ExplainTable::Change) => Form::made::<ChangeRow>(sql, answer),
             Some(ExplainTable::NotRecorded) => Form::made::<MissingRow>(sql, answer),
             Some(ExplainTable::Effects) => Form::made::<EffectRow>(sql, answer),
+            Some(ExplainTable::Groups) => Form::made::<GroupRow>(sql, answer),
         }
     }
 
     fn one_table(&self) -> Option<&'static str> {
-        let how = "choose it with --table causes, runs, change, not-recorded or effects";
+        let how = "choose it with --table causes, runs, change, not-recorded, effects or groups";
         self.table.is_none().then_some(how)
     }
 
     fn check(&self) -> Result<(), OptionError> {
-        self.check_metric()
+        self.check_metric()?;
+        self.check_labels()
     }
 }
 
@@ -80,6 +83,10 @@ impl ExplainRequest {
                 left.then(|| Line::new(format!("{} are not explained", super::sentence::ms(rest))));
             let answer = Answer::rows(self, &CAUSES, found.cause_rows()).with_foot(left);
             tables.push(("causes", "Causes", answer));
+        }
+        if is_wanted(ExplainTable::Groups) {
+            let answer = Answer::rows(self, &GROUPS, found.group_rows());
+            tables.push(("groups", "Runs by label", answer));
         }
         if is_wanted(ExplainTable::Runs) {
             let rows = found.run_rows();

@@ -49,6 +49,21 @@ etwkit_query::declare! {
         effect_ms: f64 = "What it adds, above the mean of the fast runs (ms).",
     }
 
+    /// Runs with the same values of the labels of `--group-by`.
+    pub row GroupRow {
+        labels: String = "The labels with their values: `NAME=VALUE`, separated by `, `.",
+        first: String = "Value of the first label; `(none)` for runs without it.",
+        second: Option<String> = "Value of the second label; missing if runs are grouped by one.",
+        runs: i64 = "Number of runs with a metric.",
+        mean_ms: f64 = "Mean of the metric (ms).",
+        min_ms: f64 = "Least metric (ms).",
+        max_ms: f64 = "Greatest metric (ms).",
+        fastest_core_ms: Option<f64> =
+            "Mean CPU of a run on the fastest kind of core, the P-cores (ms), of `--process` or of all processes; \
+             missing if the cores of a run are of one kind.",
+        other_core_ms: Option<f64> = "Mean CPU of a run on all other cores, the E-cores (ms).",
+    }
+
     /// A change over time.
     pub row ChangeRow {
         extract: String = "The first run after the change, in the order of the recordings.",

@@ -4,10 +4,11 @@ use etwkit_query::question::Format::{Fixed, Id, Whole, Word};
 use etwkit_query::question::{Column, Line, Ranked, View};
 
 use super::ExplainRequest;
-use super::rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
+use super::rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 
 type Cause = Column<ExplainRequest, CauseRow>;
 type Run = Column<ExplainRequest, RunRow>;
+type Group = Column<ExplainRequest, GroupRow>;
 type Effect = Column<ExplainRequest, EffectRow>;
 type Change = Column<ExplainRequest, ChangeRow>;
 type Missing = Column<ExplainRequest, MissingRow>;
@@ -99,6 +100,26 @@ pub(super) const RUNS: View<ExplainRequest, RunRow> = View::new(
 )
 .ranking(|_| Ranked::No)
 .alarming_if(|row| row.state != "ok");
+
+pub(super) const GROUPS: View<ExplainRequest, GroupRow> = View::new(
+    &[
+        Group::new("Runs", "Runs", Whole, |_, row| row.runs.into()),
+        Group::new("Mean", "Mean ms", Fixed(1), |_, row| row.mean_ms.into()),
+        Group::new("Min", "Min ms", Fixed(1), |_, row| row.min_ms.into()),
+        Group::new("Max", "Max ms", Fixed(1), |_, row| row.max_ms.into()),
+        Group::new("FastestCore", "P-core ms", Fixed(1), |_, row| {
+            row.fastest_core_ms.into()
+        })
+        .shown_if_known(|_| true),
+        Group::new("OtherCore", "E-core ms", Fixed(1), |_, row| {
+            row.other_core_ms.into()
+        })
+        .shown_if_known(|_| true),
+        Group::new("Labels", "Labels", Word, |_, row| row.labels.clone().into()),
+    ],
+    |_| 0.0,
+)
+.ranking(|_| Ranked::No);
 
 pub(super) const EFFECTS: View<ExplainRequest, EffectRow> = View::new(
     &[

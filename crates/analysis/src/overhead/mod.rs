@@ -61,9 +61,9 @@ etwkit_query::declare! {
         top: Top = group(),
         /// Group rows by this property
         by: OverheadBy = option("WHAT").shape(),
-        /// Only products whose name, company or a file fits (*, ?, several with ;, ! excludes)
+        /// Only products whose name, company or file matches (*, ?, several with ;, ! excludes)
         product: Option<String> = option("NAMES"),
-        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows
+        /// With --by tag: also tag stacks by the rules of this file (.stacktags of Windows
         /// Performance Analyzer); can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Only what ended in this part of the trace (s)

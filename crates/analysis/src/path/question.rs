@@ -99,7 +99,7 @@ fn several(threads: &[Thread]) -> Error {
     };
     let names: Vec<String> = threads.iter().take(LISTED).map(name).collect();
     let message = format!(
-        "{} processes fit, and a path is that of one: {}",
+        "{} processes match, and a path is of one process: {}",
         threads.len(),
         names.join(" ")
     );
@@ -283,9 +283,9 @@ fn others(path: &CriticalPath) -> Vec<Line> {
     };
     let (threads, listed) = (
         if path.others == 1 {
-            "thread fits"
+            "thread matches"
         } else {
-            "threads fit"
+            "threads match"
         },
         path.best_others.len(),
     );

@@ -54,7 +54,7 @@ etwkit_query::declare! {
         region: Option<String> = option("NAMES"),
         /// Only instances with these names (*, ?, several with ;, ! excludes)
         instance: Option<String> = option("NAMES"),
-        /// List instances, each with what lies in it
+        /// List instances, each with the instances inside it
         details: bool = option("").shape(),
         /// With --details: also starts without an end
         open: bool = option("").requires("details"),
@@ -176,7 +176,7 @@ impl RegionRequest {
         if self.manifest.content.is_none() {
             return Err(Error::NotThere {
                 message: "no file says what regions are".to_owned(),
-                how: "name one with --regions FILE; `etwkit docs regions` shows what stands in it"
+                how: "name one with --regions FILE; `etwkit docs regions` shows its contents"
                     .to_owned(),
             });
         }

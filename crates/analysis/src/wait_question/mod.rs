@@ -35,20 +35,20 @@ etwkit_query::declare! {
         /// Only waits with these stack tags, paths separated by \ (*, ?, several with ;, !
         /// excludes)
         tag: Option<String> = option("TAGS").of(Among::TAGS),
-        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer);
+        /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer);
         /// can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Rows: sums of each process by this, or single waits
         by: Rows = option("WHAT").shape(),
-        /// The longest waits, each with what ended it and what that had waited for, down to the
-        /// root
+        /// The longest waits, each with the thread that ended it and the wait of that thread, down
+        /// to the root
         chain: bool = option("").excludes(&["by"]).shape(),
         /// With --chain: also start from sleeps and waits of idle pools, and show at each step the
         /// other waits, which explain less than the one that is followed
         all_waits: bool = option("").called("all-waits").requires("chain").shape(),
         /// Order
         sort: WaitSort = option("ORDER").called("sort-by").shape(),
-        /// Only rows with this waiting time (ms if there is no unit)
+        /// Only rows with this waiting time (ms without a unit)
         wait: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only rows with this ready time (ms)
         ready: Range = option("A..B").unit(Unit::Milliseconds),

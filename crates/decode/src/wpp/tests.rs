@@ -392,7 +392,7 @@ fn errors_say_where_and_what() {
         (
             "#enumv _FLAGS\n{",
             "#enumv _FLAGS\n",
-            "line 13: expected `{` behind the name of an enumeration, found _FLAGS",
+            "line 13: expected `{` after the name of an enumeration, found _FLAGS",
         ),
     ] {
         let wrong = messages(&good.replace(from, to)).unwrap_err();
@@ -406,11 +406,11 @@ fn errors_say_where_and_what() {
     };
     assert_eq!(
         cut("}"),
-        "line 5: expected `}` behind the arguments, found the end of the file"
+        "line 5: expected `}` after the arguments, found the end of the file"
     );
     assert_eq!(
         cut("Active"),
-        "line 9: expected `}` behind the names of an enumeration, found the end of the file"
+        "line 9: expected `}` after the names of an enumeration, found the end of the file"
     );
     let late = good.replace(GUID, "//");
     assert_eq!(

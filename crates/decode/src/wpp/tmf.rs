@@ -196,7 +196,7 @@ impl<'t> Reader<'t> {
         })?;
         let (format, comment) = end_of_format(quoted).ok_or_else(|| {
             self.lines
-                .wrong("a quotation mark behind the format", "the end of the line")
+                .wrong("a quotation mark after the format", "the end of the line")
         })?;
         let arguments = if self.lines.next_is("{") {
             self.arguments()?
@@ -237,7 +237,7 @@ impl<'t> Reader<'t> {
         }
         Err(self
             .lines
-            .wrong("`}` behind the arguments", "the end of the file"))
+            .wrong("`}` after the arguments", "the end of the file"))
     }
 
     /// `NAME`, then `NAME,VALUE` in braces.
@@ -246,7 +246,7 @@ impl<'t> Reader<'t> {
         if !self.lines.next_is("{") {
             return Err(self
                 .lines
-                .wrong("`{` behind the name of an enumeration", rest));
+                .wrong("`{` after the name of an enumeration", rest));
         }
         self.lines.next();
         let mut map = ValueMap::default();
@@ -274,7 +274,7 @@ impl<'t> Reader<'t> {
             map.entries.push((value, name.into()));
         }
         Err(self.lines.wrong(
-            "`}` behind the names of an enumeration",
+            "`}` after the names of an enumeration",
             "the end of the file",
         ))
     }

@@ -32,7 +32,7 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
         source,
     };
     let text = text(list).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => wrong(": it is no text in UTF-8", None),
+        io::ErrorKind::InvalidData => wrong(": it is not text in UTF-8", None),
         _ => wrong("", Some(error)),
     })?;
     if text.len() as u64 > MOST_BYTES {
@@ -67,7 +67,7 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
 fn hint(list: &Path) -> &'static str {
     // Names of the library of SQL start with the same character.
     match list.to_str().and_then(library_question) {
-        Some(_) => "questions of the library stand behind the extracts: etwkit sql EXTRACT… @NAME",
+        Some(_) => "questions of the library come after the extracts: etwkit sql EXTRACT… @NAME",
         None => "@FILE names a text file with a path or pattern on each line",
     }
 }

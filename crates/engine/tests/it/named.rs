@@ -195,22 +195,22 @@ fn what_names_nothing_is_said_with_its_line() {
         (
             "runs/*.bmp",
             Wanted::Answers,
-            "no trace and no extract fits HERE/runs/*.bmp",
+            "no trace and no extract matches HERE/runs/*.bmp",
         ),
         (
             "runs/n*",
             Wanted::Answers,
-            "no trace and no extract fits HERE/runs/n*",
+            "no trace and no extract matches HERE/runs/n*",
         ),
         (
             "runs/*.zip",
             Wanted::Session,
-            "no trace fits HERE/runs/*.zip",
+            "no trace matches HERE/runs/*.zip",
         ),
         (
             "nowhere/**/*.etl",
             Wanted::Answers,
-            "no trace and no extract fits HERE/nowhere/**/*.etl",
+            "no trace and no extract matches HERE/nowhere/**/*.etl",
         ),
         (
             "@nowhere.txt",
@@ -225,7 +225,7 @@ fn what_names_nothing_is_said_with_its_line() {
         (
             "@bytes.txt",
             Wanted::Answers,
-            "cannot read the list HERE/bytes.txt: it is no text in UTF-8",
+            "cannot read the list HERE/bytes.txt: it is not text in UTF-8",
         ),
         (
             "@missing.txt",
@@ -235,7 +235,7 @@ fn what_names_nothing_is_said_with_its_line() {
         (
             "@pattern.txt",
             Wanted::Session,
-            "HERE/pattern.txt, line 2: no trace fits HERE/*.etl",
+            "HERE/pattern.txt, line 2: no trace matches HERE/*.etl",
         ),
         (
             "@place.txt",

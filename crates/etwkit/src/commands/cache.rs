@@ -26,7 +26,7 @@ enum CacheCommand {
 
 #[derive(Debug, Args)]
 struct CacheQuery {
-    /// Only entries of such names (*, ?, several with ;, ! excludes)
+    /// Only entries with these names (*, ?, several with ;, ! excludes)
     #[arg(value_name = "NAMES", default_value = "")]
     names: String,
     /// Only what was not asked for so many days

@@ -53,7 +53,7 @@ pub(crate) struct ExportArgs {
     tag: Option<String>,
     #[command(flatten)]
     tag_files: TagArgs,
-    /// Keep threads apart: stacks begin with their thread (not in timelines, which always do)
+    /// Keep threads apart: stacks start with their thread (not in timelines, which always do)
     #[arg(long)]
     per_thread: bool,
     /// Weight of stacks (not in timelines, which have all of it)

@@ -34,7 +34,7 @@ pub(crate) struct StraceArgs {
     /// Count calls, errors and time of each function instead of listing calls
     #[arg(short = 'c', long)]
     summary_only: bool,
-    /// Only calls that began in this part of the trace (s): A..B, A.. or ..B
+    /// Only calls that started in this part of the trace (s): A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
     #[command(flatten)]

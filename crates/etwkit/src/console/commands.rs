@@ -131,7 +131,7 @@ pub(super) const COMMANDS: &[Dot] = &[
     Dot {
         names: &[".processfmt"],
         args: "[FORMAT]",
-        help: "start and end behind processes in all dumps: none or a time format",
+        help: "start and end after processes in all dumps: none or a time format",
         run: |console, asked, printer| {
             answer(console.settings.process_format(asked.words), printer)
         },

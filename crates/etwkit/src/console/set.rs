@@ -118,7 +118,7 @@ impl Set {
         let gone = before - self.files.len();
         ensure!(
             gone > 0 || queries.is_empty(),
-            "no loaded file fits {}",
+            "no loaded file matches {}",
             queries.join(" ")
         );
         printer.line(&format!("{gone} unloaded, {} left", self.files.len()))?;
@@ -149,12 +149,12 @@ impl Set {
         }
         ensure!(
             !chosen.is_empty(),
-            "no loaded file fits -fd {}",
+            "no loaded file matches -fd {}",
             queries.join(" -fd ")
         );
         if chosen.len() == all && all > 1 && !queries.is_empty() {
             printer.note(&format!(
-                "all {all} loaded files fit -fd {}",
+                "all {all} loaded files match -fd {}",
                 queries.join(" -fd ")
             ));
         }

@@ -59,7 +59,7 @@ impl Settings {
         }
         self.process_format = words.first().cloned();
         Ok(text(
-            "start and end behind processes",
+            "start and end after processes",
             self.process_format.as_deref(),
         ))
     }

@@ -130,7 +130,7 @@ fn tests_are_chosen_before_they_are_asked() {
         };
         assert_eq!(exit, ends, "{args:?} {err}");
         assert_eq!(
-            err.contains("no recording fits the choice of tests"),
+            err.contains("no recording matches the choice of tests"),
             expected.is_empty(),
             "{err}"
         );

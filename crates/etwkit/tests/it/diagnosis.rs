@@ -380,6 +380,26 @@ fn evidence_is_a_command_line_that_there_is() {
     }
 }
 
+#[test]
+fn printed_evidence_runs_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("my trace.etl");
+    std::fs::copy(crate::support::trace("syscalls-5.etl"), &trace).unwrap();
+    let trace = trace.to_str().unwrap();
+    let text = run(&["diagnose", "--rule", "odd-status", trace]).out;
+    let lines: Vec<Vec<String>> = text
+        .lines()
+        .filter_map(|line| line.split_once("etwkit "))
+        .map(|(_, command)| shell::split(command))
+        .collect();
+    assert!(!lines.is_empty(), "{text}");
+    for line in lines {
+        assert_eq!(line.last().map(String::as_str), Some(trace), "{text}");
+        let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(answer.exit, Exit::Answered, "{line:?}: {answer:?}");
+    }
+}
+
 /// Without names of functions each program is a culprit of its own, with its own calls and no others.
 #[test]
 fn access_violations_are_counted_by_program_where_calls_have_no_names() {

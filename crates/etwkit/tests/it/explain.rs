@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_synth::{Options, find};
-use serde_json::Value;
+use etwkit_trace::table::{Columns as _, CpuClass, CpuCore, Process, Row, Trace};
+use serde_json::{Value, json};
 
 use crate::support::{Answer, Exit, json_lines, run};
 
@@ -203,4 +205,116 @@ fn runs_are_small() {
             truth.counts.total
         );
     }
+}
+
+/// Writes a run of `load.exe` on a machine with two kinds of cores: its duration is in its name, and its CPU
+/// on the fast core and on the other one in milliseconds.
+fn labelled(folder: &Path, duration_ms: u32, labels: &Value, cpu_ms: [i64; 2]) {
+    let name = format!("Load_{duration_ms}msPC1.20260102-030405.etwx");
+    let options = WriterOptions {
+        no_empty: true,
+        ..WriterOptions::default()
+    };
+    let mut writer = Writer::create(&folder.join(name), options).unwrap();
+    let mut traces = <Trace as Row>::Columns::default();
+    traces.push(&Trace::default());
+    let mut processes = <Process as Row>::Columns::default();
+    processes.push(&Process {
+        name: Some("load.exe".into()),
+        pid: 8,
+        ..Process::default()
+    });
+    let mut cores = <CpuCore as Row>::Columns::default();
+    let mut classes = <CpuClass as Row>::Columns::default();
+    for (class, ms) in [(1, cpu_ms[0]), (0, cpu_ms[1])] {
+        cores.push(&CpuCore {
+            cpu: class,
+            efficiency_class: Some(class),
+            ..CpuCore::default()
+        });
+        if ms > 0 {
+            classes.push(&CpuClass {
+                process_key: Some(0),
+                efficiency_class: Some(class),
+                cpu_ns: ms * 1_000_000,
+                ..CpuClass::default()
+            });
+        }
+    }
+    writer.write(Trace::TABLE, traces.take().unwrap()).unwrap();
+    writer
+        .write(Process::TABLE, processes.take().unwrap())
+        .unwrap();
+    writer.write(CpuCore::TABLE, cores.take().unwrap()).unwrap();
+    writer
+        .write(CpuClass::TABLE, classes.take().unwrap())
+        .unwrap();
+    let manifest: Manifest = serde_json::from_value(json!({
+        "format": "etwkit-extract", "format_version": "2.0", "etwkit_version": "0.1.0", "detail": "full",
+        "source": {"files": [{"name": "a.etl", "size_bytes": 3}], "hash": format!("{duration_ms:016}")},
+        "clock": {"kind": "qpc", "frequency": 1, "start_utc": "", "start_filetime": 0},
+        "machine": {"computer": "PC-1", "os_version": "10.0.19041", "processors": 2},
+        "labels": labels, "tables": {}
+    }))
+    .unwrap();
+    writer.finish(manifest).unwrap();
+}
+
+#[test]
+fn runs_are_compared_by_their_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |strategy: &str, threads: &str| json!({"strategy": strategy, "threads": threads});
+    labelled(folder.path(), 100, &of("spin", "4"), [30, 10]);
+    labelled(folder.path(), 140, &of("spin", "12"), [10, 70]);
+    labelled(folder.path(), 60, &of("sleep", "4"), [50, 0]);
+    labelled(folder.path(), 80, &json!({"strategy": "sleep"}), [20, 20]);
+    let all = folder.path().join("*.etwx");
+    let explain =
+        |options: &[&str]| run(&[&["explain", all.to_str().unwrap()][..], options].concat());
+
+    let answer = explain(&["--group-by", "threads", "--table", "groups"]);
+    assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+    let table: Vec<&str> = answer
+        .out
+        .lines()
+        .skip_while(|line| !line.contains("P-core"))
+        .collect();
+    assert_eq!(
+        table,
+        [
+            "  Runs  Mean ms  Min ms  Max ms  P-core ms  E-core ms  Labels",
+            "     2     80.0    60.0   100.0       40.0        5.0  threads=4",
+            "     1    140.0   140.0   140.0       10.0       70.0  threads=12",
+            "     1     80.0    80.0    80.0       20.0       20.0  threads=(none)",
+        ],
+        "{}",
+        answer.out
+    );
+
+    let page = folder.path().join("page.html");
+    let answer = explain(&[
+        "--group-by",
+        "strategy; threads",
+        "--html",
+        page.to_str().unwrap(),
+    ]);
+    assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        html.contains("<th>strategy \\ threads<th>4<th>12<th>(none)</tr>"),
+        "{html}"
+    );
+    // Two of the six cells have no run: nobody slept with 12 threads, or spun without a number of them.
+    assert_eq!(html.matches("<td title=\"1 run, ").count(), 4, "{html}");
+    assert_eq!(html.matches("<svg class=bar").count(), 8, "{html}");
+
+    let answer = explain(&["--group-by", "color"]);
+    assert_eq!(answer.exit, Exit::Error);
+    assert!(
+        answer
+            .err
+            .contains("no run has the label color (labels: strategy, threads)"),
+        "{}",
+        answer.err
+    );
 }

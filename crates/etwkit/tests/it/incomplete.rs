@@ -247,7 +247,7 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
         (
             &["cpu", "--process", "betta"],
             &[
-                "fits --process betta: no process fits betta (there are ",
+                "fits --process betta: no process matches betta (there are ",
                 "similar: beta.exe (",
             ],
         ),
@@ -257,11 +257,11 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
         ),
         (
             &["cpu", "--methods", "kernl32*"],
-            &["no method fits kernl32* (there are "],
+            &["no method matches kernl32* (there are "],
         ),
         (
             &["cpu", "--stack-tags", "no-such-tag"],
-            &["no stack tag fits no-such-tag (there "],
+            &["no stack tag matches no-such-tag (there "],
         ),
         (&["disk", "--range", "20..30"], &["recorded no"]),
         (
@@ -270,11 +270,11 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
         ),
         (
             &["wait", "--thread", "99999"],
-            &["no thread fits 99999 (there are "],
+            &["no thread matches 99999 (there are "],
         ),
         (
             &["version", "--dll", "kernal32.dll"],
-            &["no module fits kernal32.dll (there are "],
+            &["no module matches kernal32.dll (there are "],
         ),
         (
             &["process", "--cmdline", "*nowhere*"],

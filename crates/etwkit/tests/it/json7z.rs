@@ -1104,7 +1104,7 @@ fn the_recording_and_the_machine_are_reported() {
         extract(),
     ]);
     let said = format!(
-        "note: nothing in {} fits --properties WinSatOSName ExtractStartTime\n",
+        "note: nothing in {} matches --properties WinSatOSName ExtractStartTime\n",
         extract()
     );
     assert_eq!(

@@ -103,7 +103,9 @@ fn tables_are_chosen_by_their_names() {
     ]);
     assert_eq!(wrong.exit, Exit::Error, "{}", wrong.err);
     assert!(
-        wrong.err.contains("--tables: no table fits contextswitch"),
+        wrong
+            .err
+            .contains("--tables: no table matches contextswitch"),
         "{}",
         wrong.err
     );

@@ -174,11 +174,11 @@ fn what_names_nothing_is_an_error() {
     for (line, message) in [
         (
             &["dump", "cpu", "HERE/*.etwx"][..],
-            "error: no trace and no extract fits HERE/*.etwx\n",
+            "error: no trace and no extract matches HERE/*.etwx\n",
         ),
         (
             &["sql", "HERE/traces/*.zip", "SELECT 1"],
-            "error: no trace and no extract fits HERE/traces/*.zip\n",
+            "error: no trace and no extract matches HERE/traces/*.zip\n",
         ),
         (
             &["export", "@HERE/none.txt"],
@@ -190,11 +190,11 @@ fn what_names_nothing_is_an_error() {
         ),
         (
             &["info", "HERE/extracts/*"],
-            "error: no trace fits HERE/extracts/*\n",
+            "error: no trace matches HERE/extracts/*\n",
         ),
         (
             &["events", "HERE/*.etl"],
-            "error: no trace fits HERE/*.etl\n",
+            "error: no trace matches HERE/*.etl\n",
         ),
         (
             &["extract", "HERE/extracts"],
@@ -202,7 +202,7 @@ fn what_names_nothing_is_an_error() {
         ),
         (
             &["dump", "cpu", "-"],
-            "error: a trace on the standard input cannot be asked\n",
+            "error: a trace on the standard input cannot be queried\n",
         ),
         (
             &["extract", "-"],

@@ -251,7 +251,7 @@ fn questions_that_cannot_be_meant_are_errors() {
         ),
         (
             &["--range", "2..-1"],
-            "error: --range: \"2..-1\", character 4: the end lies before the start",
+            "error: --range: \"2..-1\", character 4: the end is before the start",
         ),
     ] {
         let answer = run(&[&["events", &trace], args].concat());

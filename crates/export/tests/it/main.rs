@@ -7,6 +7,7 @@
 
 mod hostile_names;
 mod made_stacks;
+mod otlp;
 mod packets;
 mod pictures;
 mod pprof;

@@ -49,7 +49,7 @@ impl Container {
         }
         let file = File::open(path).map_err(StoreError::io("open", path))?;
         if crate::open::sniff(&file) != Kind::Zip {
-            return Err(refused("a file that is no zip archive"));
+            return Err(refused("a file that is not a zip archive"));
         }
         members(path, file, metadata.len()).map(Self::Archive)
     }
@@ -204,7 +204,7 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         let compressed = found.compression() != CompressionMethod::Stored || found.encrypted();
         if offset.checked_add(length).is_none_or(|end| end > size) {
             let cause =
-                zip::result::ZipError::InvalidArchive("a member reaches behind the end".into());
+                zip::result::ZipError::InvalidArchive("a member reaches past the end".into());
             return Err(damaged("members inside the archive", cause));
         }
         all.insert(

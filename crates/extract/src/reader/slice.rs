@@ -444,7 +444,7 @@ impl ChunkReader for Slice {
             .filter(|end| *end <= self.length);
         if end.is_none() {
             let text = format!(
-                "{length} bytes from {start} on reach behind the end, {} bytes",
+                "{length} bytes from {start} on reach past the end, {} bytes",
                 self.length
             );
             return Err(ParquetError::EOF(text));

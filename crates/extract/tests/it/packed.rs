@@ -140,7 +140,10 @@ fn archives_that_cannot_be_read_in_place_are_refused_with_a_hint() {
     let trace = folder.write("power.etl", &made("power-5.etl"));
     assert_refused(
         Extract::open(&trace),
-        &["expected an extract", "found a file that is no zip archive"],
+        &[
+            "expected an extract",
+            "found a file that is not a zip archive",
+        ],
     );
     assert_refused(
         Extract::open(&folder.path("gone.etwx")),

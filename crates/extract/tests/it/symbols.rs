@@ -200,7 +200,7 @@ fn what_is_unsafe_too_large_or_damaged_is_left_out_with_a_reason() {
         .iter()
         .map(|kept| kept.left_out.as_deref().unwrap_or("kept"))
         .collect();
-    assert_eq!(reasons[0], "its name cannot be that of a file");
+    assert_eq!(reasons[0], "its name is not a valid file name");
     assert!(
         reasons[1].contains("unpacking large.pdb needs 100000 bytes, and 50000 of the limit"),
         "{reasons:?}"

@@ -168,7 +168,7 @@ impl Reader {
             Some(b'r') => b'\r',
             Some(b't') => b'\t',
             Some(b'u') => return self.unicode(bytes),
-            other => return Err(self.unexpected("a letter behind \\", found(other))),
+            other => return Err(self.unexpected("a letter after \\", found(other))),
         };
         bytes.push(plain);
         Ok(())

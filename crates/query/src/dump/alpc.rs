@@ -52,11 +52,11 @@ declare! {
         receiver: Option<String> = option("NAMES").of(Among::Processes),
         /// Only messages at these ports (*, ?, several with ;, ! excludes)
         port: Option<String> = option("NAMES").of(PORTS),
-        /// Only messages whose sender waited for such a time (us)
+        /// Only messages whose sender waited this long (us)
         wait: Range = option("A..B").unit(Unit::Microseconds),
         /// Only messages of this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only messages whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// Only messages whose stack has this frame: module!method, or its method alone (*, ?,
         /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single messages
@@ -104,7 +104,7 @@ declare! {
         receiver_tid: Option<i64> = "Thread that received it.",
         port_name: Option<String> = "Port at which that thread had waited.",
         stack_id: Option<i64> = "The stack that sent it.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -28,7 +28,7 @@ pub struct ClockPoint {
 /// A text is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no time: expected seconds (12.5), a time (17:47:38.416) or a date and time (2022-10-02 17:47:38.416), with or without +02:00 or Z behind it"
+    "{0:?} is not a time: expected seconds (12.5), a time (17:47:38.416) or a date and time (2022-10-02 17:47:38.416), optionally followed by +02:00 or Z"
 )]
 pub struct WrittenError(String);
 

@@ -54,7 +54,7 @@ declare! {
         top_processes: TopProcesses = group(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS").of(PATHS),
-        /// Only rows with such operations
+        /// Only rows with these operations
         operation: Option<DiskOperation> = option("KIND").or_all(),
         /// Order
         sort: DiskSort = option("ORDER").called("sort-by").shape(),
@@ -64,11 +64,11 @@ declare! {
         write_size: Range = option("A..B").called("write-size").unit(Unit::Bytes),
         /// Only rows with so many bytes read and written
         total_size: Range = option("A..B").called("total-size").unit(Unit::Bytes),
-        /// Only rows with such service time of reads (s)
+        /// Only rows with this service time of reads (s)
         read_time: Range = option("A..B").called("read-time").unit(Unit::Seconds),
-        /// Only rows with such service time of writes (s)
+        /// Only rows with this service time of writes (s)
         write_time: Range = option("A..B").called("write-time").unit(Unit::Seconds),
-        /// Only rows with such service time of all operations (s)
+        /// Only rows with this service time of all operations (s)
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only this part of the trace (s); times are clipped to it
         time: Range = option("A..B").called("range").unit(Unit::Moment),

@@ -41,7 +41,7 @@ declare! {
         skip_details: usize = option("N").called("skip-details").requires("details").shape(),
         /// Show the processes that asked, above the names
         show_process: bool = option("").called("show-process").output(),
-        /// Show the network adapters over which names were asked for
+        /// Show the network adapters over which names were queried
         show_adapter: bool = option("").called("show-adapter").output(),
         /// Show the errors that queries failed with
         show_return_code: bool = option("").called("show-return-code").output(),
@@ -50,11 +50,11 @@ declare! {
         /// Meaning of total time: union, the time in which at least one query was under way;
         /// longest, of the longest query; sum
         total_by: DnsTotalBy = option("HOW").called("total-by").shape(),
-        /// Only names with such a total time (s)
+        /// Only names with this total time (s)
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
-        /// Only queries of such a duration (s)
+        /// Only queries with this duration (s)
         time: Range = option("A..B").unit(Unit::Seconds),
-        /// Only queries that begin in this part of the trace (s); those without a start end in it
+        /// Only queries that start in this part of the trace (s); those without a start end in it
         range: Range = option("A..B").unit(Unit::Moment),
     }
 
@@ -82,7 +82,7 @@ declare! {
     pub row DnsQueryRow: process {
         ..process = "Process.",
         tid: Option<i64> = "Thread that asked.",
-        name: String = "Name as it was asked for.",
+        name: String = "The queried name.",
         query_type: i64 = "Type of resource record.",
         start_ns: Option<i64> = "Start, if in the trace.",
         end_ns: Option<i64> = "Answer, if in the trace.",
@@ -91,9 +91,9 @@ declare! {
         status_name: Option<String> = "Name of the error.",
         is_timed_out: bool = "Whether a server did not answer in time.",
         timed_out_servers: Option<String> = "Servers that did not answer in time.",
-        adapters: Option<String> = "Adapters over which the name was asked for.",
+        adapters: Option<String> = "Adapters over which the name was queried.",
         adapter_servers: Option<String> = "DNS servers of these adapters.",
-        servers: Option<String> = "Servers that were asked.",
+        servers: Option<String> = "Queried servers.",
         result: Option<String> = "Records of the answer.",
         is_network: bool = "Whether the query itself was sent to servers.",
         is_async: bool = "Whether the caller did not wait for the answer.",

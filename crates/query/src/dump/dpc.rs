@@ -34,15 +34,16 @@ declare! {
         top: Top = group(),
         /// Group rows by this property
         by: DpcBy = option("WHAT").excludes(&["details"]).shape(),
-        /// Only those of these drivers, by file name (*, ?, several with ;, ! excludes)
+        /// Only DPCs and interrupts of these drivers, by file name (*, ?, several with ;, !
+        /// excludes)
         driver: Option<String> = option("NAMES"),
         /// Only these kinds: dpc, timer_dpc, threaded_dpc, isr (several with ;, ! excludes)
         kind: Option<String> = option("KINDS"),
         /// Only those on this processor
         cpu: Option<u32> = option("NUMBER"),
-        /// Only those with such a duration (us)
+        /// Only those with this duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
-        /// Only those that began in this part of the trace (s)
+        /// Only those that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Single ones
         details: bool = option("").shape(),
@@ -78,7 +79,7 @@ declare! {
         vector: Option<i64> = "Vector or message of an interrupt.",
         driver: Option<String> = "File name of the driver, if it is known.",
         routine: Option<String> = "Routine; without a name the offset in its driver.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 }

@@ -25,13 +25,13 @@ declare! {
         provider: Option<String> = option("NAMES"),
         /// Only events with these names or ids (*, ?, several with ;, ! excludes)
         event: Option<String> = option("NAMES"),
-        /// Only events whose fields fit, written as name=value with blanks between: '*user=bob*'
+        /// Only events whose fields match, written as name=value with blanks between: '*user=bob*'
         fields: Option<String> = option("TEXT"),
         /// Only events of these threads
         tid: Option<String> = option("IDS"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// Only events whose stack has this frame: module!method, or its method alone (*, ?,
         /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Each event

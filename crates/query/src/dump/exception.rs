@@ -39,12 +39,12 @@ declare! {
         top: Top = group(),
         /// Zero point of times
         zero: ZeroTime = group(),
-        /// Only such types, with namespace (*, ?, several with ;, ! excludes)
+        /// Only these types, with namespace (*, ?, several with ;, ! excludes)
         exception_type: Option<String> = option("NAMES").called("type").of(TYPES),
-        /// Only messages of which one line fits (*, ?, several with ;, ! excludes)
+        /// Only messages with a matching line (*, ?, several with ;, ! excludes)
         message: Option<String> = option("TEXT").of(MESSAGES),
-        /// Only stacks with such a frame: module!method or method (*, ?, several with ;, ! excludes
-        /// stacks with such a frame)
+        /// Only stacks with this frame: module!method or method (*, ?, several with ;, ! excludes
+        /// stacks with this frame)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Leave out what the rules of this file leave out (ExceptionFilters.xml of ETWAnalyzer);
         /// how many these are is noted. default: the file that ETWKIT_EXCEPTION_FILTERS names
@@ -56,8 +56,8 @@ declare! {
         /// count, process, type and message put equal exceptions of a process together; time lists
         /// each one
         sort: ExceptionSort = option("ORDER").called("sort-by").shape(),
-        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?,
-        /// several with ;, ! excludes)
+        /// Show path, version and company of executables; =TEXT only where one of these matches (*,
+        /// ?, several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Show stacks: equal exceptions with different stacks are rows of their own
         by_stack: bool = option("").called("show-stack").output(),

@@ -1,5 +1,6 @@
 //! Operations on files by folder or file. Durations of simultaneous operations add up.
 
+use super::file_single::OPERATIONS as OPERATIONS_VIEW;
 use super::file_view::FILE_IO;
 use super::group::{Grouped, Grouping};
 use super::sql::ProcessQuery;
@@ -46,6 +47,22 @@ const OPERATIONS: &[&str] = &[
     "fs-control",
 ];
 
+/// Options that single operations do not have: those of sums.
+const SUMS_ONLY: &[&str] = &[
+    "dir-level",
+    "per-process",
+    "details",
+    "show-total",
+    "show-module",
+    "read-size",
+    "write-size",
+    "total-size",
+    "read-time",
+    "write-time",
+    "total-time",
+    "total-count",
+];
+
 declare! {
     /// Options of `dump file`.
     #[derive(Eq)]
@@ -75,16 +92,16 @@ declare! {
         write_size: Range = option("A..B").called("write-size").unit(Unit::Bytes),
         /// Only rows with so many bytes read and written
         total_size: Range = option("A..B").called("total-size").unit(Unit::Bytes),
-        /// Only rows with such duration of reads (s)
+        /// Only rows with this duration of reads (s)
         read_time: Range = option("A..B").called("read-time").unit(Unit::Seconds),
-        /// Only rows with such duration of writes (s)
+        /// Only rows with this duration of writes (s)
         write_time: Range = option("A..B").called("write-time").unit(Unit::Seconds),
-        /// Only rows with such duration of reads and writes (s)
+        /// Only rows with this duration of reads and writes (s)
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only rows with so many operations
         total_count: Range = option("A..B").called("total-count").unit(Unit::Count),
         /// With --per-process: show path, version and company of executables; =TEXT only where one
-        /// of these fits (*, ?, several with ;, ! excludes)
+        /// of these matches (*, ?, several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Only this part of the trace (s); durations are clipped to it
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -95,6 +112,13 @@ declare! {
         reverse_file_name: bool = option("").called("reverse-file-name").output(),
         /// Show throughput, largest positions, other operations and errors
         details: bool = option("").output(),
+        /// List single operations by time; with --sort-by total-time the longest first
+        single: bool = option("").excludes(SUMS_ONLY).shape(),
+        /// With --single: only operations that returned this: numbers (0, 0xc0000034), names
+        /// (ACCESS_DENIED, NO_*) or failed (several with ;, ! excludes)
+        status: Option<String> = option("STATUS").requires("single"),
+        /// With --single: show the stack of each operation
+        stacks: bool = option("").called("show-stack").requires("single").output(),
     }
 
     /// Operations on a folder or file.
@@ -128,12 +152,12 @@ declare! {
         files: i64 = "Files with a name.",
         processes: i64 = "Processes.",
         ..process_details,
-        module_path: Option<String> = "Path of the executable, if that is asked for.",
+        module_path: Option<String> = "Path of the executable, if requested.",
         file_version: Option<String> = "File version of the executable.",
         product_name: Option<String> = "Product of the executable.",
         company: Option<String> = "Company of the executable.",
-        product_version: Option<String> = "Product version of the executable, if that is asked for.",
-        description: Option<String> = "Description of the executable, if that is asked for.",
+        product_version: Option<String> = "Product version of the executable, if requested.",
+        description: Option<String> = "Description of the executable, if requested.",
         sort_value: f64 = "What the rows are sorted by.",
     }
     /// Sums of file operations.
@@ -200,6 +224,8 @@ impl Question for FileRequest {
         "write-time",
         "total-time",
         "total-count",
+        "single",
+        "status",
     ];
     const EXAMPLES: &'static [Example] = &[
         Example {
@@ -210,9 +236,18 @@ impl Question for FileRequest {
             words: "--process devenv --file \"*.dll\" --dir-level 100 slow.etl",
             answer: "the DLLs that Visual Studio opened",
         },
+        Example {
+            words: "--single --status failed slow.etl",
+            answer: "operations that failed, one by one",
+        },
     ];
 
     fn form(&self) -> Form<Self> {
+        if self.single {
+            return Form::rows(&OPERATIONS_VIEW, self.operations_sql())
+                .needs(&FILE, true)
+                .top(self.top);
+        }
         Form::made::<FileRow>(self.sql(), |asked: &Self, session| {
             let groups: Vec<Vec<FileRow>> = asked
                 .ask(session)?

@@ -62,15 +62,7 @@ impl FileRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("f.path", self.file.as_deref()));
-        conditions.extend(
-            self.kind()
-                .map(|kind| format!("f.kind = {}", quoted(&kind))),
-        );
-        if !self.all_files {
-            conditions.push("f.path IS NOT NULL".to_owned());
-        }
+        let mut conditions = self.conditions();
         let (with, table) = if self.time.is_unlimited() {
             (String::new(), "file_file")
         } else {
@@ -124,6 +116,20 @@ ORDER BY sort_value, total_ns, path, process_key",
             conditions = filtered(&conditions),
             limits = filtered(&self.limits()),
         )
+    }
+
+    /// Returns the conditions on the process, the file and the kind of operations.
+    pub(super) fn conditions(&self) -> Vec<String> {
+        let mut conditions = self.processes.conditions();
+        conditions.extend(text_condition("f.path", self.file.as_deref()));
+        conditions.extend(
+            self.kind()
+                .map(|kind| format!("f.kind = {}", quoted(&kind))),
+        );
+        if !self.all_files {
+            conditions.push("f.path IS NOT NULL".to_owned());
+        }
+        conditions
     }
 
     /// Returns the kind of the operations, with its name in the table.

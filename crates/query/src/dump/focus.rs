@@ -27,7 +27,7 @@ declare! {
         top: Top = group(),
         /// Group rows by process or by thread
         by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
-        /// Only stays of such a length (s)
+        /// Only stays of this length (s)
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only stays that reach into this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -35,7 +35,7 @@ declare! {
         details: bool = option("").excludes(&["by"]).shape(),
         /// Order [default: sums by duration, single stays by time]
         sort: FocusSort = option("ORDER").called("sort-by").shape(),
-        /// Sums behind the rows: total, or none
+        /// Sums after the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 

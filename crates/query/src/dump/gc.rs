@@ -23,7 +23,7 @@ declare! {
     /// Orders of sums and of single collections.
     pub orders GcSort {
         "suspended" => Suspended: "coalesce(suspended_ns, 0)" / "coalesce(g.suspended_ns, 0)" =
-            "Time in which the threads stood still.",
+            "Time in which the threads were suspended.",
         "max-suspended" => MaxSuspended: "coalesce(max_suspended_ns, 0)" / "coalesce(g.suspended_ns, 0)" =
             "Longest such time.",
         "duration" => Duration: "coalesce(duration_ns, 0)" / "coalesce(g.duration_ns, 0)" =
@@ -46,9 +46,9 @@ declare! {
         by: GcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only collections of this generation
         generation: Option<u32> = option("NUMBER"),
-        /// Only collections for which the threads stood still for such a time (ms)
+        /// Only collections that suspended threads for this long (ms)
         suspended: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only collections that began in this part of the trace (s)
+        /// Only collections that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Single collections
         details: bool = option("").shape(),
@@ -63,7 +63,7 @@ declare! {
         reason: Option<String> = "Why, with rows for each reason.",
         count: i64 = "Collections.",
         background: i64 = "Collections that ran in the background.",
-        suspended_ns: Option<i64> = "Time in which the threads stood still for them; missing if not recorded.",
+        suspended_ns: Option<i64> = "Time in which the threads were suspended for them; missing if not recorded.",
         max_suspended_ns: Option<i64> = "Longest of these times.",
         duration_ns: Option<i64> = "Total time from their starts to their ends.",
         max_heap_bytes: Option<i64> =
@@ -78,14 +78,14 @@ declare! {
         start_ns: Option<i64> = "Start; missing if it was not recorded.",
         end_ns: Option<i64> = "End; missing if it was not recorded.",
         duration_ns: Option<i64> = "From start to end.",
-        suspended_ns: Option<i64> = "Time in which the threads stood still.",
+        suspended_ns: Option<i64> = "Time in which the threads were suspended.",
         suspending_ns: Option<i64> = "Part of it until all had stopped.",
         restarting_ns: Option<i64> = "Part of it in which they were let run again.",
         number: i64 = "Number of the collection in its process.",
         generation: Option<i64> = "Generation that was collected.",
         gc_type: Option<i64> = "0 blocking, 1 in the background, 2 blocking while one ran in the background.",
         reason: Option<String> = "Why.",
-        gen0_bytes: Option<i64> = "Size of generation 0 behind it.",
+        gen0_bytes: Option<i64> = "Size of generation 0 after it.",
         gen1_bytes: Option<i64> = "Size of generation 1.",
         gen2_bytes: Option<i64> = "Size of generation 2.",
         large_bytes: Option<i64> = "Size of the heap of large objects.",
@@ -139,7 +139,7 @@ const SUMS: View<GcRequest, GcRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count|collection|collections}, threads stood still for {Suspended} ms, at most {MaxSuspended} ms",
+    "Total: {Count|collection|collections}, threads suspended for {Suspended} ms, at most {MaxSuspended} ms",
     |_, _| true,
 );
 
@@ -198,7 +198,7 @@ const HEAP: &str =
 
 impl Question for GcRequest {
     const NAME: &'static str = "gc";
-    const SENTENCE: &'static str = "Garbage collections of .NET processes: how many, how long threads stood still, what survived";
+    const SENTENCE: &'static str = "Garbage collections of .NET processes: how many, how long threads were suspended, what survived";
     const USUAL: &'static [&'static str] = &["generation", "suspended"];
     const EXAMPLES: &'static [Example] = &[
         Example {

@@ -40,25 +40,25 @@ declare! {
         /// Group rows by type and process, by process, by type, or by type, process and the stack
         /// that created the objects
         by: GdiUserBy = option("WHAT").shape(),
-        /// Only objects that were created in the trace and were there at its end, or rows with such
-        /// objects
+        /// Only objects that were created in the trace and were there at its end, or rows that have
+        /// any
         leaked: bool = option("").called("leak"),
         /// Only objects of this class
         class: Option<String> = option("CLASS").among(&["gdi", "user"]),
         /// Only objects of these types: Window, Menu, Bitmap, Font, ... (*, ?, several with ;, !
         /// excludes)
         type_name: Option<String> = option("NAMES").called("type"),
-        /// Only objects with such a handle: 0x1050aaa (*, ?, several with ;, ! excludes)
+        /// Only objects with this handle: 0x1050aaa (*, ?, several with ;, ! excludes)
         handle: Option<String> = option("HANDLES"),
-        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not
+        /// Only objects with this lifetime (s); one that did not end, or whose creation is not
         /// known, has 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects that were created in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only objects whose creation has such a frame in its stack (*, ?, several with ;, !
+        /// Only objects whose creation has this frame in its stack (*, ?, several with ;, !
         /// excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
-        /// Only objects whose end has such a frame in its stack
+        /// Only objects whose end has this frame in its stack
         destroy_stack: Option<String> = option("FRAMES").called("destroy-stack"),
         /// Single objects
         details: bool = option("").excludes(&["by"]).shape(),
@@ -66,7 +66,7 @@ declare! {
         stacks: bool = option("").called("show-stack").output(),
         /// Order; of single objects time or lifetime
         sort: GdiUserSort = option("ORDER").called("sort-by").shape(),
-        /// Sums behind the rows: total, or none
+        /// Sums after the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 
@@ -84,7 +84,7 @@ declare! {
         max_lifetime_ns: Option<i64> = "Longest lifetime of one.",
         stack_id: Option<i64> =
             "The stack that created them, with rows by stack; missing where none was recorded.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -108,9 +108,9 @@ declare! {
         destroy_process: Option<String> = "Name of who destroyed it.",
         destroy_tid: Option<i64> = "Thread that destroyed it.",
         create_stack_id: Option<i64> = "Stack that created it.",
-        create_stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        create_stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         destroy_stack_id: Option<i64> = "Stack that destroyed it.",
-        destroy_stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        destroy_stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         process_start_ns: Option<i64> = "Start of the process, if in the trace.",
         process_stop_ns: Option<i64> = "End of the process, if in the trace.",
         session_id: Option<i64> = "Terminal session of the object.",

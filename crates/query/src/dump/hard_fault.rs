@@ -46,12 +46,12 @@ declare! {
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS").of(FILES),
-        /// Only reads with such a duration (us)
+        /// Only reads with this duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
-        /// Only reads that began in this part of the trace (s)
+        /// Only reads that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only reads whose stack has such a frame: module!method, or its method alone (*, ?,
-        /// several with ;, ! excludes)
+        /// Only reads whose stack has this frame: module!method, or its method alone (*, ?, several
+        /// with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single reads
         details: bool = option("").shape(),
@@ -86,7 +86,7 @@ declare! {
         size_bytes: i64 = "Bytes read.",
         address: String = "Address that faulted, in hexadecimal digits.",
         stack_id: Option<i64> = "Stack of the fault.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -39,11 +39,11 @@ declare! {
         heap: Option<String> = option("HANDLES"),
         /// Only blocks of this size (bytes)
         size: Range = option("A..B").unit(Unit::Bytes),
-        /// Only blocks that were allocated in the trace and not freed, or rows with such blocks
+        /// Only blocks that were allocated in the trace and not freed, or rows that have any
         leaked: bool = option("").called("leak"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only events whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// Only events whose stack has this frame: module!method, or its method alone (*, ?,
         /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single events
@@ -59,7 +59,7 @@ declare! {
         ..process = "Process; missing if it is not known.",
         heap: Option<String> = "Handle of the heap in hexadecimal digits, with rows for each heap.",
         stack_id: Option<i64> = "Stack, with rows for each stack; missing if none was recorded.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         allocations: i64 = "Allocations.",
         allocated_bytes: i64 = "Bytes allocated.",
         max_allocated_bytes: Option<i64> = "Largest allocation.",
@@ -88,7 +88,7 @@ declare! {
         lifetime_ns: Option<i64> = "Time since it was allocated, where it is freed or gets another size.",
         held_bytes: i64 = "Bytes that the heap held after it, in blocks that were allocated in the trace.",
         stack_id: Option<i64> = "Stack of the event.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -40,7 +40,7 @@ declare! {
         method: Option<String> = option("NAMES"),
         /// Only these tiers: tier0, tier1, tier1_osr, optimized, … (several with ;, ! excludes)
         tier: Option<String> = option("TIERS"),
-        /// Only compilations with such a duration (ms)
+        /// Only compilations with this duration (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only compilations that ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),

@@ -47,12 +47,12 @@ declare! {
         top_methods: TopMethods = group(),
         /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
-        /// Names begin with their module
+        /// Names start with their module
         include_dll: bool = option("").called("include-dll").shape(),
         /// Multiply counts, which count samples: with 1000 samples a second, 1000 to 10000 comes
         /// close to real counts
         scaling_factor: f64 = option("X").called("scaling-factor").shape() => 1.0,
-        /// Only rows and callers with such a count, after scaling
+        /// Only rows and callers with this count, after scaling
         count: Range = option("A..B").unit(Unit::Count),
     }
 
@@ -148,7 +148,7 @@ impl Question for LbrRequest {
             } else {
                 &PROCESSES
             };
-            let heading = Line::new("Counts are those of samples, not of calls.");
+            let heading = Line::new("Counts are of samples, not of calls.");
             Ok(Answer::rows(&asked, view, lines)
                 .with_records::<LbrRow>(records)
                 .with_heading(Some(heading)))

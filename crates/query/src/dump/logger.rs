@@ -210,7 +210,7 @@ const EVENTS: View<LoggersRequest, LoggerEventRow> = View::new(
 impl Question for LoggersRequest {
     const NAME: &'static str = "loggers";
     const ALIASES: &'static [&'static str] = &["logger"];
-    const SENTENCE: &'static str = "Recording sessions: those of the trace and others, what they lost, which providers were switched on";
+    const SENTENCE: &'static str = "Recording sessions of the trace and others, what they lost, which providers were switched on";
     const USUAL: &'static [&'static str] = &["name", "provider", "kind"];
     const EXAMPLES: &'static [Example] = &[
         Example {

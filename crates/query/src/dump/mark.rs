@@ -20,7 +20,7 @@ declare! {
         top: Top = group(),
         /// Zero point of times
         zero: ZeroTime = group(),
-        /// Only marks with such texts (*, ?, several with ;, ! excludes)
+        /// Only marks with these texts (*, ?, several with ;, ! excludes)
         text: Option<String> = option("TEXT").called("marker-filter").of(TEXTS),
         /// Only marks that are so far from zero, in seconds; in front of it numbers are negative
         diff: Range = option("A..B").unit(Unit::Seconds),

@@ -55,8 +55,8 @@ declare! {
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order
         sort: MemorySort = option("ORDER").called("sort-by").shape(),
-        /// Show path, version and company of executables; =TEXT only where one of these fits (*, ?,
-        /// several with ;, ! excludes)
+        /// Show path, version and company of executables; =TEXT only where one of these matches (*,
+        /// ?, several with ;, ! excludes)
         modules: Option<String> = option("TEXT").called("show-module").alone(""),
         /// Sums: none, or total without processes [default: both]
         total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),

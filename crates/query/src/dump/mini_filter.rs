@@ -53,12 +53,12 @@ declare! {
         phase: Option<String> = option("PHASE").among(&["pre", "post"]),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS"),
-        /// Only calls with such a duration (us)
+        /// Only calls with this duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
-        /// Only calls that began in this part of the trace (s)
+        /// Only calls that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only calls whose stack has such a frame: module!method, or its method alone (*, ?,
-        /// several with ;, ! excludes)
+        /// Only calls whose stack has this frame: module!method, or its method alone (*, ?, several
+        /// with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single calls
         details: bool = option("").shape(),
@@ -101,7 +101,7 @@ declare! {
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread.",
         stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

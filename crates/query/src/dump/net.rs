@@ -89,7 +89,7 @@ declare! {
         remote_address: Option<String> = "Remote address.",
         remote_port: Option<i64> = "Remote port.",
         ..process = "Process; missing if it is not known.",
-        stack: Option<String> = "Stack, innermost frame first, if it is asked for.",
+        stack: Option<String> = "Stack, innermost frame first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

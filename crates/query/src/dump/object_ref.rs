@@ -33,27 +33,27 @@ declare! {
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
         related: Option<String> = option("NAMES").called("related-process").of(Among::Processes),
-        /// Only objects with such a lifetime (s); one that did not end, or whose start is not
-        /// known, has 9999 s
+        /// Only objects with this lifetime (s); one that did not end, or whose start is not known,
+        /// has 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects with these numbers
         id: Range = option("A..B"),
         /// Only events in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only objects whose first creation has such a frame in its stack (*, ?, several with ;, !
+        /// Only objects whose first creation has this frame in its stack (*, ?, several with ;, !
         /// excludes)
         create_stack: Option<String> = option("FRAMES").called("create-stack"),
-        /// Only objects whose last close or deletion has such a frame in its stack
+        /// Only objects whose last close or deletion has this frame in its stack
         destroy_stack: Option<String> = option("FRAMES").called("destroy-stack"),
-        /// Only events with such a frame in their stack
+        /// Only events with this frame in their stack
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Only objects at these addresses: 0xffffc28194000900 (*, ?, several with ;, ! excludes)
         object: Option<String> = option("ADDRESSES"),
-        /// Only objects with such a name; no mapped files
+        /// Only objects with this name; no mapped files
         name: Option<String> = option("NAMES").called("object-name"),
         /// Only objects of these types: Event, File, Key, FileMapping, ...
         type_name: Option<String> = option("NAMES").called("type"),
-        /// Only objects with such a handle: 0x1a4; no mapped files
+        /// Only objects with this handle: 0x1a4; no mapped files
         handle: Option<String> = option("HANDLES"),
         /// Only files that are mapped at this address
         view_base: Option<String> = option("ADDRESSES").called("view-base"),
@@ -78,7 +78,7 @@ declare! {
         stacks: bool = option("").called("show-stack").output(),
         /// Order of objects
         sort: ObjectSort = option("ORDER").called("sort-by").shape(),
-        /// total, handles by type; process, by process and type; none, no sums behind objects
+        /// total, handles by type; process, by process and type; none, no sums after objects
         total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process"]).shape(),
     }
 }

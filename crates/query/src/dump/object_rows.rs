@@ -53,7 +53,7 @@ declare! {
         count: Option<i64> = "References.",
         tag: Option<String> = "Who holds them.",
         stack_id: Option<i64> = "Stack of the event.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         sort_value: f64 = "What objects are sorted by.",
     }
 

@@ -53,7 +53,7 @@ const SMALLER: [Smaller; 26] = [
     dump(
         "gc",
         "gc",
-        "collections of .NET programs, and how long their threads stood still",
+        "collections of .NET programs, and how long their threads were suspended",
     ),
     dump("jit", "jit", "methods that .NET compiled at run time"),
     dump("exception", "exception", "exceptions of .NET programs"),
@@ -226,7 +226,7 @@ impl Questions<'_> {
                 "the longest waits, and who ended them",
             );
             let path = format!("critical-path --process {top} --by-process PATH");
-            self.ask(&path, "whom it waited for, all in all");
+            self.ask(&path, "the processes it waited for, in total");
         }
     }
 

@@ -41,7 +41,7 @@ declare! {
         kind: String =
             "`module`, `dotnet` for methods of .NET that were compiled at run time and lie in no module, or \
              `unknown` for addresses in none.",
-        module: Option<String> = "File name; missing for code that lies in none.",
+        module: Option<String> = "File name; missing for code outside files.",
         module_path: Option<String> = "Path: files of one name in several folders are several modules.",
         exclusive_ns: i64 = "Sampled CPU with its code innermost.",
     }

@@ -10,7 +10,7 @@ UNION ALL SELECT 3, 'modules', count(*), count(DISTINCT path), 'different files'
 UNION ALL SELECT 4, 'network transfers', count(*), sum(size_bytes), 'bytes' FROM net_io
 UNION ALL SELECT 5, 'TCP connections', count(*), NULL, '' FROM tcp_connection
 UNION ALL SELECT 6, 'DNS queries', count(*), count(DISTINCT lower(name)), 'names' FROM dns_query
-UNION ALL SELECT 7, '.NET collections', count(*), sum(suspended_ns) / 1000, 'us in which programs stood still'
+UNION ALL SELECT 7, '.NET collections', count(*), sum(suspended_ns) / 1000, 'us in which programs were suspended'
   FROM gc
 UNION ALL SELECT 8, '.NET methods compiled', count(*), NULL, '' FROM jit
 UNION ALL SELECT 9, '.NET exceptions', count(*), count(DISTINCT exception_type), 'types' FROM exception

@@ -43,14 +43,14 @@ declare! {
         function: Option<String> = option("NAMES"),
         /// Only faults in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only faults whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// Only faults whose stack has this frame: module!method, or its method alone (*, ?,
         /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single faults
         details: bool = option("").shape(),
         /// With --details: stacks
         stacks: bool = option("").called("show-stack").requires("details").output(),
-        /// Order of sums; single faults stand in the order of time
+        /// Order of sums; single faults are in order of time
         sort: PageFaultSort = option("ORDER").called("sort-by").shape(),
     }
 
@@ -78,9 +78,9 @@ declare! {
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread.",
         address: String = "Address that was touched, in hexadecimal digits.",
-        function: String = "Where the instruction lies: module!method, or module+0x1a2b without symbols.",
+        function: String = "Place of the instruction: module!method, or module+0x1a2b without symbols.",
         stack_id: Option<i64> = "Stack of the fault.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
     }
 }

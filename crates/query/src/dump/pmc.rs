@@ -20,7 +20,7 @@ declare! {
         /// Rows for each method in the stacks of switch-ins or samples: only these (*, ?, several
         /// with ;, ! excludes)
         methods: Option<String> = option("NAMES"),
-        /// Names of methods begin with their module
+        /// Names of methods start with their module
         include_dll: bool = option("").called("include-dll").requires("methods").shape(),
         /// Only scheduling slices that end in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),

@@ -37,13 +37,13 @@ declare! {
         by: PoolBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only blocks with these tags (*, ?, several with ;, ! excludes)
         tag: Option<String> = option("TAGS"),
-        /// Only such memory
+        /// Only this memory
         paging: Option<String> = option("KIND").among(&["paged", "nonpaged"]),
-        /// Only blocks that were allocated in the trace and not freed, or rows with such blocks
+        /// Only blocks that were allocated in the trace and not freed, or rows that have any
         leaked: bool = option("").called("leak"),
         /// Only blocks that were allocated, else freed, in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only blocks whose allocation has such a frame in its stack (*, ?, several with ;, !
+        /// Only blocks whose allocation has this frame in its stack (*, ?, several with ;, !
         /// excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single blocks
@@ -61,7 +61,7 @@ declare! {
         pool_type: Option<i64> = "Type of pool, with rows for each tag.",
         paging: Option<String> = "`paged` or `nonpaged`, with rows for each tag; missing for other types.",
         stack_id: Option<i64> = "Stack that allocated them, with rows for each; missing if none was recorded.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         allocations: i64 = "Allocations.",
         allocated_bytes: i64 = "Bytes allocated.",
         max_allocated_bytes: Option<i64> = "Largest allocation.",
@@ -90,7 +90,7 @@ declare! {
         free_tid: Option<i64> = "Thread that freed it.",
         alloc_stack_id: Option<i64> = "The stack that allocated it.",
         free_stack_id: Option<i64> = "The stack that freed it.",
-        stack: Option<String> = "Frames of the allocation, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the allocation, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

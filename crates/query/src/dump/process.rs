@@ -14,7 +14,7 @@ use crate::range::{Range, Unit};
 declare! {
     /// Orders of processes.
     pub words ProcessSort {
-        "default" => Usual = "By CPU if only the largest are asked for, else by name.",
+        "default" => Usual = "By CPU if only the largest are requested, otherwise by name.",
         "cpu" => Cpu = "CPU.",
         "name" => Name = "Name, start, process id.",
         "time" => Time =
@@ -33,11 +33,11 @@ declare! {
         top: Top = group(),
         /// Zero point of times
         zero: ZeroTime = group(),
-        /// Only these parents and what they started
+        /// Only these parents and their children
         parent: Option<String> = option("NAMES").of(Among::Processes),
         /// Only processes whose start and end lie so far apart, such as 10s..; without both it is 0
         duration: Range = option("A..B").unit(Unit::Seconds),
-        /// Only processes that started at such seconds of the trace
+        /// Only processes that started at these seconds of the trace
         start: Range = option("A..B").unit(Unit::Moment),
         /// Only processes that crashed: by exit code, or reported to Windows Error Reporting
         crashed: bool = option("").called("crash"),

@@ -2,10 +2,10 @@
 
 use super::{
     alpc, boot, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user,
-    hard_fault, heap, jit, lbr, logger, mark, memory, mini_filter, net, object_ref, overview,
-    page_fault, pmc, pool, power, process, ready_instead, registry, screenshot, service, standby,
-    start, stats, syscall, tcp, thread_pool, time, timer, trace_log, trace_stats, ui_delay,
-    user_lock, version, virtual_alloc,
+    hard_fault, heap, jit, lbr, logger, mark, memory, metrics, mini_filter, net, object_ref,
+    overview, page_fault, pmc, pool, power, process, ready_instead, registry, screenshot, service,
+    standby, start, stats, syscall, tcp, thread_pool, time, timer, trace_log, trace_stats,
+    ui_delay, user_lock, version, virtual_alloc,
 };
 use crate::question::{AnyQuestion, Of};
 use crate::test_run::TestRunRequest;
@@ -57,6 +57,7 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<standby::StandbyRequest>::QUESTION,
     &Of::<stats::StatsRequest>::QUESTION,
     &Of::<boot::BootRequest>::QUESTION,
+    &Of::<metrics::MetricsRequest>::QUESTION,
     &Of::<TestRunRequest>::QUESTION,
     &Of::<time::TimeRequest>::QUESTION,
     &Of::<version::VersionRequest>::QUESTION,

@@ -52,7 +52,7 @@ declare! {
         details: bool = option("").shape(),
         /// Order
         sort: ReadySort = option("ORDER").called("sort-by").shape(),
-        /// Sums behind the rows: total, or none
+        /// Sums after the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 

@@ -60,11 +60,11 @@ declare! {
         status: Option<String> = option("STATUS"),
         /// Only operations on keys whose path is not known
         unknown: bool = option(""),
-        /// Only operations with such a duration (us)
+        /// Only operations with this duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only rows with so many operations
         count: Range = option("A..B").unit(Unit::Count),
-        /// Only operations that began in this part of the trace (s)
+        /// Only operations that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order: default is duration, with --details time; count, failed and mean are those of
         /// sums
@@ -112,7 +112,7 @@ declare! {
         status: i64 = "What it returned, as signed number.",
         status_name: String = "Name of the status; digits where it has none.",
         cpu: i64 = "Processor.",
-        stack: Option<String> = "Stack, innermost frame first, if it is asked for.",
+        stack: Option<String> = "Stack, innermost frame first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -17,7 +17,7 @@ declare! {
         top: Top = group(),
         /// Only pictures that were taken for these reasons, with commas between
         triggers: Vec<&'static str> = option("WHAT").called("trigger").among(&TRIGGERS),
-        /// Only files of such names (*, ?, several with ;, ! excludes)
+        /// Only files with these names (*, ?, several with ;, ! excludes)
         file: Option<String> = option("NAMES"),
         /// Only this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -72,7 +72,7 @@ impl Question for ScreenshotRequest {
     const NAME: &'static str = "screenshot";
     const ALIASES: &'static [&'static str] = &["screenshots"];
     const SENTENCE: &'static str =
-        "Pictures of the screen that ETWController took: when, why, and where they lie";
+        "Pictures of the screen that ETWController took: when, why, and where they are";
     const USUAL: &'static [&'static str] = &["trigger", "file"];
     const EXAMPLES: &'static [Example] = &[
         Example {

@@ -25,7 +25,7 @@ declare! {
         /// Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
         /// excludes)
         process: Option<String> = option("NAMES").of(Among::Processes),
-        /// Only processes with such a command line (*, ?, several with ;, ! excludes)
+        /// Only processes with this command line (*, ?, several with ;, ! excludes)
         command_line: Option<String> = option("TEXT").called("cmdline").of(COMMAND_LINES),
         /// Only processes that 0: neither started nor ended, 1: started, -1: ended, 2: started and
         /// did not end, -2: ended and did not start in the trace

@@ -22,7 +22,7 @@ declare! {
         top: Top = group(),
         /// Only stays that overlap with this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only stays of such a length (s)
+        /// Only stays of this length (s)
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Order: time, length, time outside the deepest idle state, drain of the battery
         sort: StandbySort = option("ORDER").called("sort-by").shape(),

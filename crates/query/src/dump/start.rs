@@ -28,12 +28,12 @@ declare! {
         processes: ProcessQuery = group(),
         /// Number of rows, largest first
         top: Top = group(),
-        /// Only processes that were started by such a process: names with or without .exe (*, ?,
+        /// Only processes that were started by this process: names with or without .exe (*, ?,
         /// several with ;, ! excludes)
         creator: Option<String> = option("NAMES"),
-        /// Only processes whose start had such a cost (ms)
+        /// Only processes whose start had this cost (ms)
         cost: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only processes whose end took such a time (ms)
+        /// Only processes whose end took this long (ms)
         exit: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only processes that started, or without a start in the trace ended, in this part of it
         /// (s)
@@ -42,7 +42,7 @@ declare! {
         details: bool = option("").shape(),
         /// Order
         sort: StartSort = option("ORDER").called("sort-by").shape(),
-        /// Sums behind the rows: total, or none
+        /// Sums after the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 

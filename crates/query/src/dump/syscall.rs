@@ -48,7 +48,7 @@ declare! {
         by: SyscallBy = option("WHAT").excludes(&["details"]).shape(),
         /// Rows for each process, with --by function or status
         per_process: bool = option("").called("per-process").excludes(&["details"]).shape(),
-        /// List single calls with what they returned
+        /// List single calls with their results
         details: bool = option("").shape(),
         /// Only these functions: name, module!name or module+0x1a2b (*, ?, several with ;, !
         /// excludes)
@@ -58,11 +58,11 @@ declare! {
         status: Option<String> = option("STATUS"),
         /// Only calls of this thread id
         thread: Option<u32> = option("TID").between(0, u32::MAX as i64).of(Among::THREADS),
-        /// Only calls with such a duration (us)
+        /// Only calls with this duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only rows with so many calls
         count: Range = option("A..B").excludes(&["details"]),
-        /// Only calls that began in this part of the trace (s)
+        /// Only calls that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order: default is duration, with --details time; count, failed and mean are those of
         /// sums
@@ -116,7 +116,7 @@ declare! {
         handle: Option<i64> = "First handle that such an event gives, closes or duplicates.",
         enter_cpu: Option<i64> = "Processor of the entry.",
         exit_cpu: Option<i64> = "Processor of the exit.",
-        stack: Option<String> = "Stack of the entry, innermost frame first, if it is asked for.",
+        stack: Option<String> = "Stack of the entry, innermost frame first, if requested.",
         ..process_details,
     }
 }
@@ -224,7 +224,7 @@ pub fn function_name(module: Option<&str>, name: Option<&str>) -> String {
 
 impl Question for SyscallRequest {
     const NAME: &'static str = "syscall";
-    const SENTENCE: &'static str = "System calls: sums by function, process, thread or result, or single calls with what they returned";
+    const SENTENCE: &'static str = "System calls: sums by function, process, thread or result, or single calls with their results";
     const USUAL: &'static [&'static str] = &["function", "status", "thread", "duration", "count"];
     const EXAMPLES: &'static [Example] = &[
         Example {

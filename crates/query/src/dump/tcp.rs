@@ -37,14 +37,14 @@ declare! {
         zero: ZeroTime = group(),
         /// Let connections whose process is not known pass filters on processes
         unknown_process: bool = option("").called("unknown-process"),
-        /// Only connections with such ends: local address:port and remote address:port, joined (*,
+        /// Only connections with these ends: local address:port and remote address:port, joined (*,
         /// ?, several with ;, ! excludes)
         ip_port: Option<String> = option("ENDS").called("ip-port"),
-        /// Only connections with such a local address:port
+        /// Only connections with this local address:port
         source_ip_port: Option<String> = option("ENDS").called("local-ip-port").also(&["source-ip-port"]),
-        /// Only connections with such a remote address:port
+        /// Only connections with this remote address:port
         remote_ip_port: Option<String> = option("ENDS").called("remote-ip-port"),
-        /// Only connections with such control blocks: 0x…
+        /// Only connections with these control blocks: 0x…
         tcb: Option<String> = option("TCBS"),
         /// Only connections that were reset because nothing was acknowledged in time
         reset: bool = option(""),
@@ -65,7 +65,7 @@ declare! {
         skip_retransmits: usize = option("N").called("skip-retransmits").shape(),
         /// Only retransmissions of the other side
         only_client_retransmit: bool = option("").called("only-client-retransmit"),
-        /// Only retransmissions of such a delay, and connections with one (ms)
+        /// Only retransmissions with this delay, and connections with one (ms)
         retransmit_delay: Range = option("A..B").called("retransmit-delay").unit(Unit::Milliseconds),
         /// Only retransmissions of so many bytes
         retransmit_bytes: Range =
@@ -75,7 +75,7 @@ declare! {
             option("WHAT").among(&["post"]).excludes(&["group-by", "show-retransmit"]),
         /// Show times, delays, templates and control blocks
         details: bool = option("").output(),
-        /// Show what the system counted over the whole life of connections, and sends of programs
+        /// Show the counts of the system over the whole life of connections, and sends of programs
         stats: bool = option("").output(),
         /// Sums: file, below the rows; total, without rows; none
         show_total: TcpTotals = option("WHAT").called("show-total").output(),

@@ -178,7 +178,7 @@ const LIMITS: &[(&str, TcpNumber, Unit, &str)] = &[
         "stat-bytes",
         TcpNumber::StatBytes,
         Unit::Bytes,
-        "Bytes over the whole life, as the system counted; without its numbers a connection fits none of these",
+        "Bytes over the whole life, as the system counted; without its numbers a connection matches none of these",
     ),
     (
         "stat-bytes-in",

@@ -98,8 +98,8 @@ impl Question for ThreadPoolRequest {
                 .map(|group| group.rows)
                 .collect();
             let none = match asked.reason {
-                None => "thread pools were recorded, and no starvation fits the question",
-                Some(_) => "no change of a thread pool fits the question",
+                None => "thread pools were recorded, and no starvation matches the question",
+                Some(_) => "no change of a thread pool matches the question",
             };
             Ok(Answer::groups(asked, &CHANGES, groups).or_line(Line::new(none)))
         })

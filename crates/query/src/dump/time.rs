@@ -13,7 +13,7 @@ declare! {
     #[derive(Eq)]
     pub request TimeRequest {
         /// Seconds since the start (12.5), a time of day (17:47:38.416) or a date with time
-        /// (2022-10-02 17:47:38), of the recorded machine unless +02:00 or Z stands behind it
+        /// (2022-10-02 17:47:38), of the recorded machine unless +02:00 or Z follows
         time: Option<String> = option("TIME") => Some("0".to_owned()),
     }
 

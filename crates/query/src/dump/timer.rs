@@ -28,7 +28,7 @@ declare! {
         kind: Option<String> = option("KINDS"),
         /// Only requests that reach into this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only ticks with such a period (us)
+        /// Only ticks with this period (us)
         tick: Range = option("A..B").unit(Unit::Microseconds),
         /// Single requests
         details: bool = option("").shape(),

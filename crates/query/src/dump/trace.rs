@@ -18,8 +18,9 @@ declare! {
         extract_path: Option<String> = "Path of the extract.",
         start_utc: Option<String> = "Start in UTC, as the table `trace` has it.",
         of_several: bool =
-            "Whether several extracts are asked, so that rows have to say which one they are of.",
-        baseline: Option<String> = "Version of the main module of the product, if that was asked for.",
+            "Whether several extracts are queried, so rows have to name theirs.",
+        named: Option<String> = "The trace or extract as the user named it, for command lines about it.",
+        baseline: Option<String> = "Version of the main module of the product, if requested.",
         run_id: Option<i64> = "Number of the trace, see `extract`; missing if there are several.",
         labels: Option<String> = "Labels of the extract, in the form NAME=VALUE with ; between them.",
     }
@@ -28,7 +29,8 @@ declare! {
 /// The SQL for it.
 pub(super) const INFO: &str = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
-       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several, CAST(NULL AS VARCHAR) AS baseline,
+       CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several,
+       CAST(NULL AS VARCHAR) AS named, CAST(NULL AS VARCHAR) AS baseline,
        CAST(NULL AS BIGINT) AS run_id, CAST(NULL AS VARCHAR) AS labels
 FROM trace";
 

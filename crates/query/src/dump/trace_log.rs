@@ -33,13 +33,13 @@ declare! {
         /// Rows: provider (in each process), kind of event, or each event. [default: events if
         /// --provider names events, otherwise kinds]
         by: Option<TraceLogBy> = option("ROWS").shape(),
-        /// Only events whose fields fit, written as name=value with blanks between: '*user=bob*'
+        /// Only events whose fields match, written as name=value with blanks between: '*user=bob*'
         message: Option<String> = option("TEXT"),
         /// Only events of these threads
         tid: Option<String> = option("IDS").of(Among::THREADS),
         /// Only this part of the trace (s)
         time: Range = option("A..B").called("range").also(&["time"]).unit(Unit::Moment),
-        /// Only the first N events that fit
+        /// Only the first N matching events
         max_count: Option<usize> = option("N").called("max-count"),
         /// Also events that others describe: providers with a manifest of Windows, and the kernel
         all_events: bool = option("").called("all-events"),

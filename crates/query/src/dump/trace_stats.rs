@@ -19,9 +19,9 @@ declare! {
         /// Only these providers or classes of the kernel, by name or GUID (*, ?, several with ;, !
         /// excludes)
         provider: Option<String> = option("NAMES"),
-        /// Only events with such names (*, ?, several with ;, ! excludes)
+        /// Only events with these names (*, ?, several with ;, ! excludes)
         event: Option<String> = option("NAMES"),
-        /// Only whole seconds that begin in this part of the trace (s)
+        /// Only whole seconds that start in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order [default: bytes; seconds by time]
         sort: Option<TraceStatsSort> = option("ORDER").called("sort-by").shape(),

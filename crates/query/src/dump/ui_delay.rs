@@ -28,10 +28,10 @@ declare! {
         top: Top = group(),
         /// Only this kind: no look at messages, input that waited, the cursor that asks to wait
         kind: Option<String> = option("KIND").among(&["message", "input", "wait-cursor"]),
-        /// Only delays of windows of such a class, or inside one of such a class (*, ?, several
-        /// with ;, ! excludes)
+        /// Only delays of windows of this class, or inside one of this class (*, ?, several with ;,
+        /// ! excludes)
         class: Option<String> = option("NAMES").called("class-name"),
-        /// Only delays of such a length (ms)
+        /// Only delays of this length (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only delays that reach into this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -74,7 +74,7 @@ declare! {
         flags: Option<i64> = "Bits that describe the thread.",
         cursor_type: Option<i64> = "Which cursor was shown.",
         stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -21,14 +21,14 @@ declare! {
         by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
         /// Only this mode
         mode: Option<String> = option("MODE").among(&["exclusive", "shared"]),
-        /// Only acquisitions with such a wait (ms)
+        /// Only acquisitions with this wait (ms)
         wait: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only acquisitions after which the thread held the lock for such a time (ms)
+        /// Only acquisitions after which the thread held the lock this long (ms)
         hold: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only acquisitions in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only acquisitions whose stack has such a frame: module!method, or its method alone (*,
-        /// ?, several with ;, ! excludes)
+        /// Only acquisitions whose stack has this frame: module!method, or its method alone (*, ?,
+        /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Single acquisitions
         details: bool = option("").excludes(&["by"]).shape(),
@@ -36,7 +36,7 @@ declare! {
         stacks: bool = option("").called("show-stack").requires("details").output(),
         /// Order; of single acquisitions wait, hold or time
         sort: UserLockSort = option("ORDER").called("sort-by").shape(),
-        /// Sums behind the rows: total, or none
+        /// Sums after the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 
@@ -84,7 +84,7 @@ declare! {
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread.",
         stack_id: Option<i64> = "Stack of the acquisition.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -23,9 +23,11 @@ declare! {
         top: Top = group(),
         /// Only modules with these file names (*, ?, several with ;, ! excludes)
         dll: Option<String> = option("NAMES").of(NAMES),
-        /// Only modules where path, versions, product, company and description, joined, fit
+        /// Only modules where path, versions, product, company and description, joined, match
         version: Option<String> = option("TEXT"),
-        /// Symbol files that are missing for code with CPU samples instead; only those with such
+        /// Only modules that are in no recorded stack: loaded, and never seen to run
+        in_no_stack: bool = option("").called("in-no-stack"),
+        /// Symbol files that are missing for code with CPU samples instead; only those with these
         /// names
         missing_pdb: Option<String> =
             option("NAMES").called("missing-pdb").alone("*").apart().excludes(&["dll", "version"]),
@@ -161,7 +163,7 @@ const MARKED: View<VersionRequest, MarkedPart> = View::new(
 impl Question for VersionRequest {
     const NAME: &'static str = "version";
     const SENTENCE: &'static str = "Modules and their versions, symbol files that are missing";
-    const USUAL: &'static [&'static str] = &["dll", "version", "missing-pdb"];
+    const USUAL: &'static [&'static str] = &["dll", "version", "in-no-stack", "missing-pdb"];
     const EXAMPLES: &'static [Example] = &[
         Example {
             words: "slow.etl",
@@ -170,6 +172,10 @@ impl Question for VersionRequest {
         Example {
             words: "--dll \"*.sys\" slow.etl",
             answer: "drivers with their companies",
+        },
+        Example {
+            words: "--in-no-stack --process devenv slow.etl",
+            answer: "modules that Visual Studio loads and was not seen to run",
         },
         Example {
             words: "--missing-pdb \"*\" slow.etl",
@@ -214,6 +220,12 @@ impl Question for VersionRequest {
     }
 }
 
+const FRAME: Recorded = Recorded::rows(
+    "frame",
+    "stacks",
+    "record stacks, for example `wpr -start CPU`: of samples, and of context switches",
+);
+
 impl VersionRequest {
     /// Returns the SQL of the question.
     #[must_use]
@@ -222,6 +234,9 @@ impl VersionRequest {
         conditions.extend(text_condition("m.name", self.dll.as_deref()));
         let text = "concat_ws(' ', m.path, m.file_version, m.product_version, m.product_name, m.company, m.description)";
         conditions.extend(text_condition(text, self.version.as_deref()));
+        let is_unseen =
+            "m.module_id NOT IN (SELECT module_id FROM frame WHERE module_id IS NOT NULL)";
+        conditions.extend(self.in_no_stack.then(|| is_unseen.to_owned()));
         // All modules of a process are counted before the filters leave some of them out.
         format!(
             "SELECT m.process_key, {PROCESS_COLUMNS}, m.name AS module, m.path, m.file_version, m.product_version, m.product_name,
@@ -239,6 +254,10 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
     /// There are no modules; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Group<ModuleRow, i64>>> {
         MODULE.check(session, true)?;
+        if self.in_no_stack {
+            // Without stacks no module would be in one.
+            FRAME.check(session, true)?;
+        }
         let all = |rows: &[ModuleRow]| rows.first().map_or(0, |row| row.all_modules);
         let mut groups = grouped(
             ask(session, &self.sql())?,

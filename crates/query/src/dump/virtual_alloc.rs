@@ -83,12 +83,12 @@ declare! {
         events: bool = option("").shape(),
         /// With --details, --stack-id or --events: frames
         stacks: bool = option("").called("show-stack").output(),
-        /// Only commits whose stack has such a frame: module!method, or its method alone (*, ?,
+        /// Only commits whose stack has this frame: module!method, or its method alone (*, ?,
         /// several with ;, ! excludes)
         stack: Option<String> = option("FRAMES").called("stack-filter"),
         /// Number of stacks or methods of each process, largest first
         top_stacks: TopStacks = group(),
-        /// Order; of stacks by what was committed or not released
+        /// Order; of stacks by memory that was committed or not released
         sort: VirtualAllocSort = option("ORDER").called("sort-by").shape(),
         /// Only rows with so many bytes that were not given back
         not_released_size: Range = option("A..B").called("not-released-size").unit(Unit::Bytes),
@@ -98,7 +98,7 @@ declare! {
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Count what processes had when they ended as not given back
         include_exited: bool = option("").called("include-exited"),
-        /// Sums behind the rows: total, or none
+        /// Sums after the rows: total, or none
         with_total: bool = option("WHAT").called("show-total").either("none", "total").output() => true,
     }
 }

@@ -25,7 +25,7 @@ declare! {
     pub row VirtualStackRow: process {
         ..process = "Process; missing if it is not known.",
         stack_id: Option<i64> = "The stack, with rows for each stack; missing where none was recorded.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         method: Option<String> = "The method, with rows for each method.",
         outstanding_bytes: i64 = "Bytes of pages that were committed and not given back.",
         outstanding_commits: i64 = "Commits with such pages.",
@@ -47,7 +47,7 @@ declare! {
         flags: String = "Flags, in hexadecimal digits.",
         outstanding_bytes: i64 = "Bytes of the allocation that were not given back.",
         stack_id: Option<i64> = "Stack of the allocation.",
-        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         ..process_details,
     }
 }

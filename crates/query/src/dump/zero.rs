@@ -39,7 +39,7 @@ const PROCESS: Spec = option("NAMES")
 /// Two options: mode and filter with a colon between, and the processes.
 impl OptionValue for ZeroTime {
     fn options(&self, _: Spec) -> Vec<Opt> {
-        let mode = MODE.of_field("", "Move times so that this is second 0: marker, first or last (of a method or stack tag), process-start, process-end; behind a colon which marks, methods or command lines: first:*OnLoad*");
+        let mode = MODE.of_field("", "Move times so that this is second 0: marker, first or last (of a method or stack tag), process-start, process-end; after a colon which marks, methods or command lines: first:*OnLoad*");
         let process = PROCESS.of_field("", "Only in these processes");
         let none: Option<String> = None;
         [none.options(mode), none.options(process)].concat()
@@ -239,7 +239,7 @@ impl ZeroTime {
             // number holds.
             return Ok((last.saturating_sub(*first) > CLOSE_NS).then(|| {
                 format!(
-                    "{count} fit the zero time, from {} to {} s; it is {} s",
+                    "{count} match the zero time, from {} to {} s; it is {} s",
                     seconds(*first),
                     seconds(*last),
                     seconds(*zero)
@@ -247,7 +247,7 @@ impl ZeroTime {
             }));
         }
         Ok(Some(
-            "nothing fits the zero time: times are not moved".to_owned(),
+            "nothing matches the zero time: times are not moved".to_owned(),
         ))
     }
 }

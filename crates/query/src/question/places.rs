@@ -25,7 +25,7 @@ pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
         .position(|o| o.name == RANGE && o.kind == Kind::Range(Unit::Moment));
     if let Some(at) = at {
         let sentence = "Only the part of the trace between two marks: the first one with the first text, and \
-                        the next one behind it with the second (*, ?)";
+                        the next one after it with the second (*, ?)";
         let between = option("MARK")
             .excludes(&[RANGE])
             .of_field(BETWEEN, sentence)

@@ -174,6 +174,8 @@ pub struct Line {
     pub pieces: Vec<Piece>,
     /// True if it is a heading.
     pub is_heading: bool,
+    /// True if it ends with a command line about the trace, which then lacks only the trace.
+    pub is_command: bool,
 }
 
 impl Line {
@@ -187,6 +189,15 @@ impl Line {
         Self {
             is_heading: true,
             ..Self::new(words)
+        }
+    }
+
+    /// Creates a line that ends with a command line of this program, after a label. Who prints it
+    /// adds the trace.
+    pub fn command(label: impl Into<String>, command: &str) -> Self {
+        Self {
+            is_command: true,
+            ..Self::new(label).words(format!("etwkit {command}"))
         }
     }
 

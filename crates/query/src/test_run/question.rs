@@ -14,7 +14,7 @@ use crate::question::{
 declare! {
     /// Options of `dump test-run`.
     pub request TestRunRequest {
-        /// Folders below folders, too
+        /// Also search subfolders
         recursive: bool = option(""),
         /// Filter on tests
         selection: Selection = group(),
@@ -124,7 +124,7 @@ impl TestRunRequest {
         Answer::headed(self, &RECORDINGS, groups)
             .showing(if lists { Shows::Rows } else { Shows::Headings })
             .with_foot(total(&runs))
-            .or_line(Line::new("no test fits"))
+            .or_line(Line::new("no test matches"))
             .below(Above::Nothing)
     }
 }
@@ -146,7 +146,7 @@ impl Question for TestRunRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        let nothing = "-- asked of names of files: no extract, no SQL\n".to_owned();
+        let nothing = "-- takes names of files: no extract, no SQL\n".to_owned();
         Form::made::<TestRow>(nothing, |_, _| Err(Error::OfNames))
     }
 

@@ -166,9 +166,9 @@ declare! {
         last_days: Option<f64> = option("N").called("last-days").below(TESTS),
         /// Only tests that took so long (ms); several with ; between
         test_times: Vec<Range> = option("A..B").called("test-time").unit(Unit::Milliseconds).below(TESTS),
-        /// Only such test cases (*, ?, several with ;, ! excludes)
+        /// Only these test cases (*, ?, several with ;, ! excludes)
         test_case: Option<String> = option("NAMES").called("test-case").below(TESTS),
-        /// Only recordings of such machines, by the names of files (*, ?, several with ;, !
+        /// Only recordings of these machines, by the names of files (*, ?, several with ;, !
         /// excludes)
         machine: Option<String> = option("NAMES").below(TESTS),
         /// Only files that are named as tests are

@@ -163,7 +163,7 @@ fn dropping_an_answer_ends_its_work() {
 #[test]
 fn errors_say_where_and_what_was_meant() {
     let session = one();
-    let reference = "the SQL is that of DataFusion; `etwkit docs sql` lists tables and functions, `etwkit sql --show-schema` the columns";
+    let reference = "the SQL dialect is DataFusion's; `etwkit docs sql` lists tables and functions, `etwkit sql --show-schema` the columns";
     for (sql, message, hint) in [
         (
             "SELECT 1 FROM proces",

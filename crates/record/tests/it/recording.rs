@@ -203,7 +203,7 @@ fn who_changes_the_recording_is_noticed() {
     record(&mut wpr, true, &["start", "cpu"]).unwrap();
     wpr.plant("changed");
     let said = record(&mut wpr, true, &["stop", &path(folder.path(), "slow.etl")]).unwrap();
-    let alarm = "warning: somebody has changed the recording: it was System Keywords : CSwitch Loader \
+    let alarm = "warning: another program changed the recording: it was System Keywords : CSwitch Loader \
                  SampledProfile, it is now System Keywords : Loader\nRecorded ";
     assert!(said.starts_with(alarm), "{said}");
     // Observations of one recording say nothing about the next one, whichever program starts it.

@@ -116,7 +116,7 @@ fn a_recording_that_somebody_ends_is_reported_and_starts_again() {
     let ends = || fs::remove_file(folder.path().join("recording")).unwrap();
     let (said, files) = day(folder.path(), 400, &[], vec![(33, Box::new(ends))]);
     let said = said.unwrap();
-    let lost = "warning: somebody ended the recording: what happened from 23:21:41 to 23:22:16 is lost\n\
+    let lost = "warning: another program ended the recording: what happened from 23:21:41 to 23:22:16 is lost\n\
                 Recording since 23:22:16; Ctrl-C ends it and writes the file\n";
     assert!(said.contains(lost), "{said}");
     assert_eq!(
@@ -162,7 +162,7 @@ fn who_changes_the_recording_is_noticed_once() {
     let (said, files) = day(folder.path(), 290, &[], vec![(33, Box::new(changes))]);
     let said = said.unwrap();
     assert_eq!(
-        said.matches("warning: somebody has changed the recording: it was System Keywords")
+        said.matches("warning: another program changed the recording: it was System Keywords")
             .count(),
         1,
         "{said}"
@@ -201,7 +201,10 @@ fn nothing_stays_recording_when_the_day_ends() {
     };
     let clock = At::default();
     let said = record_at(&clock, &mut wpr, false, &["start", "cpu", "--rotate", "5m"]).unwrap_err();
-    assert!(said.starts_with("--rotate is no line of Windows"), "{said}");
+    assert!(
+        said.starts_with("--rotate is not a command of Windows"),
+        "{said}"
+    );
     for (wrong, expected) in [
         ("5", "expected 10s to 24h"),
         ("1s", "expected 10s to 24h"),

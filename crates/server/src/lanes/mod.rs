@@ -128,7 +128,7 @@ fn source(
 pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnswer> {
     if request.limit > MOST_LANES {
         return Err(Problem::bad(format!(
-            "at most {MOST_LANES} lanes are asked at once"
+            "at most {MOST_LANES} lanes are answered at once"
         )));
     }
     let ready = call.ready(request.trace)?;

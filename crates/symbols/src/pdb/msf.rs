@@ -168,7 +168,7 @@ impl Stream {
             return Err(Error::damaged(
                 PART,
                 at,
-                "a page lies behind the end of the file",
+                "a page is past the end of the file",
             ));
         }
         Ok(Self { len, pages })

@@ -180,7 +180,7 @@ impl<'f> Msfz<'f> {
                     return Err(Error::damaged(
                         PART,
                         at,
-                        "a fragment lies behind the end of what there is",
+                        "a fragment is past the end of the data",
                     ));
                 }
                 let Some(rest) = left.checked_sub(u64::from(len)) else {
@@ -331,7 +331,7 @@ fn chunks(
         return Err(Error::damaged(
             TABLE,
             48_u64,
-            "it lies behind the end of the file",
+            "it is past the end of the file",
         ));
     }
     let mut table = vec![0; usize::try_from(len).unwrap_or_default()];
@@ -355,7 +355,7 @@ fn chunks(
             return Err(Error::damaged(
                 TABLE,
                 nth * CHUNK_LEN,
-                "a chunk lies behind the end of the file",
+                "a chunk is past the end of the file",
             ));
         }
         unpacked_at += u64::from(chunk.unpacked_len);

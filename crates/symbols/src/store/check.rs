@@ -108,7 +108,7 @@ pub(crate) fn carried(path: &Path) -> Result<Portable> {
 fn open(path: &Path) -> Result<File> {
     // Checked before opening: opening a pipe waits for its writer.
     if !path.metadata()?.is_file() {
-        return Err(Error::Unsupported("it is no regular file"));
+        return Err(Error::Unsupported("it is not a regular file"));
     }
     Ok(File::open(path)?)
 }

@@ -221,7 +221,7 @@ impl Search<'_> {
                 &mut tempfile::tempfile().map_err(|error| Stop::Place(error.to_string()))?,
             ) {
                 Ok(()) => Err(Stop::Place(
-                    "a pointer to another place; those of servers are not followed".to_owned(),
+                    "a pointer to another place; pointers of servers are not followed".to_owned(),
                 )),
                 Err(_) => stop(refusal),
             };

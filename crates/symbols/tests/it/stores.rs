@@ -332,7 +332,7 @@ fn links_and_pipes_of_strangers_are_not_opened() {
     );
     assert!(
         reason(&load(&base.join("ptr"), Options::default(), &identity))
-            .contains("it is no regular file")
+            .contains("it is not a regular file")
     );
 }
 

@@ -13,7 +13,7 @@ pub(super) const CARD: Card = Card {
     number: 16,
     name: "dns-timeout",
     rule: "dns-timeout",
-    description: "names are looked up slowly, since a dead server of a second adapter is asked first",
+    description: "names are looked up slowly, since a dead server of a second adapter is queried first",
     named: Named::WithCost,
     seconds: 14,
     plant,

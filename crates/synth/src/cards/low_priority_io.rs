@@ -11,7 +11,7 @@ pub(super) const CARD: Card = Card {
     number: 5,
     name: "low-priority-io",
     rule: "low-priority-io",
-    description: "a service has long disk I/O, which has low priority and holds up nobody",
+    description: "a service has long disk I/O, which has low priority and delays no program",
     named: Named::WithoutCost("nothing is slow: the service is named whose I/O time looks bad"),
     seconds: 8,
     plant,

@@ -13,7 +13,7 @@ pub(super) const CARD: Card = Card {
     number: 11,
     name: "ntfs-checkpoint",
     rule: "ntfs-checkpoint",
-    description: "file operations stand still while NTFS writes a checkpoint of the volume",
+    description: "file operations stop while NTFS writes a checkpoint of the volume",
     named: Named::WithCost,
     seconds: 12,
     plant,

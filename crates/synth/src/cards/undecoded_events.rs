@@ -14,7 +14,7 @@ pub(super) const CARD: Card = Card {
     number: 8,
     name: "undecoded-events",
     rule: "undecoded-events",
-    description: "nothing in the trace describes the events of a provider, so that nobody can read them",
+    description: "nothing in the trace describes the events of a provider, so they cannot be read",
     named: Named::WithoutCost("nothing is slow: the provider is named whose events say nothing"),
     seconds: 5,
     plant,

@@ -143,7 +143,7 @@ impl Sink for Outgoing<'_> {
         if (self.0)(Ok((table, rows))) {
             Ok(())
         } else {
-            Err("nobody takes the rows any more".into())
+            Err("the receiver of the rows is gone".into())
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Common {
     /// The files that these stand for, after the first search.
     #[arg(skip)]
     pub(super) named: OnceLock<Vec<PathBuf>>,
-    /// Folders below folders, too
+    /// Also search subfolders
     #[arg(long)]
     pub(super) recursive: bool,
     #[command(flatten)]
@@ -58,8 +58,8 @@ pub(crate) struct Common {
     /// with =, +, -, @ or a control character
     #[arg(long, requires = "csv", help_heading = OUTPUT)]
     pub(crate) csv_for_excel: bool,
-    /// Overwrite a file that is there with --csv or --out, whatever wrote it; traces and extracts are
-    /// never overwritten
+    /// Overwrite an existing file with --csv or --out, whichever program wrote it; traces and
+    /// extracts are never overwritten
     #[arg(long, requires = FILE, help_heading = OUTPUT)]
     pub(crate) force: bool,
     /// Go on with the other extracts after any error of one. An extract that cannot be read never
@@ -92,7 +92,7 @@ pub(crate) struct Common {
     /// Default number of rows of a ranked list in text.
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,
-    /// Columns by name: a;b only these, !a all but these, +a these, too (*, ?)
+    /// Columns by name: a;b only these, !a all but these, +a also these (*, ?)
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = OUTPUT)]
     pub(crate) column: Option<String>,
     // Last, since few need them and help keeps the order.

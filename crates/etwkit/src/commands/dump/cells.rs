@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use etwkit_base::shell;
 use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
@@ -119,11 +120,8 @@ pub(super) fn answered(
             .try_for_each(|part| print_part(common, (&text, &info), part, lines))?;
     }
     if let Some(text) = first.filter(|_| is_text) {
-        written(
-            &text,
-            &request.overall(&sums),
-            &mut Lines::new(common, printer),
-        )?;
+        let lines = &mut Lines::new(common, printer);
+        written(&text, None, &request.overall(&sums), lines)?;
     }
     Ok((verdict(fails, rows), asked))
 }
@@ -233,22 +231,16 @@ fn print_merged(
         return Ok(rows);
     }
     let lines = &mut Lines::new(asking.common, printer);
-    let name = |of: &usize| {
-        infos
-            .get(*of)
-            .map(|info| info.file_name.clone())
-            .unwrap_or_default()
-    };
-    let names: Vec<String> = of.iter().map(name).collect();
+    let of: Vec<Option<&TraceInfo>> = of.iter().map(|of| infos.get(*of)).collect();
     let text = asking.common.text(asking.processes, first);
     let chosen = asking.common.column.as_deref();
     let how = How {
-        traces: Traces::Each(&names),
+        traces: Traces::Each(&of),
         shows: Shows::Rows,
         chosen,
     };
     print_table(asking.common, &text, part.table.as_ref(), how, lines)?;
-    written(&text, &part.table.total(), lines)?;
+    written(&text, None, &part.table.total(), lines)?;
     Ok(rows)
 }
 
@@ -323,23 +315,34 @@ fn print_part(
     if let Some(instead) = instead.as_ref().filter(|_| table.is_empty()) {
         return lines.line(&text.line(instead));
     }
-    written(text, head, lines)?;
+    written(text, Some(info), head, lines)?;
     let chosen = common.column.as_deref().filter(|_| !is_aside);
     let how = How {
-        traces: Traces::One(&info.file_name),
+        traces: Traces::One(info),
         shows: *shows,
         chosen,
     };
     print_table(common, text, table.as_ref(), how, lines)?;
-    written(text, &table.total(), lines)?;
-    written(text, foot, lines)
+    written(text, Some(info), &table.total(), lines)?;
+    written(text, Some(info), foot, lines)
 }
 
-fn written(text: &Text, all: &[Line], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
-    all.iter().try_for_each(|line| match text.line(line) {
-        heading if line.is_heading => lines.heading(&heading),
-        words => lines.line(&words),
-    })
+/// Prints lines. Command lines among them get the name of the trace, so that they run as they are.
+fn written(
+    text: &Text,
+    trace: Option<&TraceInfo>,
+    all: &[Line],
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let named = trace.and_then(|trace| trace.named.as_deref());
+    all.iter()
+        .try_for_each(|line| match (text.line(line), named) {
+            (heading, _) if line.is_heading => lines.heading(&heading),
+            (command, Some(named)) if line.is_command => {
+                lines.line(&format!("{command} {}", shell::quoted_pattern(named)))
+            }
+            (words, _) => lines.line(&words),
+        })
 }
 
 /// Format of a table.
@@ -391,8 +394,8 @@ fn print_table(
     }
     for (group, rows) in shown.groups.iter().enumerate() {
         if matches!(traces, Traces::One(_)) {
-            written(text, table.heading(group).as_slice(), lines)?;
-            written(text, &table.subheading(group), lines)?;
+            written(text, traces.all(), table.heading(group).as_slice(), lines)?;
+            written(text, traces.all(), &table.subheading(group), lines)?;
         }
         for (row, line) in rows
             .shown
@@ -401,7 +404,7 @@ fn print_table(
             .zip(printed.by_ref())
             .filter(|_| shows.has_rows())
         {
-            written(text, &table.above(row), lines)?;
+            written(text, traces.of(row), &table.above(row), lines)?;
             match table.indent() {
                 "" if table.is_alarming(row) && !common.is_etwanalyzer() => {
                     lines.line_as(Role::Warning, &line.text)?;
@@ -409,7 +412,7 @@ fn print_table(
                 "" => lines.line_as(line.role, &line.text)?,
                 indent => lines.line(&format!("{indent}{line}"))?,
             }
-            written(text, &table.below(row), lines)?;
+            written(text, traces.of(row), &table.below(row), lines)?;
         }
         if rows.more > 0 && shown.groups.len() > 1 {
             lines.line(&format!(
@@ -504,16 +507,32 @@ impl Shown {
 #[derive(Clone, Copy)]
 enum Traces<'a> {
     /// All of this one.
-    One(&'a str),
+    One(&'a TraceInfo),
     /// Each row of the trace at its index.
-    Each(&'a [String]),
+    Each(&'a [Option<&'a TraceInfo>]),
 }
 
 impl<'a> Traces<'a> {
-    fn of(self, row: usize) -> &'a str {
+    /// Returns the trace of a row.
+    fn of(self, row: usize) -> Option<&'a TraceInfo> {
         match self {
-            Self::One(name) => name,
-            Self::Each(names) => names.get(row).map_or("", String::as_str),
+            Self::One(trace) => Some(trace),
+            Self::Each(traces) => traces.get(row).copied().flatten(),
+        }
+    }
+
+    /// Returns the file name of the trace of a row.
+    fn name_of(self, row: usize) -> String {
+        self.of(row)
+            .map(|trace| trace.file_name.clone())
+            .unwrap_or_default()
+    }
+
+    /// Returns the trace of all rows, if they have one.
+    fn all(self) -> Option<&'a TraceInfo> {
+        match self {
+            Self::One(trace) => Some(trace),
+            Self::Each(_) => None,
         }
     }
 }
@@ -542,7 +561,7 @@ fn columns<'a>(
     let add_trace = |columns: &mut Columns<'a>| {
         let is_shown = matches!(traces, Traces::Each(_));
         columns.push(trace_name, "Trace", Align::Left, is_shown, move |row| {
-            traces.of(row).to_owned()
+            traces.name_of(row)
         });
     };
     let has_trace = all
@@ -598,7 +617,7 @@ fn columns<'a>(
         };
         columns.push(name, title, align, is_shown, move |row| {
             match table.value(row, at) {
-                _ if format == Format::Trace => traces.of(row).to_owned(),
+                _ if format == Format::Trace => traces.name_of(row),
                 Value::Missing => missing.to_owned(),
                 value => text.value(format, &value),
             }

@@ -15,7 +15,7 @@ pub(super) struct CopyArgs {
     /// Copy the extracts of the chosen tests into a folder
     #[arg(long, value_name = "FOLDER")]
     copy_files_to: Option<PathBuf>,
-    /// Copy traces and archives, too
+    /// Also copy traces and archives
     #[arg(long, requires = "copy_files_to")]
     with_traces: bool,
     /// Replace files that the folder has already

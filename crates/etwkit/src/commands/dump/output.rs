@@ -45,7 +45,7 @@ pub(super) fn ask_each<A: Send>(
     begin(common, command, printer)?;
     let extracts = unpacked(common.chosen(printer)?.into(), printer)?;
     if extracts.is_empty() {
-        printer.note("no recording fits the choice of tests");
+        printer.note("no recording matches the choice of tests");
     }
     let context = printer.context();
     let (mut same, mut names, mut answered) = (SameTrace::default(), HashSet::new(), Vec::new());

@@ -22,7 +22,7 @@ pub(super) fn may_replace(file: &Path, command: &str) -> anyhow::Result<Replace>
     let is_own = read.is_ok() && found == begins.as_bytes();
     if !is_own && file.is_file() {
         let message = format!(
-            "{} exists, and is no page of etwkit {command}",
+            "{} exists, and is not a page of etwkit {command}",
             file.display()
         );
         return Err(advised(message, "give another name"));

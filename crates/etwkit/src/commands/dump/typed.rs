@@ -88,7 +88,7 @@ impl Typed<'_> {
 pub(crate) fn check_stream(printer: &Printer<'_>) -> anyhow::Result<()> {
     ensure!(
         printer.width().is_none(),
-        "--format arrow is no text for a terminal: write it into a file with --out, or into a pipe"
+        "--format arrow is not text for a terminal: write it into a file with --out, or into a pipe"
     );
     Ok(())
 }

@@ -52,7 +52,7 @@ fn unknown(pattern: &str, all: &[&str]) -> Advised {
         format!("similar: {}; ", close.join(", "))
     };
     Advised {
-        message: format!("--tables: no table fits {pattern}"),
+        message: format!("--tables: no table matches {pattern}"),
         hint: format!("{meant}`etwkit sql --show-schema` lists all"),
     }
 }
@@ -112,7 +112,10 @@ mod tests {
     #[test]
     fn a_pattern_that_fits_no_table_is_misspelt() {
         let error = left_out(Some("!contxt_switch"), Detail::Full).unwrap_err();
-        assert_eq!(error.to_string(), "--tables: no table fits contxt_switch");
+        assert_eq!(
+            error.to_string(),
+            "--tables: no table matches contxt_switch"
+        );
         let hint = &error.downcast_ref::<Advised>().unwrap().hint;
         assert!(hint.starts_with("similar: context_switch"), "{hint}");
     }

@@ -76,7 +76,7 @@ fn differences(line: &str, ours: &str, german: &str) -> usize {
             && groups.iter().skip(1).all(|group| group.len() == 3);
         assert!(
             is_number,
-            "{line}: {word:?} is no number that was written otherwise"
+            "{line}: {word:?} is not a number that was written otherwise"
         );
         let expected = if german[at] == ',' { '.' } else { ',' };
         assert_eq!(ours[at], expected, "{line}: {word:?}");
@@ -283,7 +283,10 @@ fn files_have_the_mark_of_the_locale_and_no_groups() {
                 if ours == german {
                     continue;
                 }
-                assert!(ours.parse::<f64>().is_ok(), "{line}: {ours:?} is no number");
+                assert!(
+                    ours.parse::<f64>().is_ok(),
+                    "{line}: {ours:?} is not a number"
+                );
                 assert_eq!(*german, ours.replace('.', ","), "{line}");
                 fractions += usize::from(column == at);
             }

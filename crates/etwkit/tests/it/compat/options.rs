@@ -796,9 +796,9 @@ fn what_is_not_understood_is_named() {
         ("-dump cpu -topnmethod 1", "; there is -topnmethods"),
         ("-dump cpu stray", "\"stray\" belongs to no switch"),
         ("-dump cpu -fd c:\\no\\such.json", "was not found"),
-        ("-dump cpu -fd *nothing*", "no file fits"),
+        ("-dump cpu -fd *nothing*", "no file matches"),
         ("-dump cpu -sortby x", "-sortby x: expected one of cpu wait"),
-        ("-dump cpu -minmaxcpums x", "is no unit"),
+        ("-dump cpu -minmaxcpums x", "is not a unit"),
         (
             "-dump process -merge -sortby tree",
             "a tree is one of a single extract",
@@ -922,7 +922,7 @@ fn stacks_become_profiles_for_speedscope() {
             "-fd SlowSystem -speed",
             "there is no switch -speed of -convert",
         ),
-        ("-fd *nothing*", "no file fits"),
+        ("-fd *nothing*", "no file matches"),
     ] {
         let wrong = of(line, "options");
         assert!(

@@ -51,7 +51,7 @@ fn number(text: &str) -> f64 {
     text.trim()
         .replace(',', "")
         .parse()
-        .unwrap_or_else(|_| panic!("{text:?} is no number"))
+        .unwrap_or_else(|_| panic!("{text:?} is not a number"))
 }
 
 /// A time that is printed in whole milliseconds.

@@ -72,7 +72,7 @@ impl Event {
     fn signed(&self, field: &str) -> i64 {
         self.value(field)
             .as_i64()
-            .unwrap_or_else(|| panic!("{} {field} is no number", self.name))
+            .unwrap_or_else(|| panic!("{} {field} is not a number", self.name))
     }
 
     fn text(&self, field: &str) -> &str {

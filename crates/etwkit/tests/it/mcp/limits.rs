@@ -31,7 +31,7 @@ fn wrong_arguments_say_what_was_expected() {
         ),
         (
             call("health", json!({"trace": "t1", "verbose": true})),
-            "\"verbose\" is no argument of this tool; expected: trace",
+            "\"verbose\" is not an argument of this tool; expected: trace",
         ),
         (
             call("ask", json!({"trace": "t1", "question": "cpuu"})),

@@ -158,7 +158,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     let more = match question.by {
         By::Thread => "",
         By::Process | By::Method | By::Module => {
-            "; here that of the scheduling slices that began with the code in their stack"
+            "; here CPU of the scheduling slices that started with the code in their stack"
         }
     };
     let shows = match question.show_total.as_deref() {

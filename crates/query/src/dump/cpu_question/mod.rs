@@ -199,7 +199,7 @@ impl Question for CpuQuestion {
         let (option, problem) = if self.asks_trees() && self.by == By::Method && !self.is_merged {
             (
                 "by",
-                "call trees are by process, thread or module: --butterfly METHODS shows those of methods",
+                "call trees are by process, thread or module: --butterfly METHODS shows call trees of methods",
             )
         } else if self.only_drivers() && !self.asks_trees() && !self.asks_methods() {
             (

@@ -42,7 +42,7 @@ declare! {
         /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer);
         /// can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
-        /// Show a call tree of each process, from the outermost frames to what they call
+        /// Show a call tree of each process, from the outermost frames to their callees
         stacks: bool = option("").shape().below(CALL_TREES),
         /// Show trees from the innermost frames to their callers
         bottom_up: bool = option("").called("bottom-up").excludes(&["butterfly"]).shape().below(CALL_TREES),
@@ -67,18 +67,18 @@ declare! {
         top_methods: Option<usize> = option("N").called("top-methods").shape(),
         /// Leave the N largest methods of each process out first
         skip_methods: usize = option("N").called("skip-methods").shape(),
-        /// With --methods or --stack-tags: also the idle process, which has what interrupts and
-        /// DPCs did on idle processors
+        /// With --methods or --stack-tags: also the idle process, which has the interrupts and DPCs
+        /// of idle processors
         idle: bool = option("").shape(),
-        /// Names of methods begin with their module: ntdll.dll!NtReadFile
+        /// Names of methods start with their module: ntdll.dll!NtReadFile
         include_dll: bool = option("").called("include-dll").output(),
         /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Order [default: exclusive CPU of methods and modules, CPU of other rows]
         sort_by: CpuSort = option("ORDER").called("sort-by").shape() => CpuSort::Usual,
-        /// Only rows with such CPU (unit without one: ms)
+        /// Only rows with this CPU (unit without one: ms)
         cpu: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with such waiting time (ms)
+        /// Only rows with this waiting time (ms)
         wait: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only rows with this ready time (ms)
         ready: Range = option("A..B").unit(Unit::Milliseconds),
@@ -120,7 +120,7 @@ declare! {
         /// Show the process in the line of each method instead of a heading
         show_on_method: bool = option("").called("show-on-method").output(),
         /// Show path, version and company of modules; =driver only well-known drivers, with their
-        /// vendors; =TEXT only where one of these fits (*, ?, several with ;, ! excludes)
+        /// vendors; =TEXT only where one of these matches (*, ?, several with ;, ! excludes)
         show_module: Option<String> = option("TEXT").called("show-module").alone(""),
         /// One list over all extracts, which names the trace of each row; of call trees one of all
         /// processes

@@ -159,7 +159,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         };
         tree.rows.into_iter().zip(branches).map(node).collect()
     };
-    let more = "; here that of the scheduling slices that began with the stack";
+    let more = "; here CPU of the scheduling slices that started with the stack";
     let is_module = |row: &TreeRow| row.folded == 0 && row.module.is_some() && row.method.is_none();
     let has_no_names =
         question.by != By::Module && trees.iter().flat_map(|tree| &tree.rows).any(is_module);

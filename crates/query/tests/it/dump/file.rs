@@ -2,8 +2,10 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::file::{FileAnswer, FileRequest, FileSort};
+use etwkit_query::dump::file_single::FileOperation;
+use etwkit_query::question::Question;
 use etwkit_query::range::Range;
-use etwkit_trace::table::{FileFile, FileIo};
+use etwkit_trace::table::{FileFile, FileIo, Thread};
 
 use super::super::support::rows;
 use super::{MS, process, trace};
@@ -283,5 +285,130 @@ fn what_is_missing_is_named() {
             .hint()
             .unwrap()
             .contains("FILE_IO+FILE_IO_INIT")
+    );
+}
+
+/// Operations of two processes, in microseconds: one fails, one has no start, one has no end.
+fn operations() -> Session {
+    let of = |kind: &'static str, process_key: i32, start: Option<i64>, end: Option<i64>| FileIo {
+        kind,
+        process_key: Some(process_key),
+        thread_key: Some(process_key),
+        start_ns: start.map(|us| us * 1000),
+        end_ns: end.map(|us| us * 1000),
+        duration_ns: start.zip(end).map(|(start, end)| (end - start) * 1000),
+        path: Some(r"C:\x\a.txt".into()),
+        status: end.map(|_| 0),
+        ..FileIo::default()
+    };
+    let all = [
+        FileIo {
+            status: Some(-1_073_741_772),
+            ..of("create", 1, Some(10), Some(25))
+        },
+        FileIo {
+            offset_bytes: Some(4096),
+            size_bytes: Some(512),
+            result_bytes: Some(100),
+            ..of("read", 2, Some(20), Some(60))
+        },
+        of("set_info", 1, None, Some(70)),
+        of("dir_notify", 2, Some(80), None),
+        FileIo {
+            path: None,
+            ..of("read", 2, Some(90), Some(91))
+        },
+    ];
+    let thread = |thread_key: i32| Thread {
+        thread_key,
+        tid: thread_key * 100,
+        ..Thread::default()
+    };
+    Session::from_batches(vec![
+        rows(&all),
+        rows(&[process(1, 4, "System"), process(2, 8, "cmd.exe")]),
+        rows(&[thread(1), thread(2)]),
+        rows(&[trace()]),
+    ])
+    .unwrap()
+}
+
+#[track_caller]
+fn singles(request: &FileRequest) -> Vec<String> {
+    let request = FileRequest {
+        single: true,
+        ..request.clone()
+    };
+    let found = Question::ask::<FileOperation>(&request, &operations());
+    let rows = found.unwrap_or_else(|error| panic!("{error}\n{}", request.operations_sql()));
+    let text = |row: &FileOperation| {
+        let duration = row.duration_ns.map_or(-1, |ns| ns / 1000);
+        format!(
+            "{} {duration} {} {} {} {}",
+            row.ts_ns / 1000,
+            row.operation,
+            row.status_name.as_deref().unwrap_or("-"),
+            row.process.as_deref().unwrap_or("-"),
+            row.tid.unwrap_or_default()
+        )
+    };
+    rows.iter().map(text).collect()
+}
+
+#[test]
+fn single_operations_are_listed_by_time_or_by_duration() {
+    let all = [
+        "10 15 open OBJECT_NAME_NOT_FOUND System 100",
+        "20 40 read SUCCESS cmd.exe 200",
+        "70 -1 set-info SUCCESS System 100",
+        "80 -1 dir-notify - cmd.exe 200",
+    ];
+    assert_eq!(singles(&FileRequest::default()), all);
+    let longest = singles(&FileRequest {
+        sort: FileSort::TotalTime,
+        ..FileRequest::default()
+    });
+    assert_eq!(longest, [all[2], all[3], all[0], all[1]]);
+    let unnamed = singles(&FileRequest {
+        all_files: true,
+        ..FileRequest::default()
+    });
+    assert_eq!(unnamed.len(), 5);
+}
+
+#[test]
+fn single_operations_are_chosen_by_status_kind_file_and_range() {
+    let failed = FileRequest {
+        status: Some("failed".into()),
+        ..FileRequest::default()
+    };
+    assert_eq!(
+        singles(&failed),
+        ["10 15 open OBJECT_NAME_NOT_FOUND System 100"]
+    );
+    let kind = FileRequest {
+        operation: Some("set-info"),
+        ..FileRequest::default()
+    };
+    assert_eq!(singles(&kind), ["70 -1 set-info SUCCESS System 100"]);
+    let file = FileRequest {
+        file: Some("*b.txt".into()),
+        ..FileRequest::default()
+    };
+    assert!(singles(&file).is_empty());
+    // From 22 to 65 µs: the open ends in it, the read spans most of it, the others are later.
+    let range = FileRequest {
+        time: Range {
+            min: 22_000,
+            max: 65_000,
+        },
+        ..FileRequest::default()
+    };
+    assert_eq!(
+        singles(&range),
+        [
+            "10 15 open OBJECT_NAME_NOT_FOUND System 100",
+            "20 40 read SUCCESS cmd.exe 200"
+        ]
     );
 }

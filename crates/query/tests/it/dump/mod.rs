@@ -15,6 +15,7 @@ mod heap;
 mod lbr;
 mod memory;
 mod methods;
+mod metrics;
 mod net;
 mod object_ref;
 mod overview;

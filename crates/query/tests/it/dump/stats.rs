@@ -5,7 +5,9 @@ use etwkit_query::dump::stats::{StatsRequest, is_known};
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::version::{VersionRequest, missing_pdbs};
 use etwkit_query::question::Question;
-use etwkit_trace::table::{CpuCore, CpuMethod, Disk, Module, SystemConfigItem, Trace, Volume};
+use etwkit_trace::table::{
+    CpuCore, CpuMethod, Disk, Frame, Module, SystemConfigItem, Trace, Volume,
+};
 
 use super::super::support::rows;
 use super::{MS, process, trace};
@@ -150,6 +152,52 @@ fn modules_stand_below_their_process() {
         (groups.len(), groups[0].rows.len(), groups[0].total),
         (1, 1, 2)
     );
+}
+
+#[test]
+fn modules_may_be_in_no_stack() {
+    let module = |module_id: i32, process_key: i32, name: &str| Module {
+        module_id,
+        process_key: Some(process_key),
+        name: name.into(),
+        ..Module::default()
+    };
+    // The same file in two processes is two modules, and ran in one of them.
+    let modules = [
+        module(0, 1, "app.exe"),
+        module(1, 1, "help.dll"),
+        module(2, 2, "app.exe"),
+    ];
+    let frame = |frame_id: i32, module_id: Option<i32>| Frame {
+        frame_id,
+        module_id,
+        ..Frame::default()
+    };
+    let of = |frames: &[Frame]| {
+        Session::from_batches(vec![
+            rows(&[trace()]),
+            rows(&[process(1, 10, "app.exe"), process(2, 20, "app.exe")]),
+            rows(&modules),
+            rows(frames),
+        ])
+        .unwrap()
+    };
+    let asked = VersionRequest {
+        in_no_stack: true,
+        ..VersionRequest::default()
+    };
+    let groups = asked
+        .ask(&of(&[frame(0, Some(0)), frame(1, None)]))
+        .unwrap();
+    let names: Vec<(Option<i64>, &str)> = groups
+        .iter()
+        .flat_map(|group| &group.rows)
+        .map(|row| (row.pid, row.module.as_str()))
+        .collect();
+    assert_eq!(names, [(Some(10), "help.dll"), (Some(20), "app.exe")]);
+    // Without stacks nothing is known.
+    let error = asked.ask(&of(&[])).unwrap_err();
+    assert!(error.is_nothing(), "{error}");
 }
 
 #[test]
