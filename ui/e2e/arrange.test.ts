@@ -152,3 +152,45 @@ test("graphs are taller on a large screen, and no name of a legend is cut", asyn
   }
   assert.ok((heights[1] ?? 0) > 1.8 * (heights[0] ?? 0), heights.join());
 });
+
+test("a bookmark with a note is kept, is part of the link, and leads back to its part", async () => {
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await ready(page);
+  const axis = page.getByRole("img", { name: /^Time axis/ });
+  await page.keyboard.press("w");
+  await page.keyboard.press("r");
+  await settled(page);
+  const range = await page.locator(".range-text").textContent();
+  await page.keyboard.press("b");
+  await page.getByRole("textbox", { name: /^Note for/ }).fill("slow start <b>");
+  assert.deepEqual(await barriers(page, "note of a bookmark"), []);
+  await page.keyboard.press("Enter");
+  await settled(page);
+  assert.match((await axis.getAttribute("aria-label")) ?? "", /; 1 bookmark$/);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("0");
+  await settled(page);
+  const link = page.url();
+  // Without the link, as tomorrow, and with it, as somebody else.
+  await page.evaluate("history.replaceState(null, '', location.pathname)");
+  await page.reload();
+  await ready(page);
+  for (const name of ["kept in this browser", "from the link"]) {
+    await page.getByRole("button", { name: "Bookmarks (1)" }).click();
+    await page.getByRole("menuitem", { name: "slow start <b>" }).click();
+    await settled(page);
+    assert.equal(await page.locator(".range-text").textContent(), range, name);
+    await page.evaluate("localStorage.clear()");
+    await page.goto(link);
+    await page.reload();
+    await ready(page);
+  }
+  await page.keyboard.press("Shift+b");
+  await page.getByRole("button", { name: "Bookmarks (1)" }).click();
+  await page.getByRole("menuitem", { name: "Remove “slow start <b>”" }).click();
+  await settled(page);
+  assert.doesNotMatch((await axis.getAttribute("aria-label")) ?? "", /bookmark/);
+  noErrors(seen);
+  await seen.close();
+});

@@ -6,6 +6,7 @@ import { signIn, traffic } from "./api";
 import { themeChanges } from "./draw/colours";
 import { App } from "./shell/app";
 import { listenToKeys } from "./shell/keyboard";
+import { keepBookmarks } from "./state/bookmarks";
 import { dropped } from "./state/page";
 import { theme } from "./state/prefs";
 import { showStart, start } from "./state/store";
@@ -55,6 +56,7 @@ signIn();
 followTheme();
 takeDrops();
 listenToKeys();
+keepBookmarks();
 // Tests and screen readers wait for this.
 effect(() => {
   document.documentElement.dataset["busy"] = String(traffic.running.value);

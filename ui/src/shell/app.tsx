@@ -23,6 +23,7 @@ import * as store from "../state/store";
 import { Timeline } from "../timeline/timeline";
 import { VIEWS, viewOf } from "../views";
 import type { ViewProps } from "../views/view";
+import { NoteBox } from "./bookmarks";
 import { Catalogue } from "./catalogue";
 import { ChipsBar } from "./chips-bar";
 import { Header } from "./header";
@@ -204,6 +205,7 @@ export function App() {
       <Screen />
       <KeySheet />
       <Tooltip />
+      <NoteBox />
       <PointMenu />
     </>
   );

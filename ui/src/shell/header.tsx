@@ -10,6 +10,7 @@ import { comparePart } from "../state/compare";
 import { announced, isCatalogueOver, isKeySheetOpen, isNarrow } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import * as store from "../state/store";
+import { BookmarkMenu } from "./bookmarks";
 import { SearchBox } from "./search-box";
 
 function TraceChooser() {
@@ -153,6 +154,7 @@ export function Header({ isTrace }: { isTrace: boolean }) {
               icon="side"
               on={isInspectorOpen}
             />
+            <BookmarkMenu />
             <button
               type="button"
               class="quiet"

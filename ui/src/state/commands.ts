@@ -2,6 +2,7 @@
 
 import { panned, span, zoomed } from "../lib/scale";
 import type { Range } from "../wire";
+import { askForNote, nextBookmark } from "./bookmarks";
 import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
 import { announced, hover, isKeySheetOpen, isViewLarge, searchAsked, toggleTwin } from "./page";
@@ -89,14 +90,17 @@ export async function copyCommand(): Promise<void> {
   announced.value = "The command is copied.";
 }
 
-const time = (id: string, title: string, keys: string[], run: () => void, isMove = false): Command => ({
-  id,
-  title,
-  group: "Time",
-  keys,
-  run,
-  isMove,
-});
+const command =
+  (group: Command["group"]) =>
+  (id: string, title: string, keys: string[], run: () => void, isMove = false): Command => ({
+    id,
+    title,
+    group,
+    keys,
+    run,
+    isMove,
+  });
+const [time, selection, page] = [command("Time"), command("Selection"), command("Page")];
 
 const TIME: Command[] = [
   time("zoom-in", "Zoom in at the pointer", ["w", "+", "="], zoom(0.7)),
@@ -116,188 +120,75 @@ const TIME: Command[] = [
 ];
 
 const SELECTION: Command[] = [
-  { id: "drop", title: "Drop the moment, then the range", group: "Selection", keys: ["Escape"], run: drop },
-  { id: "as-range", title: "Select what is in view", group: "Selection", keys: ["r"], run: visibleAsRange },
-  {
-    id: "isolate",
-    title: "Only the chosen lane or entry",
-    group: "Selection",
-    keys: ["i"],
-    run: chip(false),
-  },
-  { id: "hide", title: "All but the chosen lane or entry", group: "Selection", keys: ["h"], run: chip(true) },
-  {
-    id: "mode",
-    title: "Switch between narrow and highlight",
-    group: "Selection",
-    keys: ["m"],
-    run: () => store.setMode(store.view.value.mode === "narrow" ? "highlight" : "narrow"),
-  },
-  {
-    id: "last-chip",
-    title: "Remove the last filter",
-    group: "Selection",
-    keys: ["Backspace"],
-    run: () => store.removeChip(store.view.value.chips.length - 1),
-  },
-  {
-    id: "up",
-    title: "Up the trail: without the last narrowing",
-    group: "Selection",
-    keys: ["u"],
-    run: () => store.backTo(store.trail.value.length - 2),
-  },
-  {
-    id: "clear",
-    title: "Remove all filters and the range",
-    group: "Selection",
-    keys: [],
-    run: () => store.update({ chips: [], range: null }),
-  },
-  {
-    id: "previous",
-    title: "Previous state of the chosen lane",
-    group: "Selection",
-    keys: ["["],
-    run: () => stepInLane(-1),
-  },
-  {
-    id: "next",
-    title: "Next state of the chosen lane",
-    group: "Selection",
-    keys: ["]"],
-    run: () => stepInLane(1),
-  },
-  { id: "hop", title: "To the thread that ended the wait", group: "Selection", keys: ["j"], run: hopForward },
-  { id: "hop-back", title: "Back along the chain of waits", group: "Selection", keys: ["k"], run: hopBack },
-  {
-    id: "chain",
-    title: "Chain of waits of the chosen moment",
-    group: "Selection",
-    keys: ["c"],
-    run: openChain,
-  },
-  {
-    id: "path",
-    title: "Critical path of the chosen thread, as a lane",
-    group: "Selection",
-    keys: ["p"],
-    run: () => void pathOfFocus(),
-  },
-  {
-    id: "compare",
-    title: "Compare the selected part with another one",
-    group: "Selection",
-    keys: [],
-    run: comparePart,
-  },
-  { id: "undo", title: "Undo", group: "Selection", keys: ["Ctrl+z"], run: store.undo },
-  { id: "redo", title: "Redo", group: "Selection", keys: ["Ctrl+y", "Ctrl+Shift+z"], run: store.redo },
+  selection("drop", "Drop the moment, then the range", ["Escape"], drop),
+  selection("as-range", "Select what is in view", ["r"], visibleAsRange),
+  selection("isolate", "Only the chosen lane or entry", ["i"], chip(false)),
+  selection("hide", "All but the chosen lane or entry", ["h"], chip(true)),
+  selection("mode", "Switch between narrow and highlight", ["m"], () =>
+    store.setMode(store.view.value.mode === "narrow" ? "highlight" : "narrow"),
+  ),
+  selection("last-chip", "Remove the last filter", ["Backspace"], () =>
+    store.removeChip(store.view.value.chips.length - 1),
+  ),
+  selection("up", "Up the trail: without the last narrowing", ["u"], () =>
+    store.backTo(store.trail.value.length - 2),
+  ),
+  selection("clear", "Remove all filters and the range", [], () => store.update({ chips: [], range: null })),
+  selection("previous", "Previous state of the chosen lane", ["["], () => stepInLane(-1)),
+  selection("next", "Next state of the chosen lane", ["]"], () => stepInLane(1)),
+  selection("hop", "To the thread that ended the wait", ["j"], hopForward),
+  selection("hop-back", "Back along the chain of waits", ["k"], hopBack),
+  selection("chain", "Chain of waits of the chosen moment", ["c"], openChain),
+  selection("path", "Critical path of the chosen thread, as a lane", ["p"], () => void pathOfFocus()),
+  selection("compare", "Compare the selected part with another one", [], comparePart),
+  selection("note", "Add a bookmark with a note", ["b"], askForNote),
+  selection("next-note", "Next bookmark", ["Shift+b"], nextBookmark),
+  selection("undo", "Undo", ["Ctrl+z"], store.undo),
+  selection("redo", "Redo", ["Ctrl+y", "Ctrl+Shift+z"], store.redo),
 ];
 
 const PAGE: Command[] = [
-  {
-    id: "palette",
-    title: "Search, views and commands",
-    group: "Page",
-    keys: ["Ctrl+k"],
-    run: () => searchAsked(""),
-  },
-  { id: "search", title: "Search", group: "Page", keys: ["/"], run: () => searchAsked("") },
-  { id: "commands", title: "Commands", group: "Page", keys: ["Ctrl+Shift+p"], run: () => searchAsked(">") },
-  {
-    id: "view-open",
-    title: "Show or hide the view below",
-    group: "Page",
-    keys: ["t"],
-    run: () => {
-      isViewOpen.value = !isViewOpen.value;
-    },
-  },
-  {
-    id: "view-large",
-    title: "The view on the whole height, or below the graphs",
-    group: "Page",
-    keys: ["Shift+v"],
-    run: () => {
-      isViewLarge.value = !isViewLarge.value;
-      if (isViewLarge.value) isViewOpen.value = true;
-    },
-  },
-  { id: "twin", title: "Graphs as tables", group: "Page", keys: ["Shift+t"], run: toggleTwin },
-  {
-    id: "inspector",
-    title: "Show or hide the inspector",
-    group: "Page",
-    keys: ["Shift+i"],
-    run: () => {
-      isInspectorOpen.value = !isInspectorOpen.value;
-    },
-  },
-  {
-    id: "axes",
-    title: "One axis for graphs of one unit, or each its own",
-    group: "Page",
-    keys: ["y"],
-    run: () => store.update({ sharedAxes: !store.view.value.sharedAxes }),
-  },
-  { id: "next-part", title: "Next part of the page", group: "Page", keys: ["F6"], run: () => stepRegion(1) },
-  {
-    id: "previous-part",
-    title: "Previous part of the page",
-    group: "Page",
-    keys: ["Shift+F6"],
-    run: () => stepRegion(-1),
-  },
-  { id: "link", title: "Copy a link to what is shown", group: "Page", keys: [], run: () => void copyLink() },
-  {
-    id: "command",
-    title: "Copy a command that shows this on another machine with the trace",
-    group: "Page",
-    keys: [],
-    run: () => void copyCommand(),
-  },
-  { id: "theme", title: "Theme: system, light, dark", group: "Page", keys: [], run: nextTheme },
-  {
-    id: "single",
-    title: "Shortcuts of a single key: on or off",
-    group: "Page",
-    keys: [],
-    run: () => {
-      singleKeys.value = !singleKeys.value;
-    },
-  },
-  {
-    id: "wheel",
-    title: "Wheel over graphs: zooms, or scrolls and zooms with Ctrl",
-    group: "Page",
-    keys: [],
-    run: () => {
-      isWheelScrolling.value = !isWheelScrolling.value;
-      announced.value = isWheelScrolling.value
-        ? "The wheel scrolls; with Ctrl it zooms."
-        : "The wheel zooms.";
-    },
-  },
-  {
-    id: "traffic",
-    title: "Requests and times of the server: show or hide",
-    group: "Page",
-    keys: [],
-    run: () => {
-      isTrafficShown.value = !isTrafficShown.value;
-    },
-  },
-  { id: "start", title: "Open another trace", group: "Page", keys: [], run: store.showStart },
-  {
-    id: "keys",
-    title: "All keys",
-    group: "Page",
-    keys: ["?"],
-    run: () => {
-      isKeySheetOpen.value = !isKeySheetOpen.value;
-    },
-  },
+  page("palette", "Search, views and commands", ["Ctrl+k"], () => searchAsked("")),
+  page("search", "Search", ["/"], () => searchAsked("")),
+  page("commands", "Commands", ["Ctrl+Shift+p"], () => searchAsked(">")),
+  page("view-open", "Show or hide the view below", ["t"], () => {
+    isViewOpen.value = !isViewOpen.value;
+  }),
+  page("view-large", "The view on the whole height, or below the graphs", ["Shift+v"], () => {
+    isViewLarge.value = !isViewLarge.value;
+    if (isViewLarge.value) isViewOpen.value = true;
+  }),
+  page("twin", "Graphs as tables", ["Shift+t"], toggleTwin),
+  page("inspector", "Show or hide the inspector", ["Shift+i"], () => {
+    isInspectorOpen.value = !isInspectorOpen.value;
+  }),
+  page("axes", "One axis for graphs of one unit, or each its own", ["y"], () =>
+    store.update({ sharedAxes: !store.view.value.sharedAxes }),
+  ),
+  page("next-part", "Next part of the page", ["F6"], () => stepRegion(1)),
+  page("previous-part", "Previous part of the page", ["Shift+F6"], () => stepRegion(-1)),
+  page("link", "Copy a link to what is shown", [], () => void copyLink()),
+  page(
+    "command",
+    "Copy a command that shows this on another machine with the trace",
+    [],
+    () => void copyCommand(),
+  ),
+  page("theme", "Theme: system, light, dark", [], nextTheme),
+  page("single", "Shortcuts of a single key: on or off", [], () => {
+    singleKeys.value = !singleKeys.value;
+  }),
+  page("wheel", "Wheel over graphs: zooms, or scrolls and zooms with Ctrl", [], () => {
+    isWheelScrolling.value = !isWheelScrolling.value;
+    announced.value = isWheelScrolling.value ? "The wheel scrolls; with Ctrl it zooms." : "The wheel zooms.";
+  }),
+  page("traffic", "Requests and times of the server: show or hide", [], () => {
+    isTrafficShown.value = !isTrafficShown.value;
+  }),
+  page("start", "Open another trace", [], store.showStart),
+  page("keys", "All keys", ["?"], () => {
+    isKeySheetOpen.value = !isKeySheetOpen.value;
+  }),
 ];
 
 export const COMMANDS: readonly Command[] = [...TIME, ...SELECTION, ...PAGE];

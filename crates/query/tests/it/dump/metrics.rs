@@ -28,7 +28,7 @@ fn session() -> Session {
         process_key: Some(2),
         name: "example.org".into(),
         duration_ns: duration_ms.map(|ms| ms * MS),
-        is_timed_out: Some(is_timed_out),
+        is_timed_out,
         ..DnsQuery::default()
     };
     Session::from_batches(vec![
