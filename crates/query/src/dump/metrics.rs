@@ -293,7 +293,7 @@ fn names() -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns a SELECT for each quantity of a subject, without values of 0.
+/// Returns a SELECT for each quantity of a subject.
 fn selects(subject: &'static Subject) -> impl Iterator<Item = String> {
     let (process, join) = if subject.has_process {
         (
@@ -313,8 +313,7 @@ fn selects(subject: &'static Subject) -> impl Iterator<Item = String> {
             "SELECT '{subject}.{name}' AS metric, {process} AS process, {what} AS name,
   sum(CAST({number} AS DOUBLE)){factor} AS value, '{unit}' AS unit, {better} AS better
 FROM {from}{join}
-GROUP BY {process}, {what}
-HAVING sum({number}) > 0",
+GROUP BY {process}, {what}",
             subject = subject.name,
             name = quantity.name,
             what = subject.what,
@@ -332,6 +331,7 @@ impl MetricsRequest {
     pub fn sql(&self) -> String {
         let numbers: Vec<String> = SUBJECTS.iter().flat_map(selects).collect();
         let conditions: Vec<String> = [
+            Some("value > 0".to_owned()),
             text_condition("metric", self.metric.as_deref()),
             text_condition("process", self.process.as_deref()),
             text_condition("name", self.name.as_deref()),
