@@ -410,7 +410,7 @@ mod tests {
             [pair("1.5", "2.25"), pair("3", "3.125")]
         );
         assert!(regions(&["1"]).unwrap_err().contains("pairs"));
-        assert!(regions(&["2", "1"]).unwrap_err().contains("lies before"));
+        assert!(regions(&["2", "1"]).unwrap_err().contains("is before"));
         assert!(
             regions(&["a", "b"])
                 .unwrap_err()

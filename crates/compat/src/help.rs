@@ -143,7 +143,7 @@ static SMALL: &[Small] = &[
         native: "console",
         switches: &[console::SWITCHES],
         general: &[
-            ("FILE...", "traces and extracts to begin with"),
+            ("FILE...", "traces and extracts to open first"),
             ("-filedir -fd -dir", "the same"),
             ("-recursive", "folders in folders, too"),
         ],

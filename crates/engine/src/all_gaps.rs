@@ -4,6 +4,7 @@
 //! them once for each answer.
 
 use etwkit_base::digits::grouped;
+use etwkit_base::shell::quoted_pattern;
 use etwkit_extract::manifest::NativeNames;
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ fn more(gaps: &Gaps) -> String {
     } else {
         "etwkit info"
     };
-    format!("`{command} {trace}`")
+    format!("`{command} {}`", quoted_pattern(trace))
 }
 
 /// All gaps of an answer.
@@ -122,7 +123,7 @@ fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
         "{} of {} native addresses{of} have no name: `etwkit symbols load --symbols MS {}`",
         grouped(addresses.saturating_sub(named)),
         grouped(addresses),
-        first.trace()
+        quoted_pattern(first.trace())
     ))
 }
 
@@ -193,5 +194,8 @@ mod tests {
         let mut all = AllGaps::default();
         all.add(gaps("b.etwx", 1));
         assert!(all.lines()[0].ends_with("see `etwkit dump overview b.etwx`"));
+        let mut all = AllGaps::default();
+        all.add(gaps("my trace.etl", 1));
+        assert!(all.lines()[0].ends_with("see `etwkit info \"my trace.etl\"`"));
     }
 }

@@ -204,7 +204,12 @@ mod tests {
                         );
                     }
                     Err(error) if is_requested => {
-                        assert!(error.to_string().contains("nobody waits"), "{sql}: {error}");
+                        assert!(
+                            error
+                                .to_string()
+                                .contains("the receiver of the rows is gone"),
+                            "{sql}: {error}"
+                        );
                     }
                     other => panic!("{sql}: {other:?}"),
                 }

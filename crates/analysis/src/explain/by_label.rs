@@ -75,9 +75,7 @@ impl ExplainRequest {
                 problem: problem.to_owned(),
             })
         };
-        let is_needed = self.table == Some(super::ExplainTable::Groups);
         match (&self.group_by, self.labels().len()) {
-            (None, _) if is_needed => wrong("the table groups needs the labels of --group-by"),
             (None, _) => Ok(()),
             (Some(_), 1..=MOST_LABELS) => Ok(()),
             _ => wrong("expected one label, or two with ; between them"),
@@ -278,10 +276,5 @@ mod tests {
         for bad in ["", ";", "a;b;c"] {
             assert!(asked(Some(bad)).check_labels().is_err(), "{bad}");
         }
-        let table = ExplainRequest {
-            table: Some(super::super::ExplainTable::Groups),
-            ..asked(None)
-        };
-        assert!(table.check_labels().is_err());
     }
 }

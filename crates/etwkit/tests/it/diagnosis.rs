@@ -389,8 +389,8 @@ fn printed_evidence_runs_as_it_is() {
     let text = run(&["diagnose", "--rule", "odd-status", trace]).out;
     let lines: Vec<Vec<String>> = text
         .lines()
-        .filter_map(|line| line.split_once("etwkit "))
-        .map(|(_, command)| shell::split(command))
+        .filter_map(|line| line.split_once("etwkit dump "))
+        .map(|(_, command)| shell::split(&format!("dump {command}")))
         .collect();
     assert!(!lines.is_empty(), "{text}");
     for line in lines {

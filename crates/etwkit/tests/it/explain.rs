@@ -140,7 +140,7 @@ fn planted_causes_come_out_with_their_effects() {
     let answer = explain(folder.path(), &["--html", csv.to_str().unwrap()]);
     assert_eq!(answer.exit, Exit::Error);
     assert!(
-        answer.err.contains("is no page of etwkit explain"),
+        answer.err.contains("is not a page of etwkit explain"),
         "{}",
         answer.err
     );

@@ -247,7 +247,7 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
         (
             &["cpu", "--process", "betta"],
             &[
-                "fits --process betta: no process matches betta (there are ",
+                "matches --process betta: no process matches betta (there are ",
                 "similar: beta.exe (",
             ],
         ),
@@ -278,7 +278,7 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
         ),
         (
             &["process", "--cmdline", "*nowhere*"],
-            &["no command line fits *nowhere* (there are "],
+            &["no command line matches *nowhere* (there are "],
         ),
         (
             &["process", "--process", "beta", "--cmdline", "*alpha*"],

@@ -228,7 +228,7 @@ fn a_question_in_front_of_its_extracts_is_no_list() {
     );
     assert_eq!(exit, Exit::Error);
     assert!(
-        err.contains("\nhint: questions of the library stand behind the extracts"),
+        err.contains("\nhint: questions of the library come after the extracts"),
         "{err}"
     );
 }

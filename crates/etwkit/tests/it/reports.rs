@@ -59,7 +59,7 @@ fn findings_are_written_for_people_and_judged_for_scripts() {
     let refused = call(&args("--html", &text));
     assert_eq!(refused.exit, Exit::Error);
     assert!(
-        refused.err.contains("is no page of etwkit diagnose"),
+        refused.err.contains("is not a page of etwkit diagnose"),
         "{}",
         refused.err
     );

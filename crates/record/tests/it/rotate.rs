@@ -133,7 +133,7 @@ fn a_recording_that_somebody_ends_is_reported_and_starts_again() {
     let said = said.unwrap();
     assert_eq!(said.matches("Recording since").count(), 1, "{said}");
     assert!(
-        said.contains("warning: somebody ended the recording") && files.is_empty(),
+        said.contains("warning: another program ended the recording") && files.is_empty(),
         "{said}"
     );
     assert!(!folder.path().join("recording").exists());
@@ -149,7 +149,8 @@ fn a_recording_that_somebody_ends_is_reported_and_starts_again() {
     let (said, files) = day(folder.path(), 400, &[], each.collect());
     let said = said.unwrap_err();
     assert!(
-        said.contains("behind 0 files") && said.contains("ended by somebody as soon as it begins"),
+        said.contains("behind 0 files")
+            && said.contains("another program ends the recording as soon as it starts"),
         "{said}"
     );
     assert!(files.is_empty());

@@ -41,7 +41,7 @@ fn elsewhere_the_script_for_windows_is_printed() {
     let start = r#"wpr -start etwkit.wprp!cswitch -start etwkit.wprp!file -filemode -recordtempto "D:\my traces""#;
     assert_eq!(acts(&script), [format!("{start} || exit /b 1")]);
     assert!(
-        script.contains("rem etwkit.wprp has to lie beside it"),
+        script.contains("rem etwkit.wprp has to be in the same folder"),
         "{script}"
     );
     let script = printed(&["start", "boot", "--boot"]).unwrap();

@@ -163,7 +163,7 @@ fn what_is_claimed_takes_no_memory() {
         (DIRECTORY_UNPACKED, 1 << 20, "fewer bytes than it claims"),
         (DIRECTORY_AT, u32::MAX, "larger than the file"),
         (CHUNKS, u32::MAX, "does not fit the number of chunks"),
-        (CHUNKS_AT, u32::MAX, "behind the end of the file"),
+        (CHUNKS_AT, u32::MAX, "past the end of the file"),
     ] {
         let mut bytes = whole.clone();
         bytes[field..field + 4].copy_from_slice(&value.to_le_bytes());
@@ -177,9 +177,9 @@ fn what_is_claimed_takes_no_memory() {
     };
     assert!(error(chunk(u32::MAX, IN_CHUNK)).contains("more than the limit"));
     assert!(error(chunk(2000, IN_CHUNK)).contains("fewer bytes than it claims"));
-    assert!(error(chunk(1000, IN_CHUNK | 950)).contains("behind the end of what there is"));
-    assert!(error(chunk(1000, IN_CHUNK | 1 << 32)).contains("behind the end of what there is"));
-    assert!(error(chunk(1000, 1 << 40)).contains("behind the end of what there is"));
+    assert!(error(chunk(1000, IN_CHUNK | 950)).contains("past the end of the data"));
+    assert!(error(chunk(1000, IN_CHUNK | 1 << 32)).contains("past the end of the data"));
+    assert!(error(chunk(1000, 1 << 40)).contains("past the end of the data"));
 }
 
 /// A chunk that cannot be unpacked loses its content, and earlier chunks stay correct.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use etwkit_base::shell::quoted_pattern;
 use etwkit_extract::{DotnetCode, NamedFile, Naming, UnknownFile};
 use etwkit_query::numbers::Numbers;
 use etwkit_symbols::search_path::{Element, Store};
@@ -129,7 +130,7 @@ fn not_looked_for(
     ))?;
     Ok(printer.labelled(&format!(
         "hint: etwkit symbols load --symbols MS {}",
-        path.display()
+        quoted_pattern(&path.display().to_string())
     ))?)
 }
 

@@ -378,7 +378,7 @@ fn times_are_converted_and_symbols_loaded() {
     );
     let wrong = run("ETWAnalyzer -converttime -fd * -time noon", "options");
     assert!(
-        wrong.exit == 2 && wrong.text.contains("\"noon\" is no time"),
+        wrong.exit == 2 && wrong.text.contains("\"noon\" is not a time"),
         "{}",
         wrong.text
     );

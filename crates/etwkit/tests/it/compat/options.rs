@@ -779,7 +779,7 @@ fn test_runs_are_chosen() {
             printed.text
         );
         assert_eq!(
-            printed.text.contains("no recording fits"),
+            printed.text.contains("no recording matches"),
             expected.is_empty(),
             "{}",
             printed.text

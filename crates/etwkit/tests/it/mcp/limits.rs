@@ -60,7 +60,7 @@ fn wrong_arguments_say_what_was_expected() {
         ),
         (
             call("ask", json!({"trace": "t1", "question": "test-run"})),
-            "test-run is asked of names of recordings",
+            "test-run takes names of recordings",
         ),
         (
             call("ask", json!({"trace": "t1", "question": "cpu", "rows": 0})),
