@@ -11,6 +11,7 @@ const ALWAYS: &[&str] = &[
     "process",
     "cores",
     "stats",
+    "metrics",
     "test-run",
     "loggers",
     "trace-stats",
