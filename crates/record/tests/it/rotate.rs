@@ -149,7 +149,7 @@ fn a_recording_that_somebody_ends_is_reported_and_starts_again() {
     let (said, files) = day(folder.path(), 400, &[], each.collect());
     let said = said.unwrap_err();
     assert!(
-        said.contains("behind 0 files")
+        said.contains("after 0 files")
             && said.contains("another program ends the recording as soon as it starts"),
         "{said}"
     );
