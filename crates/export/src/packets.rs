@@ -10,7 +10,7 @@ mod pktmon;
 use std::collections::HashMap;
 
 use etwkit_query::Session;
-use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::stack::tree::Metric;
 use etwkit_query::dump::{self, FromRows};
 use serde_json::{Map, Value};
 

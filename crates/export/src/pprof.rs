@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use etwkit_base::path::file_name;
-use etwkit_query::dump::cpu_source::CpuSource;
-use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::cpu::source::CpuSource;
+use etwkit_query::dump::stack::tree::Metric;
 use etwkit_query::range::Range;
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::cpu_source::CpuSource;
-use etwkit_query::dump::stack_tree::{Metric, StackRow, StackTreeRequest, TreeBy};
+use etwkit_query::dump::cpu::source::CpuSource;
+use etwkit_query::dump::stack::tree::{Metric, StackRow, StackTreeRequest, TreeBy};
 use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_query::frames::TraceFrames;
 use etwkit_query::range::Range;

@@ -1,7 +1,7 @@
 //! The summary of a file that was written, in words and as JSON.
 
-use etwkit_query::dump::cpu_source::CpuSource;
-use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::cpu::source::CpuSource;
+use etwkit_query::dump::stack::tree::Metric;
 use etwkit_query::numbers::{Numbers, rounded};
 use serde_json::{Value, json};
 

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use etwkit_base::escape::xml;
-use etwkit_query::dump::cpu_source::CpuSource;
-use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::cpu::source::CpuSource;
+use etwkit_query::dump::stack::tree::Metric;
 use etwkit_query::range::Range;
 use etwkit_query::time_format::seconds;
 

@@ -213,7 +213,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dump::cpu_question::CpuQuestion;
+    use crate::dump::cpu::question::CpuQuestion;
     use crate::question::Of;
 
     #[test]

@@ -22,10 +22,12 @@ mod corrupt;
 pub mod etwanalyzer;
 pub mod files;
 pub mod payload;
+mod python;
 pub mod xml_noise;
 
 pub use compare::Comparison;
 pub use corrupt::{KINDS, Random, buffer_starts, corrupt};
+pub use python::{output_of, python};
 
 use std::fs;
 use std::io::Write;

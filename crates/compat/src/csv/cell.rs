@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_base::path;
 use etwkit_query::dump::path::WHOLE_PATH;
-use etwkit_query::dump::power_catalog::scheme_guid;
+use etwkit_query::dump::power::catalog::scheme_guid;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::nt_status;
 use etwkit_query::numbers::{Numbers, rounded};

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use etwkit_engine::{Asking, Engine, Settings, Wanted, named};
 use etwkit_extract::manifest::Detail;
@@ -76,26 +75,14 @@ fn in_duckdb(
     folder: &Path,
     questions: &BTreeMap<String, PathBuf>,
 ) -> Option<BTreeMap<String, Value>> {
-    let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing =
-            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
-        let test = "dashboard::questions_of_the_dashboard_have_the_same_rows_in_duckdb";
-        etwkit_testkit::skip(&format!("{test}: {missing}"));
-        return None;
-    };
-    let output = Command::new(python)
+    let test = "dashboard::questions_of_the_dashboard_have_the_same_rows_in_duckdb";
+    let mut python = etwkit_testkit::python(test)?;
+    python
         .arg(dashboard().join("ask.py"))
         .arg("runs/*.etwx")
         .args(questions.values())
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let lines = String::from_utf8(output.stdout).unwrap();
+        .current_dir(folder);
+    let lines = etwkit_testkit::output_of(&mut python);
     let answer = |line: &str| {
         let answer: Value = serde_json::from_str(line).unwrap();
         (answer["question"].as_str().unwrap().to_owned(), answer)

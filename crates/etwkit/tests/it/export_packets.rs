@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::Command;
 
 use etwkit_etl::Guid;
 use etwkit_etl::wire::event::Descriptor;
@@ -40,23 +39,13 @@ fn exported(input: &str, out: &Path, more: &[&str]) -> Value {
 
 /// What python-pcapng reads; nothing without Python.
 fn read(file: &Path, test: &str) -> Option<Value> {
-    let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing =
-            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
-        etwkit_testkit::skip(&format!("export_packets::{test}: {missing}"));
-        return None;
-    };
+    let mut python = etwkit_testkit::python(&format!("export_packets::{test}"))?;
     let script = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../export/tests/it/read_packets.py"
     );
-    let output = Command::new(python).arg(script).arg(file).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(serde_json::from_slice(&output.stdout).unwrap())
+    let printed = etwkit_testkit::output_of(python.arg(script).arg(file));
+    Some(serde_json::from_str(&printed).unwrap())
 }
 
 fn sql(input: &str) -> Value {

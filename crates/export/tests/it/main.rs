@@ -5,6 +5,11 @@
     missing_docs
 )]
 
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde_json::Value;
+
 mod hostile_names;
 mod made_stacks;
 mod otlp;
@@ -16,13 +21,16 @@ mod timeline_rows;
 mod timelines;
 mod traces;
 
-/// The Python to read files with; without one the test says that it is skipped.
-fn python(test: &str) -> Option<std::ffi::OsString> {
-    let python = std::env::var_os("ETWKIT_PYTHON");
-    if python.is_none() {
-        let missing =
-            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
-        etwkit_testkit::skip(&format!("{test}: {missing}"));
-    }
-    python
+/// Returns the JSON that a script in the folder of these tests prints for some files. `None` where Python
+/// is missing and the test is skipped.
+fn run_reader<S: AsRef<OsStr>>(
+    test: &str,
+    script: &str,
+    words: impl IntoIterator<Item = S>,
+) -> Option<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../export/tests/it");
+    let mut reader = etwkit_testkit::python(test)?;
+    reader.arg(folder.join(script)).args(words);
+    let printed = etwkit_testkit::output_of(&mut reader);
+    Some(serde_json::from_str(&printed).unwrap())
 }

@@ -1,7 +1,5 @@
 //! Profiles of OpenTelemetry, read with its published messages.
 
-use std::process::Command;
-
 use etwkit_export::{ExportRequest, format};
 use etwkit_query::dump::ProcessQuery;
 use serde_json::{Value, json};
@@ -10,33 +8,13 @@ use super::made_stacks::{WEIGHT, named, session};
 
 /// Returns what a reader of OpenTelemetry sees in a file; `None` without that reader.
 fn read(request: &ExportRequest, session: &etwkit_query::Session, test: &str) -> Option<Value> {
-    let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing =
-            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
-        etwkit_testkit::skip(&format!("{test}: {missing}"));
-        return None;
-    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.otlp");
     let mut file = std::fs::File::create(&path).unwrap();
     request
         .write(format("otlp").unwrap(), session, &mut file)
         .unwrap();
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../export/tests/it/read_otlp.py"
-    );
-    let output = Command::new(python)
-        .arg(script)
-        .arg(&path)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(serde_json::from_slice(&output.stdout).unwrap())
+    super::run_reader(test, "read_otlp.py", [&path])
 }
 
 #[test]

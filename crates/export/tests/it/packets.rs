@@ -1,12 +1,10 @@
 //! Packets of rows that were made by hand, as pcapng: by a reader of a few lines, and by
 //! `python-pcapng`.
 
-use std::process::Command;
-
 use etwkit_export::{ExportRequest, PacketSums, format};
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::stack::tree::Metric;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{GenericEvent, Process, Thread, Trace};
 use serde_json::{Value, json};
@@ -417,9 +415,6 @@ fn a_long_packet_and_many_interfaces_are_bounded() {
 
 #[test]
 fn python_reads_packets() {
-    let Some(python) = super::python("packets::python_reads_packets") else {
-        return;
-    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.pcapng");
     let both = START | END;
@@ -435,21 +430,10 @@ fn python_reads_packets() {
         ],
     );
     std::fs::write(&path, file).unwrap();
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../export/tests/it/read_packets.py"
-    );
-    let output = Command::new(python)
-        .arg(script)
-        .arg(&path)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let read: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let test = "packets::python_reads_packets";
+    let Some(read) = super::run_reader(test, "read_packets.py", [&path]) else {
+        return;
+    };
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     assert_eq!(text(&read["section"]["comment"]), r#"x.etl: a;"b\u{0}"#);
     assert_eq!(

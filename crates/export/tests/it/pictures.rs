@@ -1,7 +1,5 @@
 //! Flame graphs, as readers of XML see them.
 
-use std::process::Command;
-
 use etwkit_export::{ExportRequest, format};
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::range::Range;
@@ -269,7 +267,7 @@ fn the_part_of_the_trace_is_said() {
 
 #[test]
 fn python_reads_a_picture() {
-    let Some(python) = super::python("pictures::python_reads_a_picture") else {
+    let Some(mut python) = etwkit_testkit::python("pictures::python_reads_a_picture") else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -286,19 +284,7 @@ fn python_reads_a_picture() {
 root = tree.parse(sys.argv[1]).getroot()
 names = ['{http://www.w3.org/2000/svg}' + name for name in ('title', 'rect')]
 print(root.tag, *[len(list(root.iter(name))) for name in names])";
-    let output = Command::new(python)
-        .args(["-c", count])
-        .arg(&file)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let printed = etwkit_testkit::output_of(python.args(["-c", count]).arg(&file));
     // The title of the picture and of eight frames; the ground, a colour of the legend, and frames.
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout).trim(),
-        "{http://www.w3.org/2000/svg}svg 9 10"
-    );
+    assert_eq!(printed.trim(), "{http://www.w3.org/2000/svg}svg 9 10");
 }

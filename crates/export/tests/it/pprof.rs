@@ -6,7 +6,7 @@ use std::process::Command;
 
 use etwkit_export::{ExportRequest, format};
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::stack::tree::Metric;
 use flate2::read::GzDecoder;
 
 use super::made_stacks::{WEIGHT, session};

@@ -3,7 +3,7 @@
 use etwkit_export::{ExportRequest, FORMATS, Written, format};
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::cpu_source::CpuSource;
+use etwkit_query::dump::cpu::source::CpuSource;
 use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};

@@ -1,7 +1,6 @@
 //! A trace of a few hand-made rows, for timelines, and its readers.
 
 use std::path::Path;
-use std::process::Command;
 
 use etwkit_export::{ExportRequest, Written, format};
 use etwkit_query::Session;
@@ -245,35 +244,15 @@ pub(crate) fn written(
 
 /// Returns the results of readers of the formats; `None` without them.
 pub(crate) fn read(request: &ExportRequest, session: &Session, test: &str) -> Option<Value> {
-    let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing =
-            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
-        etwkit_testkit::skip(&format!("{test}: {missing}"));
-        return None;
-    };
     let folder = tempfile::tempdir().unwrap();
     let files = written(request, session, folder.path());
     assert!(
         files.iter().all(|(_, sums)| sums == &files[0].1),
         "all formats have the same sums: {files:?}"
     );
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../export/tests/it/read_timelines.py"
-    );
     let words = TIMELINES
         .iter()
         .zip(&files)
         .flat_map(|(name, (path, _))| [(*name).to_owned(), path.clone()]);
-    let output = Command::new(python)
-        .arg(script)
-        .args(words)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(serde_json::from_slice(&output.stdout).unwrap())
+    super::run_reader(test, "read_timelines.py", words)
 }

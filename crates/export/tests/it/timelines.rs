@@ -2,7 +2,7 @@
 
 use etwkit_export::{Error, ExportRequest, TimelineSums, format};
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::stack::tree::Metric;
 use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_query::range::Range;
 use etwkit_trace::tags::TagSet;

@@ -1,7 +1,5 @@
 //! Other programs open an extract and read the declared types and the written values.
 
-use std::ffi::OsString;
-use std::process::Command;
 use std::sync::Arc;
 
 use arrow_array::{
@@ -120,21 +118,12 @@ fn expected(table: &'static Table) -> (RecordBatch, Value) {
     )
 }
 
-/// The Python interpreter that opens extracts; without one the test reports that it is skipped.
-fn python(test: &str) -> Option<OsString> {
-    let python = std::env::var_os("ETWKIT_PYTHON");
-    if python.is_none() {
-        let missing =
-            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
-        etwkit_testkit::skip(&format!("elsewhere::{test}: {missing}"));
-    }
-    python
-}
-
 #[test]
 fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
     let name = "duckdb_pandas_pyarrow_and_polars_see_every_declared_column";
-    let Some(python) = python(name) else { return };
+    let Some(mut python) = etwkit_testkit::python(&format!("elsewhere::{name}")) else {
+        return;
+    };
     let folder = Folder::new();
     let (target, packed) = (folder.path("run.etwx"), folder.path("run.etwx.zip"));
     let options = WriterOptions {
@@ -151,17 +140,8 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
     writer.finish(manifest("0")).unwrap();
     Extract::open(&target).unwrap().pack(&packed).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/open_elsewhere.py");
-    let output = Command::new(python)
-        .arg(script)
-        .args([&target, &packed])
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let printed = etwkit_testkit::output_of(python.arg(script).args([&target, &packed]));
+    let found: Value = serde_json::from_str(&printed).unwrap();
     for (table, wanted) in &wanted {
         for (program, wanted) in wanted.as_object().unwrap() {
             assert_eq!(&found[table][program], wanted, "{table} in {program}");
@@ -191,8 +171,8 @@ fn duckdb_pandas_pyarrow_and_polars_see_every_declared_column() {
 
 #[test]
 fn a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have() {
-    let Some(python) = python("a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have")
-    else {
+    let name = "a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have";
+    let Some(mut python) = etwkit_testkit::python(&format!("elsewhere::{name}")) else {
         return;
     };
     let folder = Folder::new();
@@ -212,17 +192,8 @@ fn a_pattern_finds_a_table_in_all_extracts_whatever_rows_they_have() {
         writer.finish(manifest).unwrap();
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/open_many.py");
-    let output = Command::new(python)
-        .arg(script)
-        .current_dir(folder.path(""))
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    python.arg(script).current_dir(folder.path(""));
+    let found: Value = serde_json::from_str(&etwkit_testkit::output_of(&mut python)).unwrap();
     let rows = json!([["A", 1, 10], ["C", 3, 7]]);
     let runs = json!([-2, 1, 3]);
     for program in ["duckdb", "polars", "pyarrow"] {
@@ -280,9 +251,6 @@ fn the_manifest_of_the_page_is_one() {
 
 #[test]
 fn the_examples_of_the_page_answer_right() {
-    let Some(python) = python("the_examples_of_the_page_answer_right") else {
-        return;
-    };
     let folder = Folder::new();
     let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
     let sample = |process_key, is_idle| CpuSample {
@@ -331,18 +299,14 @@ fn the_examples_of_the_page_answer_right() {
     let examples = blocks(&page(), "python");
     assert_eq!(examples.len(), answers.len());
     for (example, answer) in examples.iter().zip(answers) {
-        let output = Command::new(&python)
-            .args(["-c", example])
-            .current_dir(folder.path(""))
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
+        let name = "elsewhere::the_examples_of_the_page_answer_right";
+        let Some(mut python) = etwkit_testkit::python(name) else {
+            return;
+        };
+        python.args(["-c", example]).current_dir(folder.path(""));
+        let text = etwkit_testkit::output_of(&mut python);
         for part in answer {
-            assert!(
-                text.contains(part),
-                "{part:?} is not in {text}{}",
-                String::from_utf8_lossy(&output.stderr)
-            );
+            assert!(text.contains(part), "{part:?} is not in {text}");
         }
     }
 }

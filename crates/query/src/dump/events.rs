@@ -5,7 +5,7 @@ use super::sql::{
     PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, quoted, stack_condition,
     text_condition, time_condition,
 };
-use super::stacked::{STACK, Stacked, lines, with_stacks};
+use super::stack::stacked::{STACK, Stacked, lines, with_stacks};
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, Process, Whole, Word};
 use crate::question::{

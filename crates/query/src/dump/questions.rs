@@ -1,11 +1,11 @@
 //! All declared questions of this crate.
 
 use super::{
-    alpc, boot, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user,
+    alpc, boot, cores, cpu, disk, dns, dpc, events, exception, file, focus, gc, gdi_user,
     hard_fault, heap, jit, lbr, logger, mark, memory, metrics, mini_filter, net, object_ref,
-    overview, page_fault, pmc, pool, power, process, ready_instead, registry, screenshot, service,
-    standby, start, stats, syscall, tcp, thread_pool, time, timer, trace_log, trace_stats,
-    ui_delay, user_lock, version, virtual_alloc,
+    overview, page_fault, pmc, pool, power, process, ready, registry, screenshot, service, standby,
+    start, stats, syscall, tcp, thread_pool, time, timer, trace_log, trace_stats, ui_delay,
+    user_lock, version, virtual_alloc,
 };
 use crate::question::{AnyQuestion, Of};
 use crate::test_run::TestRunRequest;
@@ -16,8 +16,8 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<process::ProcessRequest>::QUESTION,
     &Of::<start::StartRequest>::QUESTION,
     &Of::<service::ServiceRequest>::QUESTION,
-    &Of::<cpu_question::CpuQuestion>::QUESTION,
-    &Of::<ready_instead::ReadyRequest>::QUESTION,
+    &Of::<cpu::question::CpuQuestion>::QUESTION,
+    &Of::<ready::instead::ReadyRequest>::QUESTION,
     &Of::<disk::DiskRequest>::QUESTION,
     &Of::<file::FileRequest>::QUESTION,
     &Of::<mini_filter::MiniFilterRequest>::QUESTION,

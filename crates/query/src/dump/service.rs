@@ -1,6 +1,6 @@
 //! Services and the processes in which they ran.
 
-use super::cpu_source::SAMPLED_OF_ALL;
+use super::cpu::source::SAMPLED_OF_ALL;
 use super::sql::{ProcessQuery, any_text_condition, filtered};
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Milliseconds, Process, Whole, Word};

@@ -158,7 +158,7 @@ crate::declare! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dump::exception_filter::ExceptionFilters;
+    use crate::dump::exception::filter::ExceptionFilters;
 
     /// Files with one rule each; the environment variable names one of them.
     struct RuleFiles;

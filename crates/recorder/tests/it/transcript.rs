@@ -55,9 +55,9 @@ impl Windows {
 
     /// Runs a transcript and compares.
     ///
-    /// Wine rarely loses the end of a process, and then its parent waits forever. So a transcript
-    /// in which a command exceeds its limit runs again, once, with another server. A command of
-    /// ours that hangs does so twice.
+    /// Wine rarely loses the end of a process, and then its parent waits forever; still more rarely
+    /// a program does not start. So a transcript in which a command exceeds its limit, or fails and
+    /// prints nothing, runs again, once, with another server. A fault of ours shows twice.
     #[expect(
         clippy::print_stderr,
         reason = "a run that was repeated should be seen"
@@ -84,7 +84,7 @@ impl Windows {
     /// Returns the transcript as its commands print it now.
     ///
     /// # Errors
-    /// A command exceeds its limit.
+    /// A command exceeds its limit, or fails and prints nothing.
     fn replay(&self, wanted: &str) -> Result<String, String> {
         let mut is = String::new();
         for line in wanted.lines() {
@@ -122,7 +122,7 @@ impl Windows {
     /// Returns the output of a command, both streams, and its exit code unless it is 0.
     ///
     /// # Errors
-    /// The command exceeds its limit.
+    /// The command exceeds its limit, or fails and prints nothing.
     fn run(&self, command: &str) -> Result<String, String> {
         let folder = format!("Z:{}", self.folder().display()).replace('/', "\\");
         let words = command
@@ -152,6 +152,10 @@ impl Windows {
                 "{command} did not end in {LIMIT:?} and printed\n{text}"
             ));
         };
+        // Our programs say why they fail; a failure without a word is one of Wine's.
+        if text.is_empty() && !status.success() {
+            return Err(format!("{command} ended with {status} and printed nothing"));
+        }
         let text = text.replace('\r', "").replace(&folder, "FOLDER");
         let mut printed: String = text.lines().map(|line| masked(line) + "\n").collect();
         if !status.success() {

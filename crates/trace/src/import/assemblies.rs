@@ -17,7 +17,7 @@ use crate::tracker::runtime_module::{RuntimeModule, RuntimeModuleTracker};
 
 /// Rows of `module` by method.
 #[derive(Debug, Default)]
-pub(super) struct Assemblies {
+pub(crate) struct Assemblies {
     /// By the number of the method; `None` for code in an image, and if no event names its module.
     of_method: Vec<Option<u32>>,
     /// Symbol files of the assemblies, by the number of the method; only of methods whose lines

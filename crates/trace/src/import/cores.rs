@@ -27,7 +27,7 @@ pub(super) use crate::processors::MAX_PROCESSORS;
 /// The description of processors in the trace. The first pass collects it, because rundowns also
 /// come at the end of a recording.
 #[derive(Debug, Default)]
-pub(super) struct Cores {
+pub(crate) struct Cores {
     /// Group and number of each index.
     pub(super) numbers: Vec<(u16, u8)>,
     /// Indexes of processors by group and number, from single events.

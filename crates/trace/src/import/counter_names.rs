@@ -24,7 +24,7 @@ const MAX_SOURCES: usize = 4096;
 
 /// Names and intervals of counters, collected by the first pass.
 #[derive(Debug, Default, Clone)]
-pub(super) struct CounterNames {
+pub(crate) struct CounterNames {
     /// Names of the values that events carry.
     counted: Vec<String>,
     /// Sources of samples: name and interval at the start of the trace.

@@ -15,7 +15,7 @@ const MAX_REQUESTS: usize = 1 << 24;
 
 /// Collects requests.
 #[derive(Debug, Default)]
-pub(super) struct DiskQueues {
+pub(crate) struct DiskQueues {
     disks: FxHashMap<u32, Requests>,
     count: usize,
 }

@@ -1,11 +1,6 @@
 //! Conversion of events into rows of all tables, in two passes over a session.
 //!
-//! - [`collect`](self): the first pass, which collects the meaning of names and addresses
-//! - `importer`: the interface of importers; `routes`: dispatch of events to importers;
-//!   `second_pass`: reads events in order of time and passes them to importers
-//! - `context`, `line`, `arena`, `identity`: state shared by all importers
-//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a second
-//!   thread
+//! - `pipeline`: the way of events to rows; its `importer` is the interface of importers
 //! - one importer for each topic, in the list `IMPORTERS`
 //!
 //! The second pass passes rows on in batches, so memory does not grow with the trace.
@@ -14,13 +9,9 @@ mod actor;
 mod adapters;
 mod affinity;
 mod alpc;
-mod arena;
 mod assemblies;
 mod call_facts;
 mod calls;
-mod clip;
-mod collect;
-mod context;
 mod core_rows;
 mod cores;
 mod counter_names;
@@ -36,18 +27,12 @@ pub mod facts;
 mod focus;
 mod gdi_user;
 mod generic;
-mod given;
 mod handles;
 mod heap;
-mod identity;
-mod importer;
-mod inline_stack;
 mod inputs;
 mod instead;
 mod interrupts;
 mod io;
-mod job;
-mod line;
 mod loggers;
 mod machine;
 mod maps;
@@ -55,49 +40,44 @@ mod marks;
 mod memory;
 mod mini_filter;
 mod net;
-mod nodes;
-mod notes;
 mod object_types;
 mod objects;
-mod outbox;
 mod page_fault;
+mod pipeline;
 mod pool;
 mod power;
 mod priority;
-mod range;
 mod registry;
-mod routes;
-mod rows;
 mod runtimes;
 mod samples;
 pub mod screenshots;
-mod second_pass;
 mod settings;
 mod sockets;
 mod stack_events;
-mod stacks;
 mod standby;
 mod switches;
-mod tables;
 mod tcp;
 mod tcp_connection;
 mod timer;
 mod user_lock;
 mod virtual_memory;
-mod waiting;
 mod win32k;
 
 use std::ops::ControlFlow;
 
 use etwkit_etl::Session;
 
-pub use job::{ImportError, Imported, Options, Progress};
-pub use range::Range;
-pub use second_pass::write_trace;
+pub use pipeline::job::{ImportError, Imported, Options, Progress};
+pub use pipeline::range::Range;
+pub use pipeline::second_pass::write_trace;
 
 use crate::sink::Sink;
 use crate::topics::recorded;
 use importer::Declaration;
+use pipeline::{
+    clip, collect, context, identity, importer, inline_stack, job, line, range, routes,
+    second_pass, tables, waiting,
+};
 
 /// All importers. Importers whose tables name things come first, and the one for events that no
 /// other importer shows comes last. At the end of the trace they finish in reverse order: rows that

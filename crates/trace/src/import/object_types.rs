@@ -10,7 +10,7 @@ use etwkit_etl::RawEvent;
 
 /// Types, and the recorded kinds of events.
 #[derive(Debug, Default)]
-pub(super) struct ObjectTypes {
+pub(crate) struct ObjectTypes {
     /// Names by number; there are at most 65536 numbers.
     names: BTreeMap<u16, Arc<str>>,
     /// True if creations and deletions of objects were recorded.

@@ -9,20 +9,15 @@ mod limits;
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 /// What the server answered to steps that the client made, see `client.py`; nothing without the client.
 fn driven(test: &str, cache: &Path, arguments: &[&str], steps: &Value) -> Option<Vec<Value>> {
-    let Some(python) = std::env::var_os("ETWKIT_PYTHON") else {
-        let missing =
-            "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
-        etwkit_testkit::skip(&format!("mcp::{test}: {missing}"));
-        return None;
-    };
+    let mut python = etwkit_testkit::python(&format!("mcp::{test}"))?;
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp/client.py");
-    let mut client = Command::new(python)
+    let mut client = python
         .arg(script)
         .arg(env!("CARGO_BIN_EXE_etwkit"))
         .args(arguments)

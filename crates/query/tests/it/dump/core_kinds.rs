@@ -1,7 +1,7 @@
 //! CPU by kind of core, next to processes and methods.
 
 use etwkit_query::Session;
-use etwkit_query::dump::core_kinds::{CoreKinds, KindUse};
+use etwkit_query::dump::cores::kinds::{CoreKinds, KindUse};
 use etwkit_query::dump::cpu::CpuRequest;
 use etwkit_query::dump::method::MethodRequest;
 use etwkit_trace::table::{CpuClass, CpuCore, CpuMethod, CpuMethodClass, CpuProcess};

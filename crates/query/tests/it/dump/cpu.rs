@@ -1,8 +1,8 @@
 //! CPU of processes and methods.
 
 use etwkit_query::Session;
+use etwkit_query::dump::cpu::question::{CpuBucket, CpuQuestion};
 use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort, CpuTotal};
-use etwkit_query::dump::cpu_question::{CpuBucket, CpuQuestion};
 use etwkit_query::dump::method::MethodRequest;
 use etwkit_query::dump::{ProcessQuery, Top};
 use etwkit_query::question::Question;

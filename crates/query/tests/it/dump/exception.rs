@@ -1,8 +1,8 @@
 //! Exceptions of .NET programs, and marks.
 
 use etwkit_query::Session;
+use etwkit_query::dump::exception::filter::ExceptionFilters;
 use etwkit_query::dump::exception::{ExceptionRequest, ExceptionSort};
-use etwkit_query::dump::exception_filter::ExceptionFilters;
 use etwkit_query::dump::mark::{MarkRequest, MarkRow};
 use etwkit_query::dump::zero::{ZeroMode, ZeroTime};
 use etwkit_query::dump::{Error, ProcessQuery, Top};

@@ -1,8 +1,8 @@
 //! File I/O.
 
 use etwkit_query::Session;
+use etwkit_query::dump::file::single::FileOperation;
 use etwkit_query::dump::file::{FileAnswer, FileRequest, FileSort};
-use etwkit_query::dump::file_single::FileOperation;
 use etwkit_query::question::Question;
 use etwkit_query::range::Range;
 use etwkit_trace::table::{FileFile, FileIo, Thread};

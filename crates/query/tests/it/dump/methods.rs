@@ -4,7 +4,7 @@ use etwkit_query::Session;
 use etwkit_query::arrow::array::RecordBatch;
 use etwkit_query::dump::FromRows;
 use etwkit_query::dump::cpu::CpuRequest;
-use etwkit_query::dump::cpu_source::CpuSource;
+use etwkit_query::dump::cpu::source::CpuSource;
 use etwkit_query::dump::method::{By, MethodRequest, MethodRow};
 use etwkit_query::range::Range;
 use etwkit_trace::derive::derive;

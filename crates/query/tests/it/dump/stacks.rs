@@ -2,9 +2,9 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::call_tree::Fold;
 use etwkit_query::dump::cpu::CpuRequest;
-use etwkit_query::dump::stack_tree::{Metric, Shape, StackTreeRequest, TreeBy, TreeGroup};
+use etwkit_query::dump::stack::call_tree::Fold;
+use etwkit_query::dump::stack::tree::{Metric, Shape, StackTreeRequest, TreeBy, TreeGroup};
 use etwkit_query::range::Range;
 
 use super::methods::{example, summary};
@@ -18,7 +18,7 @@ fn ask(session: &Session, request: &StackTreeRequest) -> Vec<TreeGroup> {
 
 /// Each node as `method inclusive exclusive samples`, indented by its depth.
 fn text(tree: &TreeGroup) -> Vec<String> {
-    let one = |row: &etwkit_query::dump::stack_tree::TreeRow| {
+    let one = |row: &etwkit_query::dump::stack::tree::TreeRow| {
         let name = row
             .method
             .clone()

@@ -1,7 +1,7 @@
 //! Costs of starts and ends of processes, and threads that ran instead of ready ones.
 
 use etwkit_query::Session;
-use etwkit_query::dump::ready_instead::{ReadyBy, ReadyEvent, ReadyRequest, ReadyRow};
+use etwkit_query::dump::ready::instead::{ReadyBy, ReadyEvent, ReadyRequest, ReadyRow};
 use etwkit_query::dump::start::{StartEvent, StartRequest, StartRow};
 use etwkit_query::dump::{ProcessQuery, ask};
 use etwkit_query::range::{Range, Unit};
