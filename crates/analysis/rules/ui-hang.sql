@@ -4,7 +4,7 @@
 -- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
 --   not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one notify the window when it is done.
--- not proved: That the thread had a visible window, and that somebody clicked meanwhile; where Windows reported the delay itself
+-- not proved: That the thread had a visible window, and that a user clicked in that time; where Windows reported the delay itself
 --   (evidence dump ui-delay), it had one.
 -- needs: context_switch or ui_delay, stacks or ui_delay
 -- symptom: yes
