@@ -2,7 +2,7 @@
 -- card: 30
 -- sentence: {victim} spent {total} compiling {count|one method|# methods} at run time, longest {longest} for {culprit}
 -- why: .NET compiles a method when it is called first. Long ones, such as static constructors that fill large tables and code that
---   serializers generate, take longer to compile than to run. The program waits until they are compiled, most often at its start.
+--   serializers generate, take much longer to compile than to run. The program waits until they are compiled, most often at its start.
 -- fix: Read large tables from data in place of code, split the method, let it run only where it is needed (Lazy<T>), or compile the
 --   library beforehand (ReadyToRun, NGen).
 -- not proved: That a user waited for it: other threads of the program go on while one compiles.

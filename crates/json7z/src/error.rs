@@ -114,7 +114,7 @@ impl JsonError {
                  those with one: NAME.json and its NAME_Derived_… files"
             }
             Self::Part { .. } => {
-                "name the main file, the one without _Derived_ in its name; parts beside it are found"
+                "name the main file, the one without _Derived_ in its name; parts next to it are found"
             }
         })
     }

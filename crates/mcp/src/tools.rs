@@ -184,7 +184,7 @@ fn diff() -> Tool {
     }));
     arguments.extend(options_of(DIFF));
     let sentence = format!(
-        "{}. One pair of recordings shows what differs, not why.",
+        "{}. One pair of recordings shows differences, not their causes.",
         DIFF.sentence()
     );
     let tool = tool(

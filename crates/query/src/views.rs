@@ -53,7 +53,7 @@ pub(crate) static EXTRACT: Table = Table {
 /// Processes with the names of their executables.
 pub(crate) static PROCESS_RECORDED: Table = Table {
     name: "process_recorded",
-    doc: "The table `process` with the names of executables, whatever `--rename-rules` calls processes.",
+    doc: "The table `process` with the names of executables: `--rename-rules` does not change them.",
     order: Process::TABLE.order,
     columns: Process::TABLE.columns,
 };

@@ -151,9 +151,7 @@ fn said(error: &anyhow::Error, err: &mut Errors<'_>) -> Exit {
         .find_map(|cause| cause.downcast_ref::<Advised>())
     {
         Some(advised) => &advised.hint,
-        None => {
-            of_system().unwrap_or("`etwkit-recorder COMMAND --help` shows what a command takes")
-        }
+        None => of_system().unwrap_or("`etwkit-recorder COMMAND --help` lists the arguments"),
     };
     err.error(error, hint);
     Exit::Error

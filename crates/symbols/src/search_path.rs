@@ -228,7 +228,7 @@ impl Parser<'_> {
             "google" if rest.is_empty() => self.chain(&format!("*{GOOGLE}")),
             "ntsymbolpath" | "_nt_symbol_path" if rest.is_empty() => self.nt_symbol_path(),
             _ if text.contains('*') => {
-                Err("an element with * begins with srv*, symsrv* or cache*".to_owned())
+                Err("an element with * starts with srv*, symsrv* or cache*".to_owned())
             }
             // A plain URL is read as if it followed `srv*`.
             _ if is_url(text) => self.chain(text),

@@ -40,7 +40,7 @@ etwkit_query::declare! {
             where that piece is not a wait.",
         explained_by: Option<i64> = "Number of the finding that explains most of its time; null without one.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
-        evidence: String = "Command lines that show the rows behind it, a line for each, without the program and the extract.",
+        evidence: String = "Command lines that show the rows of the finding, a line for each, without the program and the extract.",
         spot: Option<String> = "View of the page that shows these rows, and its filters; null where the evidence says it.",
         why: String = "Why this happens.",
         fix: String = "What to do about it.",

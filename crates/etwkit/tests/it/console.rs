@@ -187,7 +187,7 @@ sql --format csv 'SELECT count(*) AS n FROM process'
     std::fs::remove_file(folder.path().join("fast.etl")).unwrap();
     let (_, err, exit) = script(&["console", "runs/fast"], "info\n", folder.path());
     assert!(
-        exit == 2 && err.contains("lies neither beside it nor in the folder above: name it"),
+        exit == 2 && err.contains("is neither next to it nor in the folder above: name it"),
         "{err}"
     );
 }

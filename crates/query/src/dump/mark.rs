@@ -134,7 +134,7 @@ pub(crate) fn moment(session: &Session, text: &str, after: Option<i64>) -> Resul
         let behind = if after.is_none() {
             ""
         } else {
-            " behind the first"
+            " after the first"
         };
         let message = format!("there is no mark {text:?}{behind}");
         Error::NotThere {
