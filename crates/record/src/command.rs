@@ -147,7 +147,7 @@ fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
     if !machine.clock.pause(Duration::ZERO) {
         let cancelled = machine.cancel(&BootArgs { boot: args.boot });
         cancelled.context("something is still being recorded, `etwkit record cancel` ends it")?;
-        lines.line("Ctrl-C while the recording started: it was ended again and discarded")?;
+        lines.line("Ctrl-C while the recording started: it was ended again and thrown away")?;
         return Ok(Exit::Interrupted);
     }
     if let Some(warning) = warning {

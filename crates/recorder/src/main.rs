@@ -33,7 +33,7 @@ use etwkit_terminal::{Exit, Lines};
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Colours: auto, always or never
+    /// Colors: auto, always or never
     #[arg(
         long,
         value_name = "WHEN",

@@ -770,7 +770,7 @@ mod tests {
             ("\\\\server\\share", "a Windows path"),
             ("srv*https://x.example*/a", "cannot come after a server"),
             ("srv*/a*ftp://x.example", "http and https only"),
-            ("what*/a", "begins with srv*"),
+            ("what*/a", "starts with srv*"),
             ("symsrv*x.dll", "followed by"),
         ] {
             let described = described(text);

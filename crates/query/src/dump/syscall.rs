@@ -64,7 +64,7 @@ declare! {
         count: Range = option("A..B").excludes(&["details"]),
         /// Only calls that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order: default is duration, with --details time; count, failed and mean are those of
+        /// Order: default is duration, with --details time; count, failed and mean are orders of
         /// sums
         sort: SyscallSort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each call
