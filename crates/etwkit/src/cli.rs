@@ -477,8 +477,8 @@ pub(crate) struct SynthArgs {
 pub(crate) enum SynthCommand {
     /// List the scenarios and cards
     List,
-    /// Write a trace of a scenario, the facts about it (NAME.truth.json) and, if its code has names,
-    /// symbol files (NAME.symbols)
+    /// Write a trace of a scenario, the facts about it (NAME.truth.json) and, if its code has
+    /// names, symbol files (NAME.symbols)
     Write(SynthWriteArgs),
 }
 

@@ -113,8 +113,8 @@ const ASK: &str = "Asks a declared question by its name, with its options as JSO
 const WAIT_CHAIN: &str = "The longest waits, each with what ended it and what that waited for, down to the \
     root. Needs context switches. Who ended a wait is recorded; that it caused the wait is for you to show.";
 
-const CRITICAL: &str = "Where the time of one process or thread went, with each wait replaced by the \
-    work of the thread that ended it. Needs context switches.";
+const CRITICAL: &str = "Where the time of one process or thread went, with each wait replaced by \
+    the work of the thread that ended it. Needs context switches.";
 
 const DIAGNOSIS_SAYS: &str = "Asks all rules what made the machine slow: findings with their cost, evidence, \
     what to do and what each does not prove; and the rules that could not be checked since what they need was \

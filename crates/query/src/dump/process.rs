@@ -35,8 +35,8 @@ declare! {
         zero: ZeroTime = group(),
         /// Only these parents and their children
         parent: Option<String> = option("NAMES").of(Among::Processes),
-        /// Only processes with this time from start to end, such as 10s..; it is 0 unless both are in
-        /// the trace
+        /// Only processes with this time from start to end, such as 10s..; it is 0 unless both are
+        /// in the trace
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only processes that started at these seconds of the trace
         start: Range = option("A..B").unit(Unit::Moment),

@@ -42,8 +42,8 @@ impl Notes {
                 "warning",
                 "gap",
                 collected.directory.gaps.len() as u64,
-                "stretches of time in which events of a processor are missing: the waits of threads in that time \
-                 are not known, and not counted",
+                "stretches of time in which events of a processor are missing: the waits of threads \
+                 in that time are not known, and not counted",
             ),
             (
                 "info",
