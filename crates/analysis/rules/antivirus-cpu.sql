@@ -75,7 +75,7 @@ WITH busy AS (
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, max(d.weight_ns) AS longest_ns,
   coalesce(' (' || nullif(concat_ws(', ', c.company, c.product_name), '') || ')', '') AS product,
-  coalesce('; ' || s.name || ' used ' || round(s.cpu_ns / 1e9, 2) || ' s meanwhile', '') AS service,
+  coalesce('; ' || s.name || ' used ' || round(s.cpu_ns / 1e9, 2) || ' s in that time', '') AS service,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   min(d.stack_id) AS stack_id, first_value(d.thread_key ORDER BY d.from_ns) AS thread_key,
   min(d.from_ns) AS at_ns

@@ -103,7 +103,7 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
         let ticks = ticks.to_string();
         steps.push(Step::wpr(
             ["-setprofint", &ticks],
-            "Time between CPU samples in units of 100 ns; behind the \
+            "Time between CPU samples in units of 100 ns; after the \
             start, which sets its own.",
         ));
         steps.push(Step::wpr(

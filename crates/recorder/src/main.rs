@@ -27,7 +27,7 @@ use etwkit_terminal::{Exit, Lines};
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "The commands are those of `etwkit`, and messages name them so: `etwkit record stop` is \
+    after_help = "The commands are the same as in `etwkit`, and messages use that name: `etwkit record stop` is \
 `etwkit-recorder record stop` here."
 )]
 struct Cli {

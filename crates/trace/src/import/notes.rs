@@ -56,7 +56,7 @@ impl Notes {
                 "switch_stack_by_processor",
                 attached.switches_by_processor,
                 "stacks of context switches that name another thread than the one that came: found by time and \
-                 processor, where only one switch fits",
+                 processor, where only one switch matches",
             ),
             (
                 "info",
