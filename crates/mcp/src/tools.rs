@@ -100,9 +100,9 @@ const OPEN: &str = "Opens a Windows event trace (.etl, or .zip, .7z, .cab, .diag
     take. The first time a trace is extracted into a cache, which can take minutes for gigabytes; progress is \
     reported.";
 
-const HEALTH: &str = "Describes a trace and the limits of its answers: machine, length, lost events and damage, recorded \
-    topics, the questions that it can answer, and for the others the recording profile that would. Ask it \
-    before anything else.";
+const HEALTH: &str = "Describes a trace and the limits of its answers: machine, length, lost events and damage, \
+    recorded topics, the questions that it can answer, and for the others the recording profile that would. \
+    Ask it before anything else.";
 
 const QUESTIONS: &str = "Lists all declared questions with one sentence each, or, with a name, the JSON schema \
     of its options and the columns of its rows. `ask` answers any of them.";

@@ -134,7 +134,7 @@ fn waited(line: Line, link: &ChainRow) -> Line {
 fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
     let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns.unwrap_or(0));
     let line = line
-        .words("in that time it ran ")
+        .words("during the wait it ran ")
         .value(FineMilliseconds, run);
     let line = line
         .words(" ms, was ready ")

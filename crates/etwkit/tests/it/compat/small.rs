@@ -303,10 +303,7 @@ fn small_commands_take_their_switches() {
     );
     for (added, expected) in [
         ("-symserver", "-symserver needs a value"),
-        (
-            "-nooverwrite",
-            "names are added to the extract itself",
-        ),
+        ("-nooverwrite", "names are added to the extract itself"),
         ("-time 1", "there is no switch -time of -loadsymbol"),
     ] {
         let wrong = of(&format!("-loadsymbol -fd NoTest {added}"), "runs");
