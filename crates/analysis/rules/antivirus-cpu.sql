@@ -5,14 +5,14 @@
 --   scanner that looks into each file there makes every operation longer, besides what its service does.
 -- fix: Exclude the folder that is written to from scanning (for Defender: Add-MpPreference -ExclusionPath), or the
 --   program, or replace the product.
--- not proved: That the service computed because of these files; its CPU is that of the same time.
+-- not proved: That the service computed because of these files: it used its CPU at the same time.
 -- needs: cpu_sample, samples with stacks
 -- modules: fltmgr.sys
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods '{culprit}*' --include-dll
 -- spot: flame --weight cpu --process {pid} --module {culprit}
--- param min_total_ms: float = 100 – below that nobody waits for it
--- param min_share_percent: float = 5 – of the CPU of a program; less is what every filter costs
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
+-- param min_share_percent: float = 5 – of the CPU of a program; every filter costs less than that
 WITH busy AS (
   SELECT process_key, stack_id, sum(weight_ns) AS cpu_ns
   FROM cpu_sample
@@ -75,7 +75,7 @@ WITH busy AS (
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, max(d.weight_ns) AS longest_ns,
   coalesce(' (' || nullif(concat_ws(', ', c.company, c.product_name), '') || ')', '') AS product,
-  coalesce('; ' || s.name || ' used ' || round(s.cpu_ns / 1e9, 2) || ' s meanwhile', '') AS service,
+  coalesce('; ' || s.name || ' used ' || round(s.cpu_ns / 1e9, 2) || ' s in that time', '') AS service,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   min(d.stack_id) AS stack_id, first_value(d.thread_key ORDER BY d.from_ns) AS thread_key,
   min(d.from_ns) AS at_ns

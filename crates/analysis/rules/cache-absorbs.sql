@@ -4,12 +4,12 @@
 -- sentence: {absorbed_percent} of the {written_bytes} that {culprit} wrote never reached the disk in this trace: the cache took it
 -- why: Windows takes writes into memory and writes them to the disk later. A program that writes for a short time
 --   measures the memory of the machine, not its disk.
--- fix: Do not conclude from this trace how fast the disk is; write far more than fits into memory, or write through.
+-- fix: Do not conclude from this trace how fast the disk is; write far more than the memory can hold, or write through.
 -- not proved: That the disk could have kept up: what the cache has not written yet is still to come.
 -- needs: file_io, disk_io
 -- evidence: dump file --process {pid} --details
 -- spot: file --process {pid}
--- param min_written_mb: float = 40 – less is what programs save every day, of which nobody concludes anything
+-- param min_written_mb: float = 40 – programs save less every day, and that says nothing about the disk
 -- param min_absorbed_percent: float = 50 – where the disk has the larger part, its speed shows
 WITH written AS (
   SELECT f.process_key, f.path, sum(coalesce(f.result_bytes, f.size_bytes, 0)) AS bytes, count(*) AS writes,

@@ -1,7 +1,7 @@
 -- Checking a signature waits for a server
 -- card: 24
 -- sentence: {victim} waited {total} while the chain of a certificate was checked, {count|once|# times up to {longest}}:
---   for a {culprit}, as a rule
+--   usually for a {culprit}
 -- why: To check a signature, Windows may ask a server whether the certificate was revoked, or fetch a certificate. If that
 --   server cannot be reached, each attempt waits for its timeout, usually 15 s.
 -- fix: Let the machine reach the server (proxy, firewall), give it the revocation lists, or let the program check without asking

@@ -4,7 +4,7 @@
 --   Flow Guard, {count|1 start|# starts}
 -- why: When a program starts, the kernel computes which functions of its executable may be called through pointers. In
 --   some versions of Windows 10 that takes time with the square of the number of functions.
--- fix: Build executables that are started often, as those of tests, without /guard:cf, put their code into a library,
+-- fix: Build executables that are started often, such as tests, without /guard:cf, put their code into a library,
 --   which is prepared once only, and update Windows.
 -- not proved: That the time grows with the square of the number of functions: that takes executables of several sizes.
 -- needs: cpu_sample, samples with stacks, process
@@ -13,7 +13,7 @@
 -- evidence: dump cpu --process {pid} --methods 'Mi*Cfg*;NtCreateUserProcess'
 -- spot: flame --weight cpu --process {pid} --method '*!Mi*Cfg*;*!NtCreateUserProcess'
 -- param min_single_ms: float = 20 – for one start; a small executable takes less than 1 ms
--- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
 WITH hits AS (
   SELECT process_key, thread_key, stack_id, ts_ns - weight_ns AS from_ns, ts_ns AS to_ns, weight_ns
   FROM cpu_sample

@@ -1,6 +1,6 @@
 -- A program needs more cycles for the same instructions while another one runs
 -- card: 14
--- sentence: {victim} lost {total} beside {culprit}: {cpi} cycles per instruction instead of {alone_cpi}
+-- sentence: {victim} ran {total} longer while {culprit} was running: {cpi} cycles per instruction instead of {alone_cpi}
 -- why: Processors share caches and memory. A program that fills them makes others wait for memory, which looks like
 --   computing: the CPU time grows while the instructions stay the same.
 -- fix: Do not let the two run at the same time, or measure again without the other one before you compare runs.
@@ -11,7 +11,7 @@
 -- param min_change_percent: float = 10 – more cycles per instruction; less comes and goes with frequency and input
 -- param min_correlation: float = 0.7 – between the share of the other one and the cycles per instruction
 -- param min_slices: int = 8 – fewer correlate by chance
--- param min_slice_ms: float = 5 – in shorter ones the caches fill, whoever runs beside
+-- param min_slice_ms: float = 5 – in shorter ones the caches fill, whether or not the other one runs
 WITH counters AS (
   SELECT min(CASE WHEN name IN ('InstructionRetired', 'InstructionsRetiredFixed') THEN position END) AS instructions,
     min(CASE WHEN name IN ('TotalCycles', 'UnhaltedCoreCycles', 'UnhaltedCoreCyclesFixed') THEN position END) AS cycles

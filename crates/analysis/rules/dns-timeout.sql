@@ -12,7 +12,7 @@
 -- evidence: dump dns --process {pid}
 -- spot: dns --process {pid}
 -- param min_single_ms: float = 300 – a server that answers does so within that time
--- param min_total_ms: float = 500 – below that nobody waits for it
+-- param min_total_ms: float = 500 – a smaller total goes unnoticed
 WITH timeouts AS (
   SELECT string_to_array(rtrim(timed_out_servers, ';'), ';') AS servers, adapters, process_key, thread_key, stack_id,
     start_ns, duration_ns

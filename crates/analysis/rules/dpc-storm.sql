@@ -1,15 +1,15 @@
 -- A driver keeps processors in DPCs and interrupts
 -- card: 29
 -- sentence: DPCs and interrupts of {culprit}{product} kept processors for {total}: {count|1 call|# calls}, longest {longest}{place}
--- why: A DPC runs before all threads of its processor, which stand still until it returns. Drivers are meant to stay below 0.1 ms; where one
+-- why: A DPC runs before all threads of its processor, which cannot run until it returns. Drivers are meant to stay below 0.1 ms; where one
 --   takes milliseconds, sound stutters, the mouse jerks, and a thread that may run on that processor only loses this time.
 -- fix: Update the driver or the firmware of its device, or report it to its vendor. For a network adapter, spread its interrupts over
 --   processors (receive side scaling) and switch off features such as interrupt moderation one by one to find the slow one.
--- not proved: That somebody waited all of this time: threads that may run on other processors go on there.
+-- not proved: That a program waited all of this time: threads that may run on other processors go on there.
 -- needs: dpc_isr
 -- evidence: dump dpc
 -- param min_single_us: float = 500 – of a DPC that is too long; drivers are meant to need less than 100
--- param min_total_ms: float = 100 – of such DPCs; below that nobody notices
+-- param min_total_ms: float = 100 – of long DPCs; a smaller total goes unnoticed
 -- param min_share_percent: float = 2 – of the time from the first to the last one that long ones take
 -- param min_victim_percent: float = 5 – of that time, for a program to be named as one that lost it
 -- param min_all_percent: float = 20 – of a processor, where each is short and there are many

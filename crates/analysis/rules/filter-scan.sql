@@ -2,7 +2,7 @@
 -- card: 1
 -- sentence: {victim} waited {total} for the filter driver {culprit}{product}, {count|once|# times up to {longest}}
 -- why: A filter driver sees each operation on files before the file system does. While its callback waits, most
---   often for a service in user mode that it has asked (FltSendMessage), the program stands still.
+--   often for a service in user mode that it called (FltSendMessage), the program also waits.
 -- fix: Exclude the folder or the program from scanning, update the product that the driver belongs to, or replace it.
 -- not proved: That the program would have been faster by all of this time: what it did next may have had to wait for
 --   something else.
@@ -13,7 +13,7 @@
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --chain
 -- spot: flame --weight wait --process {pid} --module {culprit}
 -- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
--- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_mean_ms: float = 1 – of many short waits: looks at files that were scanned before take less
 -- param min_share_percent: float = 10 – of the time from the first to the last of a program's waits, where no single one is long
 -- param min_wait_us: float = 200 – shorter waits are the price of every filter and are not counted

@@ -2,7 +2,7 @@
 -- card: 30
 -- sentence: {victim} spent {total} compiling {count|one method|# methods} at run time, longest {longest} for {culprit}
 -- why: .NET compiles a method when it is called first. Long ones, such as static constructors that fill large tables and code that
---   serializers generate, take much longer than they run, and the program stands still meanwhile, most often at its start.
+--   serializers generate, take much longer to compile than to run. The program waits until they are compiled, most often at its start.
 -- fix: Read large tables from data in place of code, split the method, let it run only where it is needed (Lazy<T>), or compile the
 --   library beforehand (ReadyToRun, NGen).
 -- not proved: That a user waited for it: other threads of the program go on while one compiles.
@@ -10,7 +10,7 @@
 -- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM waited j JOIN large u ON u.process_key = j.process_key
 -- evidence: dump jit --process {pid} --details
 -- param min_single_ms: float = 50 – of one method; a usual one takes less than 5 ms
--- param min_total_ms: float = 200 – of all methods of a program that has such a one
+-- param min_total_ms: float = 200 – of all methods of a program that has a method of that length
 -- param min_many_ms: float = 1000 – of all methods, where none is that large
 WITH background AS ( -- threads of a runtime that compile methods again, while the older code runs
   SELECT thread_key FROM jit

@@ -5,7 +5,7 @@
 --   a server, all others queue, and more processors make nothing faster.
 -- fix: Hold the lock for less: no I/O and no calls to others inside; give each thread or each part of the data its own lock, or collect work
 --   and do it at once.
--- not proved: What the thread inside did meanwhile: its stacks at that time show it.
+-- not proved: What the thread inside did in that time: its stacks show it.
 -- needs: context_switch, stacks
 -- symptom: yes
 -- names: ntdll.dll
@@ -13,9 +13,9 @@
 -- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --details
 -- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --chain
 -- spot: flame --weight wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;*AwareLock*'
--- param min_total_ms: float = 200 – below that nobody waits for it
--- param min_count: int = 20 – fewer waits are no queue
--- param min_share_percent: float = 5 – of the time from the first wait to the last one, in which somebody waits
+-- param min_total_ms: float = 200 – a smaller total goes unnoticed
+-- param min_count: int = 20 – fewer waits do not make a queue
+-- param min_share_percent: float = 5 – of the time from the first wait to the last one, in which at least one thread waits
 WITH blocked AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
   FROM context_switch

@@ -1,15 +1,15 @@
--- Long disk I/O of low priority harms nobody
+-- Long disk I/O of low priority does no harm
 -- card: 5
 -- severity: note
 -- sentence: {culprit} has the longest disk I/O ({io_ns} for {moved_bytes}), but of low priority: it gives way, others hardly waited
--- why: Requests of low priority stay in the queue until the disk has nothing else to do. Their time is waiting that
---   nobody else pays for, so a ranking by I/O time puts such a process first for no reason.
+-- why: Requests of low priority stay in the queue until the disk has nothing else to do. They wait, but they
+--   hold up no other process, so a ranking by I/O time puts their process first for no reason.
 -- fix: None is needed: look at processes whose requests have normal priority.
 -- not proved: That the program itself is in no hurry.
 -- needs: disk_io
 -- evidence: dump disk --process {pid} --details
 -- spot: disk --process {pid}
--- param min_io_ms: float = 600 – below that it does not stand out
+-- param min_io_ms: float = 600 – shorter I/O does not reach the top of a ranking
 -- param min_low_percent: float = 90 – of its I/O time; what has normal priority may hold up others
 -- param max_queue_percent: float = 20 – of its I/O time, that others spent in the queue: then it may be to blame
 WITH sums AS (

@@ -2,7 +2,7 @@
 -- card: 24
 -- sentence: {victim} waited {total} for the network share {culprit}: {count|1 file operation|# file operations} took up to {longest}
 -- why: Each operation on a file of a share is a request to its server. A server that is far away, busy or looked for under an
---   old name answers late, and the program stands still meanwhile.
+--   old name answers late, and the program waits until it does.
 -- fix: Copy the files to a local disk first, open them less often, or find out why {culprit} answers late (network, server, virus
 --   scanner of the server).
 -- not proved: Whether the network or the server is slow. Without operations on files, waits in the driver of shares show that a
@@ -12,7 +12,7 @@
 -- evidence: dump file --process {pid} --per-process --dir-level 4
 -- spot: file --process {pid}
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
--- param min_total_ms: float = 200 – below that nobody waits for it
+-- param min_total_ms: float = 200 – a smaller total goes unnoticed
 WITH remote AS (
   SELECT process_key, thread_key, stack_id, start_ns, end_ns, duration_ns,
     regexp_match(path, '^(?:\\\\|\\Device\\(?:Mup|LanmanRedirector)\\)(?:;[^\\]*\\)*([^\\;]+)\\([^\\]+)', 'i') AS parts

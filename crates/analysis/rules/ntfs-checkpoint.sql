@@ -1,8 +1,8 @@
--- File operations stood still during a checkpoint of NTFS
+-- File operations waited for a checkpoint of NTFS
 -- card: 11
 -- sentence: {victim} waited {total} while NTFS wrote a checkpoint of the volume ({culprit}),
 --   {count} times up to {longest}
--- why: From time to time a thread of System writes a checkpoint of the volume, and holds the volume meanwhile. After
+-- why: From time to time a thread of System writes a checkpoint of the volume, and holds the volume until it is done. After
 --   many files were deleted, it has long lists to go through, and each operation that needs the volume waits for it.
 -- fix: Let the lists be worked off before what is measured or hurried: delete many files earlier and wait a few
 --   seconds, or delete and write on different volumes.
@@ -13,7 +13,7 @@
 -- evidence: dump wait --process {pid} --method 'Ntfs*' --details
 -- spot: flame --weight wait --process {pid} --method '*!Ntfs*'
 -- param min_single_ms: float = 10 – a checkpoint that has little to do holds the volume for less than that
--- param min_total_ms: float = 50 – below that nobody waits for it
+-- param min_total_ms: float = 50 – a smaller total goes unnoticed
 WITH direct AS ( -- the thread that wrote the checkpoint ended the wait
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
   FROM context_switch

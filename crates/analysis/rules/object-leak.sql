@@ -3,15 +3,15 @@
 -- severity: note
 -- sentence: {culprit} leaks {kind}{caller}: {leaked} of {count} that it made were left{forecast}
 -- why: A process may have 10,000 objects of GDI and 10,000 of USER. One that keeps some for each thing it does comes to that
---   limit after hours, and then windows stay empty or the program ends. Handles fill the memory of the kernel meanwhile.
+--   limit after hours, and then windows stay empty or the program ends. Handles also fill the memory of the kernel.
 -- fix: Destroy or close what the stack makes when it is no longer needed.
--- not proved: That the program would not have destroyed them later: caches grow, too, but come to an end.
+-- not proved: That the program would not have destroyed them later: caches also grow, but only to a limit.
 -- needs: handle or gdi_user_object
 -- evidence: dump gdi-user --process {pid} --leak --by stack --show-stack
 -- evidence: dump objectref --process {pid} --leak --show-stack
 -- param limit: int = 10000 – objects of GDI, and of USER, that Windows lets a process have
 -- param min_leaked: int = 100 – fewer may be what a program needs
--- param min_share_percent: float = 10 – of what the stack made; less is a cache
+-- param min_share_percent: float = 10 – of the objects that the stack made; less is a cache
 -- param min_windows_percent: float = 80 – of the tenths of the time in which the stack made something, those in which some was left
 WITH made AS (
   SELECT process_key, upper(class) || ' objects' || coalesce(' (' || lower(type_name) || ')', '') AS kind, create_stack_id AS stack_id,

@@ -4,13 +4,13 @@
 -- sentence: {victim} called {call} {count|once|# times} and got STATUS_ACCESS_VIOLATION
 -- why: The kernel returns an access violation if an argument points to memory that it cannot read. A program that works elsewhere
 --   does not pass such arguments: an update of Windows, a driver or a library in between handles them wrongly, or the program passes wrong ones.
--- fix: Compare with a machine or a version of Windows where it works (etwkit diff), find out what sits between the program and the kernel, and
---   report it to whoever made that. Until then uninstall the last update.
--- not proved: Who passes the wrong argument: the stack of the call only shows who called. Nor that somebody noticed: what the program
---   did without the result is not in the trace, so that no cost is given.
+-- fix: Compare with a machine or a version of Windows where it works (etwkit diff), find out which product sits between the program and the kernel,
+--   and report it to its vendor. Until then uninstall the last update.
+-- not proved: Who passes the wrong argument: the stack of the call only shows who called. Nor that it had an effect: the trace does not record how
+--   the program went on without the result, so no cost is given.
 -- needs: syscall
 -- evidence: dump syscall --process {pid} --status failed --details
--- param min_count: int = 3 – of other functions than those that open files: programs that test whether memory is there get it, too
+-- param min_count: int = 3 – of other functions than those that open files: programs that test whether memory is there also get it
 WITH failed AS (
   SELECT s.process_key, s.thread_key, s.stack_id, s.enter_ns AS from_ns, coalesce(s.exit_ns, s.enter_ns) AS to_ns,
     coalesce(m.name, 'system call ' || d.name || '+' || hex(r.rva)) AS call,

@@ -1,8 +1,8 @@
--- A thread of low priority has what others wait for, and gets no processor
+-- A thread of low priority holds up others, and gets no processor
 -- card: 32
 -- sentence: {victim} waited {total} for {culprit}, whose priority ({low}) was too low to get a processor: {count|one wait|# waits}, longest {longest}{instead}
 -- why: Windows runs the threads with the highest priority that are ready. If a thread of low priority holds a lock and others with a
---   priority in between have all processors, everybody who needs the lock waits as if they had the low priority, too.
+--   priority in between have all processors, all threads that need the lock wait as if they also had the low priority.
 -- fix: Give the thread the priority of those that wait for it as long as it holds the lock, do its work without the lock, or leave
 --   processors free: fewer threads of middle priority.
 -- not proved: That it was a lock that it held: the trace shows who ended the waits, not what they were for.
@@ -12,7 +12,7 @@
 -- evidence: dump wait --process {pid} --chain
 -- spot: flame --weight wait --process {pid}
 -- param min_single_ms: float = 20 – of a wait; the scheduler gives threads that starve a turn after some seconds only
--- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_ready_percent: float = 50 – of a wait in which the other thread was ready and had no processor
 WITH ended AS ( -- waits that a thread of lower priority ended
   SELECT w.process_key, w.thread_key, w.stack_id, w.last_out_ns AS from_ns, w.readied_ns, coalesce(w.in_ns, w.readied_ns) AS to_ns,

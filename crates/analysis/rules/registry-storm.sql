@@ -4,12 +4,12 @@
 -- why: Each read of the registry is a call into the kernel. One costs little, but code that looks up the same setting for each
 --   thing that it does pays for it thousands of times, and so does the program that asked for it.
 -- fix: Let the code that reads remember what it has read, or ask it less often (fewer, larger requests; no rendered messages).
--- not proved: That the setting did not change meanwhile.
+-- not proved: That the setting did not change between the reads.
 -- needs: registry_io, context_switch, stacks
 -- evidence: dump registry --process {reader} --details
 -- param min_rate: int = 1000 – reads per second; programs that look after a setting read it a few times a second
 -- param min_count: int = 500 – reads by one stack; fewer are soon over
--- param min_total_ms: float = 50 – below that nobody waits for it
+-- param min_total_ms: float = 50 – a smaller total goes unnoticed
 -- param max_gap_ms: float = 5 – reads further apart belong to different requests
 WITH frequent AS ( -- keys that one stack of a process reads often enough
   SELECT process_key, key, stack_id, max(reads) * 10 AS rate

@@ -3,7 +3,7 @@
 -- sentence: {victim} lost {total} of processors to threads of {culprit} that waited in a loop ({how}), which took
 --   {spin_ns} of CPU in all
 -- why: OpenMP threads stay on their processors for a while when a parallel region is over, to start the next one
---   sooner; threads that call SwitchToThread again and again do so, too. Others then get their turn late.
+--   sooner; threads that call SwitchToThread again and again also keep theirs. Others then get their turn late.
 -- fix: Set OMP_WAIT_POLICY=PASSIVE or KMP_BLOCKTIME=0 in the environment of {culprit}, or give it fewer threads
 --   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
 -- not proved: That the loop could have been left sooner: a thread in it may have waited for something that was near.
@@ -12,11 +12,11 @@
 -- evidence: dump cpu --process {culprit_pid} --methods '*' --include-dll --top-methods 20
 -- spot: flame --weight cpu --process {culprit_pid}
 -- param min_share_percent: float = 20 – of the CPU of its process; a little waiting in loops is usual and cheap
--- param min_total_ms: float = 100 – below that nobody waits for it
--- param min_alone_percent: float = 50 – of the CPU of its process where nobody else waits: then it is only wasted
--- param min_alone_ms: float = 1000 – of such waste: as much as a person would see in a list of programs by CPU
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
+-- param min_alone_percent: float = 50 – of the CPU of its process where no other thread waits: then it is only wasted
+-- param min_alone_ms: float = 1000 – of wasted CPU: as much as a person would see in a list of programs by CPU
 -- param min_ready_us: float = 500 – shorter turns of others are everyday scheduling
--- param min_run_us: float = 50 – a thread that looks once and sleeps again keeps nobody off
+-- param min_run_us: float = 50 – a thread that looks once and sleeps again keeps no other thread off
 WITH hits AS (
   SELECT process_key, thread_key, stack_id, sum(weight_ns) AS cpu_ns
   FROM cpu_sample WHERE NOT is_idle AND NOT is_dpc_isr AND process_key IS NOT NULL

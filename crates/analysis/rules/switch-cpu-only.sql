@@ -2,9 +2,9 @@
 -- card: 21
 -- severity: note
 -- sentence: This trace has context switches but {culprit}: {run_ns} of CPU is known by thread, not by function
--- why: A context switch has the stack with which a thread went on, not that of what it computed until the next one. CPU
---   by function that is derived from it is wrong if a function computes for long without waiting.
--- fix: Record samples, too (keyword PROFILE of the kernel logger, with stacks).
+-- why: A context switch has the stack with which a thread went on, not the stacks in which it then computed. CPU by
+--   function that is derived from it is wrong if a function computes for long without waiting.
+-- fix: Also record samples (keyword PROFILE of the kernel logger, with stacks).
 -- not proved: Which function computed.
 -- needs: context_switch
 -- evidence: dump cpu

@@ -13,7 +13,7 @@
 -- evidence: dump cpu --process {pid} --methods '{culprit}*;*!PerfInfoLog*' --include-dll
 -- spot: flame --weight cpu --process {pid} --method '{culprit}*;*!PerfInfoLog*'
 -- param min_share_percent: float = 5 – of the CPU of a program; logging alone costs less than that
--- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
 WITH busy AS (
   SELECT process_key, stack_id, sum(weight_ns) AS cpu_ns
   FROM cpu_sample

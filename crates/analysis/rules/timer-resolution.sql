@@ -5,14 +5,14 @@
 -- why: Windows wakes its processors about every 15.6 ms to look after timers. A program that asks for a finer tick makes all of
 --   them wake more often, which takes energy, shortens their sleep and changes how long others sleep.
 -- fix: Ask for a finer timer only while something is played or measured (timeBeginPeriod, timeEndPeriod), or use a
---   high-resolution waitable timer, which needs no such request.
+--   high-resolution waitable timer, which works without a finer tick.
 -- not proved: How much energy it takes, and that the system followed the request all the time.
 -- needs: timer_resolution
 -- evidence: dump timer --process {pid}
 -- param max_tick_ms: float = 2 – programs that ask for a longer tick are modest
 -- param min_share_percent: float = 50 – of the trace: what plays a sound or a film asks for good reason
 -- param min_idle_percent: float = 20 – of the trace, in which it hardly worked: what plays works all the time
--- param min_idle_ms: float = 1000 – of a single request of that kind: players sleep, too, but not as long
+-- param min_idle_ms: float = 1000 – of a single request of that kind: players also sleep, but not as long
 -- param max_busy_percent: float = 1 – of a request in which the threads of the program ran
 WITH requests AS (
   SELECT r.process_key, r.resolution_ns, coalesce(r.start_ns, 0) AS from_ns, coalesce(r.end_ns, t.duration_ns) AS to_ns

@@ -4,11 +4,11 @@
 -- sentence: The provider {culprit} wrote {share_percent} of the trace, {rate} events a second: a ring of {ring_bytes} holds {ring_ns}
 -- why: Each event costs time on the machine that is measured and room in the buffers. A provider that writes more than
 --   the kernel shortens what a ring in memory holds, and may lose events of others.
--- fix: Leave the provider out, or switch on only those of its keywords and levels that you read.
+-- fix: Leave the provider out, or switch on only the keywords and levels that you read.
 -- not proved: That the events slowed down anything.
 -- needs: event_count
 -- evidence: dump trace-stats
--- param min_share_percent: float = 25 – of the bytes; a provider beside the kernel rarely needs more
+-- param min_share_percent: float = 25 – of the bytes; a provider other than the kernel rarely needs more
 -- param min_events_per_second: float = 1000 – slower ones fill no ring in a minute
 -- param min_trace_percent: float = 10 – of the events are of the kernel; a trace of providers alone is meant to be one
 -- param min_seconds_percent: float = 50 – of the seconds of the trace; lists at its start and end cost nothing in between

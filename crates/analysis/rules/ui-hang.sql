@@ -4,7 +4,7 @@
 -- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
 --   not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one notify the window when it is done.
--- not proved: That the thread had a visible window, and that somebody clicked meanwhile; where Windows reported the delay itself
+-- not proved: That the thread had a visible window, and that a user clicked in that time; where Windows reported the delay itself
 --   (evidence dump ui-delay), it had one.
 -- needs: context_switch or ui_delay, stacks or ui_delay
 -- symptom: yes
@@ -128,7 +128,7 @@ WITH pumps AS (
   SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns, h.is_reported,
     CASE WHEN h.is_unknown AND NOT h.is_blocked THEN 'was busy with' WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
     CASE WHEN h.is_blocked AND h.by_key IS NOT NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || ')'
-      WHEN h.is_unknown AND NOT h.is_blocked THEN 'what was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit
+      WHEN h.is_unknown AND NOT h.is_blocked THEN 'work that was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit
   FROM hangs h
   LEFT JOIN blamed b ON b.thread_key = h.thread_key AND b.from_ns = h.from_ns
   LEFT JOIN process p ON p.process_key = h.by_key

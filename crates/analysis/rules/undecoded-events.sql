@@ -6,7 +6,7 @@
 --   registered it, or in records that the recorder adds when it merges a trace; here neither is available.
 -- fix: Name the manifest of the provider when you extract (--manifest), merge the trace on the machine that recorded it, or
 --   leave the provider out.
--- not proved: That these events matter for what you look for.
+-- not proved: That these events matter for your question.
 -- needs: generic_event
 -- evidence: dump events --provider {culprit}
 -- param min_events: int = 100 – a handful of unknown events is in every trace

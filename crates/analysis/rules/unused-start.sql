@@ -1,18 +1,18 @@
--- Programs initialise a library that they do not use
+-- Programs initialize a library that they do not use
 -- card: 20
--- sentence: {victim} spent {total} of CPU time initialising {culprit}, which then did nothing else, in
+-- sentence: {victim} spent {total} of CPU time initializing {culprit}, which then did nothing else, in
 --   {count|1 start|# starts} up to {longest}
--- why: Initialisers of a library run, and are compiled, when it is registered or first touched, whether or not the run
---   needs it. A program that measures only its own work does not see that time, but whoever starts it does.
--- fix: Register the library only where it is used, or let it initialise itself at its first use (Lazy<T>, delay-load).
+-- why: Initializers of a library run, and are compiled, when it is registered or first touched, whether or not the run
+--   needs it. A program that measures only its own work does not see that time, but the user or the script that starts it does.
+-- fix: Register the library only where it is used, or let it initialize itself at its first use (Lazy<T>, delay-load).
 -- not proved: That the library is never needed: in these runs it was not seen at work in a sample.
 -- needs: cpu_sample, samples with stacks, process
 -- names: ntdll.dll
 -- evidence: dump cpu --process {pid} --methods '*{culprit}*' --include-dll
 -- spot: flame --weight cpu --process {pid} --method '*{culprit}*'
 -- param min_single_ms: float = 40 – of a process: with tens of samples the work of a library would have been seen
--- param max_used_percent: float = 2 – of the samples with the library may be outside its initialisers
--- param min_total_ms: float = 100 – below that nobody waits for it
+-- param max_used_percent: float = 2 – of the samples with the library may be outside its initializers
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
 WITH busy AS (
   SELECT s.process_key, s.stack_id, sum(s.weight_ns) AS cpu_ns, min(s.ts_ns - s.weight_ns) AS from_ns,
     max(s.ts_ns) AS to_ns, min(s.thread_key) AS thread_key
@@ -23,7 +23,7 @@ WITH busy AS (
   SELECT process_key FROM busy GROUP BY process_key HAVING sum(cpu_ns) >= $min_single_ms * 1000000
 ), stacks AS (
   SELECT b.*,
-    -- initialisers of types of .NET, of global objects and of libraries of C++
+    -- initializers of types of .NET, of global objects and of libraries of C++
     stack_contains(b.stack_id,
       '*!*..cctor;*!*DllMainCRTStartup*;*!*dynamic_initializer*;*!*LdrpCallInitRoutine*') AS is_start
   FROM busy b JOIN large l ON l.process_key = b.process_key

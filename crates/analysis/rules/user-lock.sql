@@ -2,8 +2,8 @@
 -- card: 2
 -- sentence: {victim} waited {total} for the lock of the window manager held by {culprit}{how},
 --   {count} times up to {longest}
--- why: One lock guards windows and input of all programs of a desktop. Whoever holds it for long makes every window and
---   the mouse stand still; a program that ends holds it while its windows and drawing objects are looked for.
+-- why: One lock guards windows and input of all programs of a desktop. If a thread holds it for long, all windows and the
+--   mouse freeze; a program that ends holds it while Windows looks for its windows and drawing objects.
 -- fix: Let short programs without windows not load user32.dll and gdi32.dll (delay-load shell32.dll and those), start
 --   fewer of them at once; of other holders, do long work before the call into the window manager.
 -- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times.
@@ -14,9 +14,9 @@
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --chain
 -- evidence: dump user-lock --process {reported_pid} --details
 -- spot: flame --weight wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*'
--- param min_single_ms: float = 20 – a window that stands still for longer stutters under the mouse
--- param min_total_ms: float = 100 – below that nobody notices
--- param min_wait_us: float = 500 – the lock is asked for all the time; shorter waits and holds are its everyday price
+-- param min_single_ms: float = 20 – a window that is blocked for longer stutters under the mouse
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
+-- param min_wait_us: float = 500 – programs need the lock all the time; shorter waits and holds are its everyday price
 WITH waits AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, readied_ns, coalesce(in_ns, readied_ns) AS to_ns,
     wait_ns, readying_thread_key AS holder_thread,

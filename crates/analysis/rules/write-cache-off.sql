@@ -2,15 +2,15 @@
 -- card: 4
 -- sentence: The {culprit} is off: {victim} waited {total} for {count|1 write|# writes}, {mean_ns} each
 -- why: Without its write cache a disk reports a write as done when the medium has it, which takes milliseconds instead of
---   microseconds. Programs that write through or wait for each write stand still meanwhile.
+--   microseconds. Programs that write through or wait for each write lose that time.
 -- fix: Switch on write caching for the disk (Device Manager, Policies) if the machine has a battery or the data can be
---   restored; else write fewer and larger pieces.
--- not proved: How fast the disk is with its cache, and that each of these writes held up somebody.
+--   restored. Otherwise write fewer and larger pieces.
+-- not proved: How fast the disk is with its cache, and that each of these writes held up a program.
 -- needs: disk_io, disk
 -- pieces: culprit, process_key, init_ns AS from_ns, complete_ns AS to_ns FROM writes
 -- evidence: dump disk --process {pid} --details
 -- spot: disk --process {pid}
--- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_mean_us: float = 1000 – disks that need no cache, as those with flash and a battery, write in less time
 WITH off AS (
   SELECT disk, 'write cache of disk ' || disk || coalesce(' (' || model || ')', '') AS culprit

@@ -1,19 +1,19 @@
--- A program waits for efficient cores while performant ones are idle
+-- A program waits for E-cores while P-cores are idle
 -- card: 6
--- sentence: {victim} waited {total} for efficient cores while performant ones were mostly idle
+-- sentence: {victim} waited {total} for busy E-cores while P-cores were mostly idle
 --   ({culprit}{value}), {count} times
--- why: Windows sends threads of low priority or of programs in the background to efficient cores. Where these are busy,
---   such threads take turns on them although performant cores have nothing to do.
+-- why: Windows sends threads of low priority or of programs in the background to E-cores. Where these are busy,
+--   the threads take turns on them although P-cores have nothing to do.
 -- fix: Raise the priority of the program to normal or bring it to the foreground, or change the power scheme:
 --   powercfg /setacvalueindex scheme_current sub_processor heteropolicy 3, and schedpolicy 0 (all processors).
 -- not proved: Whether the policy of the power scheme kept it there, or an affinity that the program asked for.
 -- needs: context_switch, cpu_core
 -- evidence: dump wait --process {pid} --details
 -- spot: flame --weight ready --process {pid}
--- param min_efficient_percent: float = 90 – of its CPU was on efficient cores: else the program may run on others
--- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_efficient_percent: float = 90 – of its CPU was on E-cores: otherwise the program may run on others
+-- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_ready_us: float = 500 – shorter turns of others are everyday scheduling
--- param min_idle_percent: float = 50 – of a wait in which a performant core was idle: less, and they were busy, too
+-- param min_idle_percent: float = 50 – of a wait in which a P-core was idle: with less, these cores were also busy
 -- param min_idle_us: float = 500 – a core that is idle for less is between two threads
 WITH classes AS (
   SELECT cpu, efficiency_class = (SELECT min(efficiency_class) FROM cpu_core) AS is_efficient

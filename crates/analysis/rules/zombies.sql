@@ -2,14 +2,14 @@
 -- card: 24
 -- severity: note
 -- sentence: {culprit} keeps handles to {count|1 process that has ended|# processes that have ended}, for up to {longest}
--- why: As long as somebody has a handle to a process, the kernel cannot forget it. What is left of each of them takes about
+-- why: As long as a program has a handle to a process, the kernel cannot forget it. The rest of each process takes about
 --   64 KB and a process id; with thousands, machines become slow and run out of memory.
 -- fix: Close the handle of each process that was started (CloseHandle; in .NET dispose the Process).
 -- not proved: That memory is short because of them.
 -- needs: handle
 -- evidence: dump objectref --process {pid} --leak --show-stack
 -- param min_processes: int = 10 – a program that waits for a few others holds them rightly
--- param min_held_ms: float = 1000 – whoever asks for the exit code does so soon
+-- param min_held_ms: float = 1000 – a program that asks for the exit code does so soon
 WITH gone AS (
   SELECT process_key, object_address, coalesce(create_call_ns, start_ns) AS start_ns, stop_ns
   FROM process WHERE stop_ns IS NOT NULL AND object_address IS NOT NULL

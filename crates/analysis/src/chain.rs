@@ -43,7 +43,7 @@ etwkit_query::declare! {
     pub row ChainRow {
         chain: i64 = "Number of the chain, from 1.",
         link: i64 =
-            "Number of the wait in its chain; 1 is the wait that was asked about. The root has the number \
+            "Number of the wait in its chain; 1 is the wait that the question names. The root has the number \
              after the last wait.",
         kind: String =
             "`wait`; `other_wait`, which has the number of the wait or root that explains more; or what \

@@ -35,7 +35,8 @@ etwkit_query::declare! {
         /// Exactly this part of the trace (s) [default: from the first switch-in of the thread to
         /// its last switch-out]
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Show who waited for whom instead of the segments
+        /// Show a tree instead of the segments, with each thread below the thread that waited for
+        /// it
         tree: bool = option("").excludes(&["sums", "by-process"]).output(),
         /// Show only what the time went to, by process
         by_process: bool = option("").called("by-process").excludes(&["sums"]).output(),

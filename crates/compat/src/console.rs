@@ -72,7 +72,7 @@ fn begin_of(words: &[String]) -> anyhow::Result<Begin> {
 pub fn found(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let found = files::extracts(queries, is_recursive)?;
     if found.is_empty() {
-        let hint = "a query is compared with whole paths: begin it with *";
+        let hint = "a query is compared with whole paths: start it with *";
         return Err(Wrong::new(format!("no file matches {}", queries.join(" ")), hint).into());
     }
     Ok(found)

@@ -96,7 +96,7 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
             .filter(|word| !word.starts_with('-'))
         {
             Some(word) => bail!(
-                "-dump {word}: there is no such sub command; there are: {}",
+                "-dump {word}: there is no sub command of this name; there are: {}",
                 all.join(" ")
             ),
             None => bail!("-dump needs a sub command: {}", all.join(" ")),

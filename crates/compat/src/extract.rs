@@ -125,7 +125,7 @@ impl Extraction {
                         ACTIONS
                             .split(' ')
                             .any(|known| action.to_lowercase() == known),
-                        "-extract {action}: there is no such action; there are: {ACTIONS}"
+                        "-extract {action}: there is no action of this name; there are: {ACTIONS}"
                     );
                     has_action = true;
                 }
@@ -155,7 +155,7 @@ impl Extraction {
                 let folder = local(&line.required(name)?);
                 ensure!(
                     folder.is_dir(),
-                    "-outdir {}: there is no such folder",
+                    "-outdir {}: this folder does not exist",
                     folder.display()
                 );
                 self.out = Some(folder);
@@ -224,7 +224,7 @@ impl Extraction {
         };
         ensure!(
             !numbers.is_empty() && numbers.len().is_multiple_of(2),
-            "-extractregion needs pairs of begin and end"
+            "-extractregion needs pairs of start and end"
         );
         for pair in numbers.chunks_exact(2) {
             let [begin, end] = pair else { continue };
@@ -457,7 +457,7 @@ mod tests {
             (&["-extract", "all"], "-extract needs traces"),
             (
                 &["-extract", "cpu", "everything", "-fd", "x"],
-                "-extract everything: there is no such action",
+                "-extract everything: there is no action of this name",
             ),
             (
                 &["-extract", "all", "-fd", "x", "-nosuch"],

@@ -86,7 +86,7 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
     if extracts.is_empty() {
         return Err(Wrong::new(
             format!("no file matches -fd {}", queries.join(" -fd ")),
-            "a query is compared with whole paths: begin it with *",
+            "a query is compared with whole paths: start it with *",
         )
         .into());
     }

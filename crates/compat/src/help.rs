@@ -38,7 +38,7 @@ etwkit understands the command lines of ETWAnalyzer. Its own commands are listed
   -extract all -fd FILE|FOLDER|QUERY   makes an extract of each trace in the folder Extract beside it
   -dump WHAT -fd FILE|FOLDER|QUERY     asks extracts: {}
   -dump WHAT -help                     the switches of that command
-  -dump WHAT ... -debug                prints what the line is in our own words, too
+  -dump WHAT ... -debug                also prints the etwkit command line
   -loadsymbol -fd FILE -symserver MS   looks names of methods up that are missing
   -converttime -fd FILE -time TIME     times of the clock to seconds of the trace, and back
   -convert -fd TRACE -pid N            writes a profile for speedscope
@@ -101,7 +101,7 @@ static SMALL: &[Small] = &[
                 "what is to be extracted; an extract holds all that the trace has in any case",
             ),
             ("-filedir -fd -dir", "traces and archives"),
-            ("-recursive", "folders in folders, too"),
+            ("-recursive", "also search subfolders"),
             ("-outdir", "--out"),
             ("-extractregion", "--range, a file for each"),
             ("-dryrun", "lists the traces only"),
@@ -113,7 +113,7 @@ static SMALL: &[Small] = &[
         switches: &[LOAD_SYMBOL, QUIET],
         general: &[
             ("-filedir -fd -dir", "extracts"),
-            ("-recursive", "folders in folders, too"),
+            ("-recursive", "also search subfolders"),
         ],
     },
     Small {
@@ -122,7 +122,7 @@ static SMALL: &[Small] = &[
         switches: &[CONVERT_TIME, QUIET],
         general: &[
             ("-filedir -fd -dir", "traces and extracts"),
-            ("-recursive", "folders in folders, too"),
+            ("-recursive", "also search subfolders"),
         ],
     },
     Small {
@@ -134,8 +134,8 @@ static SMALL: &[Small] = &[
                 "-filedir -fd -dir",
                 "traces and extracts; each becomes a file of its own",
             ),
-            ("-recursive", "folders in folders, too"),
-            ("-debug", "what the line is in our own words, too"),
+            ("-recursive", "also search subfolders"),
+            ("-debug", "also print the etwkit command line"),
         ],
     },
     Small {
@@ -145,7 +145,7 @@ static SMALL: &[Small] = &[
         general: &[
             ("FILE...", "traces and extracts to open first"),
             ("-filedir -fd -dir", "the same"),
-            ("-recursive", "folders in folders, too"),
+            ("-recursive", "also search subfolders"),
         ],
     },
 ];
@@ -153,13 +153,13 @@ static SMALL: &[Small] = &[
 /// Switches of all sub commands for input files and output.
 const GENERAL: [(&str, &str); 5] = [
     ("-filedir -fd -dir", "traces and extracts"),
-    ("-recursive", "folders in folders, too"),
+    ("-recursive", "also search subfolders"),
     ("-csv", "a file of rows"),
     (
         "-nocsvseparator",
         "without the line that names the separator for Excel",
     ),
-    ("-debug", "what the line is in our own words, too"),
+    ("-debug", "also print the etwkit command line"),
 ];
 
 fn line(switch: &Switch) -> String {

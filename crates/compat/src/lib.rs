@@ -283,7 +283,7 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
         }
         Some(Command::Analyze) => {
             return Err(Wrong::new(
-                "-analyze: there is no such command, as there is none in ETWAnalyzer, which only has the word",
+                "-analyze: there is no command of this name; ETWAnalyzer has the word, but no command either",
                 "-dump asks extracts; -help lists the commands",
             )
             .into());
@@ -308,7 +308,7 @@ fn no_command(words: &[String]) -> Wrong {
     let sub_command = words.iter().find(|word| tables::dump(word).is_some());
     match (similar_command(first), sub_command) {
         (Some(meant), _) => Wrong::new(
-            format!("{first}: there is no such command"),
+            format!("{first}: there is no command of this name"),
             format!("did you mean {meant}?"),
         ),
         (None, Some(sub)) => Wrong::new(

@@ -34,7 +34,7 @@ pub(crate) const LOAD_SYMBOL: &[Switch] = &[
     },
     Switch {
         names: &["nooverwrite", "outdir"],
-        to: To::Missing("names are added to the extract where it lies; copy it first"),
+        to: To::Missing("names are added to the extract itself; copy it first"),
     },
 ];
 

@@ -47,7 +47,8 @@ pub struct CutArgs {
     /// With --redact, write nothing, and list the texts that are kept, by reason
     #[arg(long, requires = "redact", conflicts_with = "out")]
     pub check: bool,
-    /// Read by position instead of mapping the file into memory: slower, for files that change meanwhile
+    /// Read by position instead of mapping the file into memory: slower, for files that change
+    /// while they are read
     #[arg(long)]
     pub no_mmap: bool,
     /// Unpack at most this many GiB from archives

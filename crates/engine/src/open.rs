@@ -182,8 +182,8 @@ impl Engine {
                 "was made with --tables"
             };
             notes.push(format!(
-                "{} {what} by an older version ({}): its sums may mean something else than those of \
-                 this one; extract the trace again",
+                "{} {what} by an older version ({}): its sums may mean something else than the sums \
+                 of this version; extract the trace again",
                 path.display(),
                 extract.manifest().etwkit_version
             ));

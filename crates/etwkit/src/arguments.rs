@@ -45,7 +45,7 @@ pub(crate) struct TraceArgs {
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<PathBuf>,
     /// Read by position instead of mapping the file into memory: slower, for files that change
-    /// meanwhile
+    /// while they are read
     #[arg(long)]
     pub(crate) no_mmap: bool,
     /// Unpack at most this many GiB from archives, into ETWKIT_TMP or the system's temporary folder

@@ -50,7 +50,7 @@ use crate::tags::TagArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Colours: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere;
+    /// Colors: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere;
     /// always, or never
     #[arg(
         long,
@@ -477,8 +477,8 @@ pub(crate) struct SynthArgs {
 pub(crate) enum SynthCommand {
     /// List the scenarios and cards
     List,
-    /// Write a trace of a scenario; beside it what is true of it (NAME.truth.json) and, if its code
-    /// has names, symbol files (NAME.symbols)
+    /// Write a trace of a scenario, the facts about it (NAME.truth.json) and, if its code has
+    /// names, symbol files (NAME.symbols)
     Write(SynthWriteArgs),
 }
 

@@ -69,7 +69,7 @@ Examples:
   etwkit man ~/.local/share/man/man1";
 
 pub(crate) const INFO_EXAMPLE: &str = "\
-Several files are read as one session: parts of one recording, such as those of a kernel and a user logger. Traces of
+Several files are read as one session: parts of one recording, such as the files of a kernel and a user logger. Traces of
 different recordings are read one by one; `etwkit dump` takes each file as a trace of its own. - is the standard input.
 
 Examples:
@@ -146,10 +146,10 @@ pub(crate) const CONSOLE_EXAMPLE: &str = "\
 Examples:
   etwkit console slow-login.etwx
   > dump cpu --top 5                    the commands of etwkit, without naming the extract
-  > .dump cpu -topn 5                   those of ETWAnalyzer
+  > .dump cpu -topn 5                   the commands of ETWAnalyzer
   > .help
 
-Lines of a pipe or file are run one after the other; the exit code is then that of the worst answer.";
+Lines of a pipe or file are run one after the other; the worst answer then sets the exit code.";
 
 pub(crate) const VIEW_EXAMPLE: &str = "\
 The page is served on the loopback address alone, and asks with a token that is in the link. Nothing leaves the machine.

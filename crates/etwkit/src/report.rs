@@ -29,7 +29,7 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
 }
 
 /// Hint if there is no better one.
-const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with examples";
+const HELP: &str = "`etwkit COMMAND --help` lists the arguments of a command, with examples";
 
 /// Returns the advice of the library that the error, or one of its causes, comes from; otherwise
 /// advice for the kind of error.

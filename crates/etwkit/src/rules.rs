@@ -16,8 +16,8 @@ const RENAME_RULES: &str = "ETWKIT_RENAME_RULES";
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
     /// Call processes as the rules of this file do (ProcessRenameRules.xml of ETWAnalyzer).
-    /// default: the file that ETWKIT_RENAME_RULES names, else rules that name four services; none:
-    /// by their executables, as without this option
+    /// default: the file that ETWKIT_RENAME_RULES names, otherwise rules that name four services;
+    /// none: by their executables, as without this option
     #[arg(
         long,
         value_name = "FILE|default|none",

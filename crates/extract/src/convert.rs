@@ -310,7 +310,7 @@ fn write_screenshots(
             kind: "screenshots_cut".to_owned(),
             count: 1,
             position: None,
-            message: "the folder beside the trace has more files than are looked at: pictures of the screen are missing"
+            message: "the folder next to the trace has more files than etwkit looks at: pictures of the screen are missing"
                 .to_owned(),
         });
     }

@@ -77,7 +77,7 @@ impl DescribeError {
         match self {
             Self::Read { .. } => "check the name, and whether you may read it",
             Self::NotRegular { .. } => {
-                "name the file itself; --tmf takes a folder of .tmf files, too"
+                "name the file itself; --tmf also takes a folder of .tmf files"
             }
             Self::NoFiles { .. } => {
                 "`tracepdb -f PROGRAM.pdb -p FOLDER` makes them; files in folders below are not looked for"

@@ -284,7 +284,7 @@ fn member_text(member: Option<&str>) -> String {
 
 fn at_member(member: Option<&str>, position: u64) -> String {
     match member {
-        Some(name) => format!(", member {name}, behind {position} unpacked bytes"),
+        Some(name) => format!(", member {name}, after {position} unpacked bytes"),
         None => format!(" ({position} bytes)"),
     }
 }

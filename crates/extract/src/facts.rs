@@ -157,7 +157,7 @@ fn unread(path: &Path, problem: &str) -> Diagnostic {
         position: path
             .file_name()
             .map(|name| name.to_string_lossy().into_owned()),
-        message: format!("facts about the machine beside the trace were left out: {problem}"),
+        message: format!("facts about the machine next to the trace were left out: {problem}"),
     }
 }
 

@@ -226,9 +226,7 @@ impl StoreError {
             Self::Columns { .. } | Self::Encode { .. } => {
                 "this is a defect of etwkit: please report it with the command line and the version"
             }
-            Self::Incomplete { .. } => {
-                "the error in front of this one says why; nothing was changed"
-            }
+            Self::Incomplete { .. } => "see the error before this one; nothing was changed",
         })
     }
 }
@@ -275,7 +273,7 @@ fn hint_for_writing(kind: io::ErrorKind) -> &'static str {
         io::ErrorKind::PermissionDenied => {
             "you may not write there, or another program holds it open: close that, or give another folder with --out"
         }
-        io::ErrorKind::NotFound => "was it removed meanwhile? try again",
+        io::ErrorKind::NotFound => "another program may have removed it: try again",
         _ => "give another folder with --out",
     }
 }
@@ -297,7 +295,7 @@ mod tests {
             (30, "nothing can be written there"),
             (13, "you may not write there"),
             (1, "you may not write there"),
-            (2, "was it removed meanwhile"),
+            (2, "another program may have removed it"),
         ] {
             let error = StoreError::io("write", Path::new("/x/run.etwx"))(
                 io::Error::from_raw_os_error(number),

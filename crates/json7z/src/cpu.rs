@@ -275,7 +275,7 @@ impl Cpu {
         // The sort is stable, so the methods of a process keep the order of the file.
         self.costs.sort_by_key(|cost| cost.process);
         // These columns cannot be null, so notes have to report that their values mean less.
-        let lacking = "cpu_process: samples; threads is the most of one method, first and last are those of \
+        let lacking = "cpu_process: samples; threads is the most of one method, first and last come from \
                        its methods";
         import.lack(lacking, self.totals.len());
         import.lack("cpu_method: samples, exclusive_ns", self.costs.len());

@@ -26,7 +26,7 @@ pub enum JsonError {
     Unexpected(Box<Unexpected>),
     /// The file is JSON, but nothing that ETWAnalyzer writes.
     #[error(
-        "{name} is no extract of ETWAnalyzer: expected an object with SessionStart and Processes, found no \
+        "{name} is not an extract of ETWAnalyzer: expected an object with SessionStart and Processes, found no \
          {missing}"
     )]
     Foreign {
@@ -103,8 +103,8 @@ impl JsonError {
                 "the file was cut short: copy it again, or extract the trace itself"
             }
             Self::Unexpected(_) => {
-                "was the file changed by hand, or written by another program? extract the trace itself if it \
-                 is at hand"
+                "was the file changed by hand, or written by another program? extract the trace itself if you \
+                 have it"
             }
             Self::Foreign { .. } => {
                 "name a .json7z or .json file that ETWAnalyzer wrote, or a trace"
@@ -114,7 +114,7 @@ impl JsonError {
                  those with one: NAME.json and its NAME_Derived_… files"
             }
             Self::Part { .. } => {
-                "name the main file, the one without _Derived_ in its name; parts beside it are found"
+                "name the main file, the one without _Derived_ in its name; parts next to it are found"
             }
         })
     }

@@ -83,7 +83,7 @@ impl Extended {
             })?;
             if starts.len() != stops.len() || starts.len() != mhz.len() {
                 let found = format!("{}, {} and {}", starts.len(), stops.len(), mhz.len());
-                return Err(reader.unexpected("as many begins as ends and speeds", found));
+                return Err(reader.unexpected("as many starts as ends and speeds", found));
             }
             let row = |((start_ns, stop_ns), mhz)| CpuFrequency {
                 cpu,

@@ -32,7 +32,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     end.ts_ns = end_ns;
     last.iter_mut()
         .for_each(|row: &mut MemorySample| row.ts_ns = end_ns);
-    let lacking = "memory_sample: addresses in use, and when it was sampled: begin and end of the recording \
+    let lacking = "memory_sample: addresses in use, and when it was sampled: start and end of the recording \
                    stand for it";
     import.lack(lacking, first.len() + last.len());
     write_all(first.into_iter().chain(last), import.sink)?;

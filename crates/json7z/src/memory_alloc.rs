@@ -100,7 +100,7 @@ impl Allocations {
         }
         import.missing_stacks += list.missing;
         import.lack(
-            "virtual_alloc: memory that was given back, and what was committed meanwhile",
+            "virtual_alloc: memory that was given back, and memory that was committed in that time",
             rows.len(),
         );
         import.lack(

@@ -131,9 +131,7 @@ fn said(error: &anyhow::Error) -> Exit {
         .find_map(|cause| cause.downcast_ref::<Advised>())
     {
         Some(advised) => &advised.hint,
-        None => {
-            of_system().unwrap_or("`etwkit-lab-data WORKLOAD --help` shows what a workload takes")
-        }
+        None => of_system().unwrap_or("`etwkit-lab-data WORKLOAD --help` lists the arguments"),
     };
     Errors {
         out: &mut io::stderr(),

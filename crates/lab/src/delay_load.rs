@@ -161,7 +161,7 @@ fn plan(report: &mut Report, processes: u32) {
         "  1. It starts {processes} processes, which wait until all are there."
     ));
     report.line("  2. It waits half a second and lets all of them end at once.");
-    report.line("  3. Beside that it asks for the lock of the window manager every 10 ms.");
+    report.line("  3. In addition it asks for the lock of the window manager every 10 ms.");
     report.line(
         "  4. It prints how long creation and destruction took and how long the lock was blocked.",
     );

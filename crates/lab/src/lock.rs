@@ -58,13 +58,13 @@ impl Lock {
     pub(crate) const fn words(&self) -> &'static str {
         match self {
             Self::WindowManager(_) => {
-                "Lock: that of the window manager (GetDesktopWindow, PeekMessage), asked for every 10 ms."
+                "Lock: the window manager (GetDesktopWindow, PeekMessage), requested every 10 ms."
             }
             Self::File(_) if cfg!(windows) => {
-                "Lock: the opening of a file, every 10 ms; what asks for that of the window manager did not start."
+                "Lock: the opening of a file, every 10 ms; the program that requests the lock of the window manager did not start."
             }
             Self::File(_) => {
-                "Lock: the opening of a file, every 10 ms; only Windows has that of the window manager."
+                "Lock: the opening of a file, every 10 ms; only Windows has a lock of the window manager."
             }
         }
     }

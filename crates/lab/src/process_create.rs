@@ -139,10 +139,10 @@ fn plan(report: &mut Report, (children, grandchildren): (u32, u32), load: &str) 
         ),
         "  2. When all are there, it waits half a second and lets all of them end at once."
             .to_owned(),
-        "  3. Beside that it asks for the lock of the window manager every 10 ms.".to_owned(),
+        "  3. In addition it asks for the lock of the window manager every 10 ms.".to_owned(),
         "  4. It prints how long creation and destruction took and how long the lock was blocked."
             .to_owned(),
-        "Without --load it runs here, too.".to_owned(),
+        "Without --load it also runs here.".to_owned(),
     ] {
         report.line(line);
     }

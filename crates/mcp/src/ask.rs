@@ -161,7 +161,7 @@ fn not_recorded(
         json!(capability::names(profiles::of_question(name))),
     );
     evidence.unproven(format!(
-        "anything about {name}: what was not recorded may have happened all the same"
+        "anything about {name}: it may have happened without being recorded"
     ));
 }
 

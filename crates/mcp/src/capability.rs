@@ -75,7 +75,7 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
             .into(),
     );
     answer.insert("cannot_answer".into(), cannot.into());
-    let mut unproven = vec!["that what was not recorded did not happen".to_owned()];
+    let mut unproven = vec!["that activity that was not recorded did not happen".to_owned()];
     unproven.extend(
         of_paths(&["this trace".into()], session)
             .iter()

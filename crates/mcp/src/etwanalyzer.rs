@@ -100,7 +100,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         writes: true,
         ..tool(
             "etw_extract",
-            "Extracts traces into a folder Extract beside them; etw_load loads what it names.",
+            "Extracts traces into a folder Extract next to them; etw_load loads the files that it names.",
             &[
                 ("etlFile", trace),
                 ("extractors", "All, or several words"),
@@ -121,7 +121,7 @@ pub(crate) fn tools() -> Vec<Tool> {
                 ("etlFile", trace),
                 (
                     "regions",
-                    "Begin and end of each part in seconds: 1.0 2.0 3.0 +2",
+                    "Start and end of each part in seconds: 1.0 2.0 3.0 +2",
                 ),
                 ("extractors", "All, or several words"),
                 ("symbolServer", server),

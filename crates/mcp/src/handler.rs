@@ -25,12 +25,12 @@ use crate::tool::Answer;
 
 /// Instructions for agents about the server as a whole.
 const INSTRUCTIONS: &str = "\
-Asks Windows event traces (ETW, .etl) why something was slow. Begin with `open` (a path; answers a handle such as t1), \
+Asks Windows event traces (ETW, .etl) why something was slow. Start with `open` (a path; answers a handle such as t1), \
 then `health` (what the trace cannot answer), then `diagnose`, then `ask` with a question that `questions` lists, \
 `wait_chain`, `critical_path`, `diff` or `sql`.
 
 Each answer says what was measured, what is only correlated, what follows and what it does not prove. Claim no more \
-than `follows`. No row is not zero: what was not recorded may have happened, and `health` names the recording that \
+than `follows`. No row is not zero: activity that was not recorded may have happened, and `health` names the recording that \
 would show it. Where `incomplete` is not empty, totals are lower bounds.
 
 Rows are cut to 20 unless `rows` says otherwise; `cut` says how many are left and how to get them. Times are \

@@ -35,8 +35,8 @@ pub(crate) fn start(
 ) -> Result<(SocketAddr, String)> {
     ensure!(
         address.ip().is_loopback(),
-        "--http {address}: expected an address of this machine alone, such as 127.0.0.1:8765; whoever can ask can \
-         read every trace of yours"
+        "--http {address}: expected an address of this machine alone, such as 127.0.0.1:8765; a program that can \
+         reach the address can read all of your traces"
     );
     let token = token(std::env::var(TOKEN).ok())?;
     // Bound before the address is printed: with port 0 the system chooses one, and a second server

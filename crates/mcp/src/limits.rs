@@ -117,7 +117,7 @@ pub(crate) static LIMITS: &[Limit] = &[
         &["gc"],
         &[],
         &[
-            "that what the user waited for was stopped by a collection: other threads and processes may matter more",
+            "that a collection stopped the work that the user waited for: other threads and processes may matter more",
         ],
         "numbers/gc",
     ),
@@ -129,7 +129,7 @@ pub(crate) static LIMITS: &[Limit] = &[
     ),
     limit(
         &["alpc", "alpc_process"],
-        &["an answer that came late goes together with what its server did meanwhile"],
+        &["a late answer goes together with the work of its server in that time"],
         &["that the server worked on this message all that time"],
         "numbers/alpc",
     ),
@@ -172,7 +172,7 @@ pub(crate) static LIMITS: &[Limit] = &[
         ],
         &[],
         &[
-            "that what was not given back at the end is a leak: it may be given back after the trace",
+            "that memory or an object that was not given back at the end is a leak: it may be given back after the trace",
         ],
         "numbers/objects",
     ),
@@ -195,8 +195,8 @@ pub(crate) static LIMITS: &[Limit] = &[
     ),
     limit(
         &["mark"],
-        &["what happens between two marks lies in that time"],
-        &["that all of it belongs to what the marks stand for"],
+        &["activity between two marks happened in that time"],
+        &["that all of it belongs to the work that the marks name"],
         "regions",
     ),
     limit(
@@ -228,7 +228,7 @@ pub(crate) static OF_QUESTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "wait",
-        "the next link of a chain is what kept the thread that ended the wait busy in that time",
+        "the next link of a chain kept the thread that ended the wait busy in that time",
         "that removing one link removes the wait",
     ),
 ];

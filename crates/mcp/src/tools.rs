@@ -100,25 +100,24 @@ const OPEN: &str = "Opens a Windows event trace (.etl, or .zip, .7z, .cab, .diag
     take. The first time a trace is extracted into a cache, which can take minutes for gigabytes; progress is \
     reported.";
 
-const HEALTH: &str = "What a trace is and what it cannot answer: machine, length, lost events and damage, what \
-    was recorded, which questions it can answer, and for the others which recording profile would. Ask it \
-    before anything else.";
+const HEALTH: &str = "Describes a trace and the limits of its answers: machine, length, lost events and damage, \
+    recorded topics, the questions that it can answer, and for the others the recording profile that would. \
+    Ask it before anything else.";
 
 const QUESTIONS: &str = "Lists all declared questions with one sentence each, or, with a name, the JSON schema \
-    of its options and the columns of its rows. Any of them is asked by `ask`.";
+    of its options and the columns of its rows. `ask` answers any of them.";
 
 const ASK: &str = "Asks a declared question by its name, with its options as JSON. The answer has rows, and \
-    says what was measured, what is only correlated, what follows and what it does not prove.";
+    says which values are measured, which are only correlated, which conclusions follow, and which are not proved.";
 
-const WAIT_CHAIN: &str = "The longest waits, each with what ended it and what that waited for, down to the \
-    root. Needs context switches. Who ended a wait is recorded; that it caused the wait is for you to show.";
+const WAIT_CHAIN: &str = "The longest waits, each with the thread that ended it and the wait of that thread, down to \
+    the root. Needs context switches. Who ended a wait is recorded; that it caused the wait is for you to show.";
 
-const CRITICAL: &str = "What one process or thread spent its time on, with each wait replaced by what the \
-    thread did that ended it. Needs context switches.";
+const CRITICAL: &str = "Where the time of one process or thread went, with each wait replaced by \
+    the work of the thread that ended it. Needs context switches.";
 
 const DIAGNOSIS_SAYS: &str = "Asks all rules what made the machine slow: findings with their cost, evidence, \
-    what to do and what each does not prove; and the rules that could not be checked since what they need was \
-    not recorded.";
+    fix and limits of the proof; and the rules that could not be checked since their data was not recorded.";
 
 const SQL: &str = "Asks one statement of SQL over the tables of a trace, which cannot be changed. Bounded in \
     time, memory and rows. SHOW TABLES lists the tables, DESCRIBE a table its columns; times are \
@@ -184,7 +183,7 @@ fn diff() -> Tool {
     }));
     arguments.extend(options_of(DIFF));
     let sentence = format!(
-        "{}. One pair of recordings shows what differs, not why.",
+        "{}. One pair of recordings shows differences, not their causes.",
         DIFF.sentence()
     );
     let tool = tool(

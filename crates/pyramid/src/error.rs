@@ -107,7 +107,7 @@ impl Error {
             Self::NotRecorded {
                 is_summary: true, ..
             } => "it is a summary: extract the trace without --detail summary",
-            Self::NotRecorded { .. } => "the topics of the trace say what was recorded",
+            Self::NotRecorded { .. } => "the topics of the trace list the recorded data",
             Self::Stopped => return None,
         })
     }

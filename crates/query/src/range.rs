@@ -340,7 +340,7 @@ impl Parser<'_> {
         let lower = suffix.to_lowercase();
         match SUFFIXES.iter().find(|(name, ..)| *name == lower) {
             Some((_, dimension, factor)) if *dimension == self.unit.dimension() => Ok(*factor),
-            Some(_) => Err(self.error(position, format!("the unit {suffix:?} does not fit here"))),
+            Some(_) => Err(self.error(position, format!("the unit {suffix:?} is not valid here"))),
             None => Err(self.error(position, format!("{suffix:?} is not a unit"))),
         }
     }
@@ -424,9 +424,9 @@ mod tests {
                 "1..2MB",
                 Unit::Seconds,
                 5,
-                "the unit \"MB\" does not fit here",
+                "the unit \"MB\" is not valid here",
             ),
-            ("1ms", Unit::Count, 2, "the unit \"ms\" does not fit here"),
+            ("1ms", Unit::Count, 2, "the unit \"ms\" is not valid here"),
             ("1.5", Unit::Count, 1, "\"1.5\" is not a whole number"),
             ("1,5", Unit::Seconds, 2, "expected `.` as decimal point"),
             ("1.2.3", Unit::Seconds, 1, "\"1.2.3\" is not a number"),
@@ -452,7 +452,7 @@ mod tests {
         let error = Range::parse("5MB", Unit::Milliseconds).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "\"5MB\", character 2: the unit \"MB\" does not fit here"
+            "\"5MB\", character 2: the unit \"MB\" is not valid here"
         );
     }
 

@@ -311,7 +311,7 @@ fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> R
 fn mixed(what: &str, how: &str) -> Error {
     Error::Sql {
         message: format!(
-            "{what} would mix the extracts: such keys count anew in each, and {TRACE_ID} distinguishes them"
+            "{what} would mix the extracts: these keys count anew in each, and {TRACE_ID} distinguishes them"
         ),
         position: None,
         hint: Some(format!("write {how}, or ask one extract")),

@@ -43,8 +43,8 @@ static OF_EXTRACT: [Column; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()]
 /// The extracts of the session.
 pub(crate) static EXTRACT: Table = Table {
     name: ExtractInfo::TABLE.name,
-    doc: "The extracts of the session, in the order in which they were named: what each is called here, \
-          which trace it is of, when and where that was recorded, and what made it. The file of the table \
+    doc: "The extracts of the session, in the order in which they were named: the name of each in this session, \
+          its trace, when and where the trace was recorded, and the program that made it. The file of the table \
           has `run_id` and the columns from `computer` on.",
     order: &["trace_id"],
     columns: &OF_EXTRACT,
@@ -53,7 +53,7 @@ pub(crate) static EXTRACT: Table = Table {
 /// Processes with the names of their executables.
 pub(crate) static PROCESS_RECORDED: Table = Table {
     name: "process_recorded",
-    doc: "The table `process` with the names of executables, whatever `--rename-rules` calls processes.",
+    doc: "The table `process` with the names of executables: `--rename-rules` does not change them.",
     order: Process::TABLE.order,
     columns: Process::TABLE.columns,
 };
@@ -78,7 +78,7 @@ pub(crate) static STACK_FRAME: Table = Table {
             "first",
             Kind::Boolean,
             "",
-            "Whether no frame further in is of the same method: a named one, else the code at one offset of a file, else an address. Counting \
+            "Whether no frame further in is of the same method: a named one, otherwise the code at one offset of a file, otherwise an address. Counting \
              only these counts a method once for each stack.",
         ),
     ],

@@ -147,7 +147,7 @@ fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
     if !machine.clock.pause(Duration::ZERO) {
         let cancelled = machine.cancel(&BootArgs { boot: args.boot });
         cancelled.context("something is still being recorded, `etwkit record cancel` ends it")?;
-        lines.line("Ctrl-C while the recording began: it was ended again and thrown away")?;
+        lines.line("Ctrl-C while the recording started: it was ended again and thrown away")?;
         return Ok(Exit::Interrupted);
     }
     if let Some(warning) = warning {
@@ -185,13 +185,13 @@ pub(crate) fn stop(
     // The recording is complete, even if a later step fails.
     match machine.move_pictures(&facts::unpacked(&file)) {
         Ok(0) => {}
-        Ok(count) => lines.line(&format!("Pictures of the screen beside it: {count}"))?,
+        Ok(count) => lines.line(&format!("Pictures of the screen next to it: {count}"))?,
         Err(error) => lines.labelled(&format!("warning: {error:#}"))?,
     }
     match machine.write_facts(args, &file) {
         Ok(None) => {}
         Ok(Some(facts)) => lines.line(&format!(
-            "Beside it are {facts} facts about the machine, which `etwkit extract` takes in"
+            "Next to it are {facts} facts about the machine, which `etwkit extract` takes in"
         ))?,
         Err(error) => {
             lines.labelled(&format!(

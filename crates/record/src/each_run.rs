@@ -96,7 +96,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
         let facts = self.facts.take().unwrap_or_else(|| self.machine.facts());
         if let Err(error) = facts.write(recording) {
             self.note(format!(
-                "there are no facts about the machine beside a recording: {error:#}"
+                "there are no facts about the machine next to a recording: {error:#}"
             ));
         }
         self.facts = Some(facts);

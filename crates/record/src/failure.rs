@@ -44,13 +44,13 @@ const KNOWN: &[KnownFailure] = &[
         codes: &[0xC558_0701],
         text: "schema",
         means: "this version of wpr does not accept the file of profiles",
-        hint: "the Windows ADK has a newer wpr.exe than the system: put its folder in front of PATH",
+        hint: "the Windows ADK has a newer wpr.exe than the system: put its folder first in PATH",
     },
     KnownFailure {
         codes: &[0x8001_0106],
         text: "cannot change thread mode",
         means: "the wpr.exe of this Windows has a known defect",
-        hint: "use the wpr.exe of the Windows ADK: put its folder in front of PATH",
+        hint: "use the wpr.exe of the Windows ADK: put its folder first in PATH",
     },
     KnownFailure {
         codes: &[0x8007_0003, 3],

@@ -10,7 +10,7 @@ use crate::steps::ends_with;
 const WPR: &[(&str, &str)] = &[
     (
         "-start",
-        "begin to record this profile; several are recorded at once",
+        "start recording this profile; several are recorded at once",
     ),
     (
         "-filemode",
@@ -29,7 +29,7 @@ const WPR: &[(&str, &str)] = &[
     ("-cancel", "end the recording and throw it away"),
     (
         "-status",
-        "show what is being recorded, and how many events were lost",
+        "show the running recordings, and how many events were lost",
     ),
     (
         "-profiles",
@@ -113,11 +113,11 @@ const WPR: &[(&str, &str)] = &[
 ];
 
 const XPERF: &[(&str, &str)] = &[
-    ("-start", "begin a session of this name"),
+    ("-start", "start a session of this name"),
     ("-update", "change what a running session records"),
     (
         "-on",
-        "begin to record: kernel keywords or groups with + between, or providers",
+        "start recording: kernel keywords or groups with + between, or providers",
     ),
     ("-stackwalk", "take the stack of these events"),
     ("-f", "file of the session"),
@@ -197,9 +197,9 @@ const XPERF: &[(&str, &str)] = &[
     ("-o", "write the answer into this file"),
     ("-a", "run this report"),
     ("-target", "write the answer for people or for machines"),
-    ("-quiet", "say nothing of what is done"),
-    ("-tle", "read files of which events were lost, too"),
-    ("-tti", "read files in which time goes backwards, too"),
+    ("-quiet", "print no progress messages"),
+    ("-tle", "also read files that lost events"),
+    ("-tti", "also read files in which time goes backwards"),
     ("-symbols", "give native code its names"),
     ("-help", "describe options"),
 ];
@@ -271,7 +271,7 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
                 let message = format!("expected an option of {program}, found \"{arg}\"");
                 return Err(advised(
                     message,
-                    format!("options begin with -, as {program} -start"),
+                    format!("options start with -, as {program} -start"),
                 ));
             }
         }

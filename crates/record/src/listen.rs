@@ -38,13 +38,13 @@ pub(crate) fn mark(
     if args.text.contains('\n') || args.text.len() + args.word.len() + 1 > MOST {
         return Err(advised(
             "the text is too long for a mark",
-            "one line of some hundred letters is what others read",
+            "other machines read one line of some hundred letters",
         ));
     }
     if is_switch(&args.text) {
         return Err(advised(
             format!("a mark cannot be called {}", args.text),
-            "wpr would read it as a switch: begin it with a letter or a digit",
+            "wpr would read it as a switch: start it with a letter or a digit",
         ));
     }
     // Sent first: the answers of the others arrive while this machine marks.

@@ -72,7 +72,7 @@ profiles! {
         ["cpu", "disk", "hard-fault", "exception", "ui-delay", "focus", "memory"];
     "cpu", "CPU use of methods and modules by samples, with DPCs and interrupts",
         ["CPU samples", "stacks", "DPCs and interrupts"], ["cpu", "dpc", "overhead"];
-    "cswitch", "Waits, ready times and who ended them, beside CPU use by samples",
+    "cswitch", "Waits, ready times and who ended them, and CPU use by samples",
         ["CPU samples", "stacks", "context switches", "ready threads", "DPCs and interrupts"],
         ["cpu", "wait", "critical-path", "ready", "overhead", "start", "cores", "dpc"];
     "file", "Operations on files with their paths, sizes and durations",
@@ -91,9 +91,9 @@ profiles! {
         ["system calls", "context switches", "stacks"], ["syscall"];
     "memory", "Committed memory and who allocated it, memory of processes and of the system",
         ["virtual memory", "stacks"], ["virtual-alloc", "memory"];
-    "handle", "Handles and kernel objects: who opened them and what stays open",
+    "handle", "Handles and kernel objects: who opened them and which stay open",
         ["handles", "stacks"], ["objectref"];
-    "gdi", "GDI and USER handles: who made them and what stays", [], ["gdi-user"];
+    "gdi", "GDI and USER handles: who made them and which stay", [], ["gdi-user"];
     "usercrit", "The lock of the window manager: who holds it and who waits for it",
         ["context switches", "ready threads", "stacks"], ["user-lock"];
     "power", "Frequencies, kinds and idle states of processors, power plans and their settings",
@@ -102,7 +102,7 @@ profiles! {
         ["context switches", "ready threads", "CPU samples", "stacks"], ["pmc"], needs_counters;
     "lbr", "The last branches of the processor at each CPU sample",
         ["CPU samples", "stacks"], ["lbr"], needs_counters;
-    "ui", "Windows that do not answer, where the focus is, and what their threads wait for",
+    "ui", "Windows that do not answer, the waits of their threads, and the window with the focus",
         ["CPU samples", "context switches", "ready threads", "stacks"], ["ui-delay", "focus", "wait"];
     "registry", "Operations on registry keys and values with their paths",
         ["registry", "stacks"], ["registry"];

@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
                 );
                 return Err(advised(
                     message,
-                    "the processor has no such interval: choose another one",
+                    "the processor does not support this interval: choose another one",
                 ));
             }
         }

@@ -40,7 +40,7 @@ fn profile(name: &str, folder: &Path) -> Result<String> {
     }
     let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let hint = format!(
-        "there are {}; those of wpr; and FILE.wprp!PROFILE for others",
+        "there are {}; the profiles of wpr; and FILE.wprp!PROFILE for others",
         names.join(", ")
     );
     Err(advised(format!("no profile is called \"{name}\""), hint))
@@ -94,7 +94,7 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
         .map(|own| format!("{}: {}. ", own.name, own.sentence))
         .collect::<String>();
     why.push_str(match (args.boot, to_file) {
-        (true, _) => "Recording begins when Windows starts next.",
+        (true, _) => "Recording starts with the next start of Windows.",
         (false, true) => "Events go to a file, which grows until the recording is stopped.",
         (false, false) => "The last events are kept in memory, those before are overwritten.",
     });
@@ -103,7 +103,7 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
         let ticks = ticks.to_string();
         steps.push(Step::wpr(
             ["-setprofint", &ticks],
-            "Time between CPU samples in units of 100 ns; behind the \
+            "Time between CPU samples in units of 100 ns; after the \
             start, which sets its own.",
         ));
         steps.push(Step::wpr(
@@ -177,7 +177,7 @@ pub(crate) fn sessions() -> Step {
     Step {
         program: "logman",
         args: vec!["query".into(), "-ets".into()],
-        why: "All sessions, whoever started them. `NT Kernel Logger` can be had by one recorder at a time."
+        why: "All sessions of all programs. Only one recorder at a time can have `NT Kernel Logger`."
             .into(),
     }
 }

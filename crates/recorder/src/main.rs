@@ -27,13 +27,13 @@ use etwkit_terminal::{Exit, Lines};
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "The commands are those of `etwkit`, and messages name them so: `etwkit record stop` is \
+    after_help = "The commands are the same as in `etwkit`, and messages use that name: `etwkit record stop` is \
 `etwkit-recorder record stop` here."
 )]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Colours: auto, always or never
+    /// Colors: auto, always or never
     #[arg(
         long,
         value_name = "WHEN",
@@ -151,9 +151,7 @@ fn said(error: &anyhow::Error, err: &mut Errors<'_>) -> Exit {
         .find_map(|cause| cause.downcast_ref::<Advised>())
     {
         Some(advised) => &advised.hint,
-        None => {
-            of_system().unwrap_or("`etwkit-recorder COMMAND --help` shows what a command takes")
-        }
+        None => of_system().unwrap_or("`etwkit-recorder COMMAND --help` lists the arguments"),
     };
     err.error(error, hint);
     Exit::Error

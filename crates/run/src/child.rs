@@ -130,7 +130,7 @@ pub(crate) fn run_hook(line: &str, limits: &Limits<'_>) -> Result<()> {
         (None, Some(0)) => Ok(()),
         (Some(Killed::TooLong), _) => Err(advised(
             format!("the hook \"{line}\" took too long"),
-            "--timeout goes for hooks, too",
+            "--timeout also applies to hooks",
         )),
         (Some(Killed::Stopped), _) => Err(advised(
             format!("the hook \"{line}\" was ended"),

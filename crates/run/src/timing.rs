@@ -35,11 +35,11 @@ impl Timing {
             Self::Wall => Ok(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)),
             Self::ExitCode => {
                 let code = exit_code.and_then(|code| u64::try_from(code).ok());
-                let hint = "--timing wall measures by the clock";
+                let hint = "--timing wall measures wall-clock time";
                 code.ok_or_else(|| advised("the command ended without an exit code that is a duration", hint))
             }
             Self::Printed => last_duration(printed).ok_or_else(|| {
-                let hint = "expected a number followed by ms or s, as in \"done in 12.04 s\"; --timing wall measures by the clock";
+                let hint = "expected a number followed by ms or s, as in \"done in 12.04 s\"; --timing wall measures wall-clock time";
                 advised("the command printed no duration", hint)
             }),
         }

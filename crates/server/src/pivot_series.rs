@@ -138,7 +138,7 @@ impl Question {
         }
         let Some(moment) = selected.times.moment() else {
             return Err(
-                Problem::bad(format!("rows of {} do not lie in time", table.name))
+                Problem::bad(format!("rows of {} do not have a time", table.name))
                     .with_hint("`has_time` of `schema` says which tables do"),
             );
         };

@@ -52,13 +52,13 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/open", post(open))
         .route("/upload", post(upload))
         .route("/demo", post(demo))
-        .fallback(async || Problem::not_found("there is no such question"));
+        .fallback(async || Problem::not_found("there is no question of this name"));
     Router::new()
         .nest("/api/v1", api)
         // Without this route the fallback below would answer, whose errors are not JSON.
         .route(
             "/api/{*rest}",
-            axum::routing::any(async || Problem::not_found("there is no such question")),
+            axum::routing::any(async || Problem::not_found("there is no question of this name")),
         )
         .fallback(page::file)
         .layer(axum::middleware::from_fn_with_state(

@@ -228,7 +228,7 @@ impl Parser<'_> {
             "google" if rest.is_empty() => self.chain(&format!("*{GOOGLE}")),
             "ntsymbolpath" | "_nt_symbol_path" if rest.is_empty() => self.nt_symbol_path(),
             _ if text.contains('*') => {
-                Err("an element with * begins with srv*, symsrv* or cache*".to_owned())
+                Err("an element with * starts with srv*, symsrv* or cache*".to_owned())
             }
             // A plain URL is read as if it followed `srv*`.
             _ if is_url(text) => self.chain(text),
@@ -770,7 +770,7 @@ mod tests {
             ("\\\\server\\share", "a Windows path"),
             ("srv*https://x.example*/a", "cannot come after a server"),
             ("srv*/a*ftp://x.example", "http and https only"),
-            ("what*/a", "begins with srv*"),
+            ("what*/a", "starts with srv*"),
             ("symsrv*x.dll", "followed by"),
         ] {
             let described = described(text);

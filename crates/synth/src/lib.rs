@@ -149,7 +149,7 @@ pub static SCENARIOS: [Scenario; 26] = [
     },
     Scenario {
         name: "pe-cores",
-        description: "a program of low priority crowds on the efficient cores while performant ones idle and get parked",
+        description: "a program of low priority crowds on the E-cores while P-cores idle and get parked",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::pe_cores::plan,
     },

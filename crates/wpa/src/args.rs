@@ -24,8 +24,8 @@ pub struct ProfileArgs {
     /// Only up to the first mark with this text after --from-mark
     #[arg(long, value_name = "TEXT", requires = "from_mark")]
     pub to_mark: Option<String>,
-    /// Only what lies in instances of these regions of interest; each instance becomes files of its
-    /// own
+    /// Only the parts of the trace in instances of these regions of interest; each instance becomes
+    /// files of its own
     #[arg(long, value_name = "NAMES", requires_all = ["profiles", "regions"], conflicts_with_all = ["range", "from_mark"])]
     pub region: Option<String>,
     /// Regions of Interest file of Windows Performance Analyzer that defines the regions

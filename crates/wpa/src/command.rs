@@ -298,7 +298,7 @@ impl Job {
         let has_regions = self.regions.is_some();
         if graph.table == regions::TABLE && !has_regions {
             return Err(
-                "no file says what regions are: name one with --regions FILE (wpaexporter: -regionsxml)"
+                "no file defines regions: name one with --regions FILE (wpaexporter: -regionsxml)"
                     .to_owned(),
             );
         }

@@ -48,7 +48,7 @@ pub static OPTIONS: &[Opt] = &[
     opt(
         &["i"],
         Takes::List,
-        Does::Ours("the traces; words without an option in front are traces, too"),
+        Does::Ours("the traces; words without an option before them are also traces"),
     ),
     opt(&["profile"], Takes::Words(1), Does::Ours("--profile")),
     opt(

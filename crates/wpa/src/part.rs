@@ -56,8 +56,8 @@ pub struct View {
 etwkit_query::declare! {
     /// A recording.
     row Trace {
-        start_ns: i64 = "Start of what was extracted.",
-        end_ns: i64 = "End of what was extracted.",
+        start_ns: i64 = "Start of the extracted part.",
+        end_ns: i64 = "End of the extracted part.",
         processors: i64 = "Processors.",
     }
 
@@ -202,10 +202,7 @@ pub(crate) fn views(
         }
         Part::Region(name) => {
             let Some(file) = regions else {
-                return Err(advised(
-                    "no file says what regions are",
-                    "name one with --regions FILE",
-                ));
+                return Err(advised("no file defines regions", "name one with --regions FILE"));
             };
             let found = self::instances(file, Some(name), session)?;
             // An instance without an end has no files, since its length is unknown.
@@ -261,7 +258,7 @@ fn instances(
 fn between(from: &str, to: &str, session: &Session) -> Result<(i64, i64)> {
     let marks: Vec<Mark> = ask(session, "SELECT ts_ns, text FROM mark ORDER BY ts_ns, text")?;
     let first = find(&marks, from, i64::MIN).ok_or_else(|| no_mark(from, ""))?;
-    let second = find(&marks, to, first).ok_or_else(|| no_mark(to, " behind the first"))?;
+    let second = find(&marks, to, first).ok_or_else(|| no_mark(to, " after the first"))?;
     Ok((first, second))
 }
 

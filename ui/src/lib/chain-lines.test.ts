@@ -8,7 +8,7 @@ const LINES = [
   "    waited in user32.dll!Get < mintty.exe!main",
   "    ended by  bash.exe(3640) thread 3656",
   "          in   Npfs.SYS!NpWriteDataQueue < Npfs.SYS!NpFsdWrite",
-  "          meanwhile it ran 33.868 ms, was ready 0.074 ms, waited 7,942.266 ms",
+  "          during the wait it ran 33.868 ms, was ready 0.074 ms, waited 7,942.266 ms",
   "  bash.exe(3640) thread 3656 waited 661.026 ms from 3.381264 s (Executive), then ready 0.015 ms",
   "      ended by  a DPC",
   "    root: uname.exe(3700) thread 3712 did not wait: it ran 5.936 ms and was ready 0.000 ms",

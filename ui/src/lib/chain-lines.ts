@@ -68,7 +68,7 @@ export function readChains(lines: readonly string[]): PrintedChain[] {
         last.endedBy = text.slice("ended by ".length).trim();
         last.by = printedThread(last.endedBy);
       } else if (/^in\s/.test(text)) last.byIn = text.replace(/^in\s+/, "");
-      else last.during = /^meanwhile (.*)/.exec(text)?.[1] ?? last.during;
+      else last.during = /^during the wait (.*)/.exec(text)?.[1] ?? last.during;
     }
   }
   return chains;

@@ -158,7 +158,7 @@ export function Header({ isTrace }: { isTrace: boolean }) {
             <button
               type="button"
               class="quiet"
-              title="Copy a link to what is shown"
+              title="Copy a link to this view"
               aria-label="Copy link"
               onClick={link}
             >

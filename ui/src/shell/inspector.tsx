@@ -46,7 +46,7 @@ export function Inspector() {
               ? shown(`${failure.message} ${failure.hint ?? ""}`)
               : isSliceBusy.value || focus.kind === "process"
                 ? ""
-                : "The trace does not say what happened at this moment."}
+                : "The trace has no data about this moment."}
           </p>
         </>
       )}

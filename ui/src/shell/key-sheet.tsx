@@ -14,7 +14,7 @@ const POINTER: [string, string][] = [
   ["Wheel", "Zoom at the pointer; a command makes it scroll"],
   ["Shift + drag, middle button", "Move"],
   ["Drag at an edge of the range", "Change it"],
-  ["Double click", "Fit the range, the chosen state, or all"],
+  ["Double click", "Zoom to the range, the chosen state, or all"],
   ["Click a moment of a lane", "What was there"],
   ["Click a name", "Only this; with Shift: hide"],
 ];

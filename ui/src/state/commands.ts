@@ -167,7 +167,7 @@ const PAGE: Command[] = [
   ),
   page("next-part", "Next part of the page", ["F6"], () => stepRegion(1)),
   page("previous-part", "Previous part of the page", ["Shift+F6"], () => stepRegion(-1)),
-  page("link", "Copy a link to what is shown", [], () => void copyLink()),
+  page("link", "Copy a link to this view", [], () => void copyLink()),
   page(
     "command",
     "Copy a command that shows this on another machine with the trace",

@@ -75,7 +75,7 @@ const HEALTH = questionView(
     id: "health",
     title: "Trace health",
     group: "System",
-    sentence: "What was recorded, what got lost, and what recording cost",
+    sentence: "Recorded data, lost events, and the cost of recording",
     key: "x",
     isTimeless: true,
   },

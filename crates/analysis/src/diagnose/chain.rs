@@ -70,7 +70,7 @@ fn text(chain: &Chain) -> String {
             Some(next) => next.who(GAP),
             None if chain.root.kind == RootKind::NotRecorded.name() => match link.readying(GAP) {
                 Some(by) => format!("{by}, of which nothing was recorded"),
-                None => "what was not recorded".to_owned(),
+                None => "something that was not recorded".to_owned(),
             },
             None => root(&chain.root),
         };

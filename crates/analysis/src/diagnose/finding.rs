@@ -36,11 +36,11 @@ etwkit_query::declare! {
         tid: Option<i64> = "Its id.",
         stack_id: Option<i64> = "Stack of the longest piece.",
         stack: Option<String> = "Its frames, innermost first.",
-        chain: Option<String> = "Who waited for whom in the longest piece, the victim first, a line for each wait; null \
+        chain: Option<String> = "The wait chain of the longest piece, the victim first, a line for each wait; null \
             where that piece is not a wait.",
         explained_by: Option<i64> = "Number of the finding that explains most of its time; null without one.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
-        evidence: String = "Command lines that show the rows behind it, a line for each, without the program and the extract.",
+        evidence: String = "Command lines that show the rows of the finding, a line for each, without the program and the extract.",
         spot: Option<String> = "View of the page that shows these rows, and its filters; null where the evidence says it.",
         why: String = "Why this happens.",
         fix: String = "What to do about it.",

@@ -61,8 +61,8 @@ etwkit_query::declare! {
         table: DiagnoseTable = option("NAME").shape(),
         /// With each finding: why it happens, what to do, what it does not prove, the whole stack
         details: bool = option("").output(),
-        /// Exit with code 3 if there is such a finding, else with 0: any, a least cost such as 500ms, or
-        /// names of rules; several with commas
+        /// Exit with code 3 if a finding matches, otherwise with 0: any, a minimum cost such as
+        /// 500ms, or names of rules; several with commas
         fail_on: Option<String> = option("WHAT").called("fail-on").output(),
         /// Only the N costliest findings
         top: Option<usize> = option("N").shape(),

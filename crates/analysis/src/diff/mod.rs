@@ -38,7 +38,7 @@ etwkit_query::declare! {
     pub words DiffTable {
         "summary" => Summary = "The comparison in one sentence.",
         "sides" => Sides = "What A and B are.",
-        "remarks" => Remarks = "What makes them harder to compare, and what was not recorded.",
+        "remarks" => Remarks = "Differences that make the sides harder to compare, and data that was not recorded.",
         "findings" => Findings = "Findings of the rules of `diagnose`, on one side or on both.",
         "marks" => Marks = "Times from mark to mark.",
         "processes" => Processes = "Processes, by name and command line.",

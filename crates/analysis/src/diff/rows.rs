@@ -3,8 +3,8 @@
 etwkit_query::declare! {
     /// The comparison in one sentence, and the wall times.
     pub row Summary {
-        sentence: String = "What differs most, in one sentence: a finding of one side if there is one, else a \
-            setting, else a process.",
+        sentence: String = "The largest difference, in one sentence: a finding of one side if there is one, otherwise \
+            a setting, otherwise a process.",
         busiest: Option<String> = "The process that explains most of the difference, in one sentence; missing if no \
             process differs.",
         wall: String = "What the wall time is: `marks`, `process`, `range` or `recording`.",

@@ -30,7 +30,7 @@ etwkit_query::declare! {
         cpu_mhz: Option<i64> = "Their speed.",
         memory_bytes: Option<i64> = "Memory.",
         start_utc: String = "Start.",
-        start_ns: i64 = "Start of what was extracted.",
+        start_ns: i64 = "Start of the extracted part.",
         end_ns: i64 = "Its end.",
         sample_interval_ns: Option<i64> = "Time between samples.",
         lost_events: i64 = "Events that the recorder lost.",
@@ -147,7 +147,7 @@ impl Side {
             let behind = if after.is_none() {
                 ""
             } else {
-                " behind the first"
+                " after the first"
             };
             let message = format!(
                 "there is no mark {text:?}{behind} in {}",

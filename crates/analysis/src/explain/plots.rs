@@ -197,7 +197,7 @@ impl Explanation {
         }
         writeln!(
             page,
-            "<h2>Each run by what a cause adds</h2><p class=names>Across: milliseconds that the cause adds, \
+            "<h2>Each run by the time that a cause adds</h2><p class=names>Across: milliseconds that the cause adds, \
              above the mean of the fast runs. Up: the metric of the run.</p>"
         )?;
         let places: Vec<usize> = (0..self.measured.len()).take(MOST_POINTS).collect();

@@ -9,7 +9,7 @@ use crate::Result;
 const NEEDED: [(&str, &str); 11] = [
     ("CPU samples", "who used the CPU, by method and stack tag"),
     ("context switches", "waits and ready times"),
-    ("stacks", "which methods waited, and what is a stack tag"),
+    ("stacks", "methods that waited, and stack tags"),
     ("disk I/O", "time and bytes of disks, by process and folder"),
     ("file I/O", "time and bytes of files, by process"),
     (

@@ -5,12 +5,12 @@ etwkit_query::declare! {
     pub row CauseRow {
         cause: i64 = "Number of the cause, from 1: the one with the largest effect.",
         effect_ms: f64 = "How much of the difference between slow and fast runs it accounts for (ms).",
-        share_percent: f64 = "The effect in per cent of that difference.",
+        share_percent: f64 = "The effect in percent of that difference.",
         measure: String =
             "What is measured: `wait`, `CPU`, `ready`, `time`, `bytes`, `count`, `ratio`, or `has it`.",
         kind: String = "What it is about: `method`, `stack tag`, `process`, `disk I/O` and so on.",
         name: String = "Its most specific name; empty where kind and process say everything.",
-        process: Option<String> = "Name of the processes; missing for what concerns the whole machine.",
+        process: Option<String> = "Name of the processes; missing where the cause concerns the whole machine.",
         slow: f64 = "Its mean in slow runs, in its own unit.",
         fast: f64 = "Its mean in fast runs.",
         unit: String = "That unit: `ms`, `bytes`, `0 or 1`, or empty for a number.",

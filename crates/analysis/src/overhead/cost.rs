@@ -94,7 +94,7 @@ etwkit_query::declare! {
     /// DPCs and interrupts of a routine.
     row Dpcs {
         frame_id: i64 = "Routine.",
-        own_ns: i64 = "Their time, without that of others that interrupted them.",
+        own_ns: i64 = "Their time, without the DPCs and interrupts that interrupted them.",
     }
 
     /// I/O of a thread.

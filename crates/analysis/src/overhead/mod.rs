@@ -40,8 +40,8 @@ etwkit_query::declare! {
         "product" => Product = "All files of a product: those with one company and product name.",
         "company" => Company = "All files of a company.",
         "file" => File = "A file: a driver, an executable, a library.",
-        "tag" => Tag = "A stack tag: of the built-in ones those of virus scanners and agents, unless --product names \
-            others; all of those in a file of rules.",
+        "tag" => Tag = "A stack tag: the built-in tags of virus scanners and agents, unless --product names \
+            others; with a file of rules, all of its tags.",
     }
 
     /// Orders of rows.

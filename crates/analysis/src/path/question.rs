@@ -27,8 +27,8 @@ const LISTED: usize = 20;
 
 impl Question for PathRequest {
     const NAME: &'static str = "critical-path";
-    const SENTENCE: &'static str = "What a process or thread spent its time on, \
-                                    with each wait replaced by what the thread did that ended it";
+    const SENTENCE: &'static str = "Where the time of a process or thread went, \
+                                    with each wait replaced by the work of the thread that ended it";
     const USUAL: &'static [&'static str] = &["thread", "tree", "by-process", "sums"];
     const EXAMPLES: &'static [Example] = &[
         Example {

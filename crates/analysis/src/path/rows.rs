@@ -45,9 +45,9 @@ etwkit_query::declare! {
         tid: Option<i64> = "Its id.",
         waits: i64 = "Waits of the thread above that it ended; 0 for the thread itself.",
         is_creator: bool =
-            "Whether it created the thread above, before whose start the path is what this one did.",
+            "Whether it created the thread above; before the start of that thread, the path follows its creator.",
         total_ns: i64 = "Time on the path of the thread and of all threads below it.",
-        total_percent: f64 = "`total_ns` in per cent of the length of the path.",
+        total_percent: f64 = "`total_ns` in percent of the length of the path.",
         run_ns: i64 = "Time on the path in which it ran itself.",
         ready_ns: i64 = "Time on the path in which it was ready.",
         wait_ns: i64 = "Time on the path of its waits that no thread ended.",
@@ -68,7 +68,7 @@ etwkit_query::declare! {
         ended_by: Option<String> = "What ended waits.",
         segments: i64 = "Number of segments.",
         duration_ns: i64 = "Sum of their durations.",
-        percent: f64 = "`duration_ns` in per cent of the length of the path.",
+        percent: f64 = "`duration_ns` in percent of the length of the path.",
     }
 
     /// The share of a process in the time of a path, over all of its threads.
@@ -78,7 +78,7 @@ etwkit_query::declare! {
         process: Option<String> = "File name of its executable.",
         threads: i64 = "Its threads on the path.",
         total_ns: i64 = "Their time on the path.",
-        percent: f64 = "`total_ns` in per cent of the length of the path.",
+        percent: f64 = "`total_ns` in percent of the length of the path.",
         run_ns: i64 = "Time on the path in which they ran.",
         ready_ns: i64 = "Time on the path in which they were ready.",
         wait_ns: i64 = "Time on the path of their waits that no thread ended.",

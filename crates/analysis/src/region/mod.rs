@@ -175,7 +175,7 @@ impl RegionRequest {
     fn solve(&self, session: &Session) -> Result<Solved> {
         if self.manifest.content.is_none() {
             return Err(Error::NotThere {
-                message: "no file says what regions are".to_owned(),
+                message: "no file defines regions".to_owned(),
                 how: "name one with --regions FILE; `etwkit docs regions` shows its contents"
                     .to_owned(),
             });

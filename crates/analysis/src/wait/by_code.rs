@@ -34,7 +34,7 @@ etwkit_query::declare! {
         wait_end: Option<i64> = "End of the wait.",
         ready_start: Option<i64> = "Start of the ready time.",
         ready_end: Option<i64> = "End of the ready time.",
-        first_ns: Option<i64> = "Start of what was recorded.",
+        first_ns: Option<i64> = "Start of the recorded time.",
         open_ns: Option<i64> = "Length of an open wait.",
         is_open_wait: bool = "Whether it was open.",
         is_unknown: bool = "Whether no event separates it from the ready time.",

@@ -155,7 +155,7 @@ etwkit_query::declare! {
         ended_by: Option<String> =
             "Who ended the wait: `thread`, `dpc`, `open` or `not_recorded`; missing for a preempted thread.",
         readying_pid: Option<i64> =
-            "Process id of who ended the wait; for a DPC that of the thread that it interrupted.",
+            "Process id of the thread that ended the wait; for a DPC, of the thread that it interrupted.",
         readying_process: Option<String> = "File name of the executable of who ended the wait.",
         readying_tid: Option<i64> = "Thread id of who ended the wait.",
         stack_id: Option<i64> = "Stack with which it was switched in.",

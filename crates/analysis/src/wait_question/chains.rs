@@ -133,7 +133,9 @@ fn waited(line: Line, link: &ChainRow) -> Line {
 /// Adds the activity of the readying thread during the wait.
 fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
     let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns.unwrap_or(0));
-    let line = line.words("meanwhile it ran ").value(FineMilliseconds, run);
+    let line = line
+        .words("during the wait it ran ")
+        .value(FineMilliseconds, run);
     let line = line
         .words(" ms, was ready ")
         .value(FineMilliseconds, ready)

@@ -150,7 +150,7 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
     assert_eq!(
         one.sentence,
         "window.exe (4) did not look for messages for 700 ms, once, since its window was busy \
-         with what was not recorded"
+         with work that was not recorded"
     );
     assert_eq!(
         (one.cost_ns, one.from_ns, one.to_ns),

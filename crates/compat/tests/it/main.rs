@@ -145,7 +145,7 @@ fn what_is_wrong_has_a_message_and_often_a_hint() {
     for (line, message, hint) in [
         (
             "-dmp cpu",
-            "-dmp: there is no such command",
+            "-dmp: there is no command of this name",
             "did you mean -dump?",
         ),
         (
@@ -155,7 +155,7 @@ fn what_is_wrong_has_a_message_and_often_a_hint() {
         ),
         (
             "-dump cup",
-            "-dump cup: there is no such sub command; there are: cpu disk",
+            "-dump cup: there is no sub command of this name; there are: cpu disk",
             "",
         ),
         (

@@ -75,7 +75,7 @@ impl Descriptions {
         if self.budget.take(cost).is_none() {
             return Err(Wrong::at(
                 1,
-                "manifests that fit into memory",
+                "manifests within the memory limit",
                 "too many events",
                 manifest::HINT,
             ));

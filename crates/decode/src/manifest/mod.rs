@@ -118,7 +118,7 @@ pub fn read(text: &str) -> Result<Vec<(Guid, Manifest)>, Wrong> {
             )
         })?;
         let manifest = build::manifest(guid, provider, &document.strings, Source::Manifest)
-            .ok_or_else(|| wrong(provider.at, "events that fit into memory", "too many"))?;
+            .ok_or_else(|| wrong(provider.at, "events within the memory limit", "too many"))?;
         if let Some(broken) = manifest.broken_events.first() {
             return Err(wrong(broken.at, broken.expected, &broken.found));
         }

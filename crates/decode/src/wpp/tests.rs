@@ -415,7 +415,7 @@ fn errors_say_where_and_what() {
     let late = good.replace(GUID, "//");
     assert_eq!(
         messages(&late).unwrap_err().to_string(),
-        "line 3: expected a line with the GUID in front of the first message, found `#typev`"
+        "line 3: expected a line with a GUID and `// SRC=` before the first message, found `#typev`"
     );
     assert_eq!(
         messages("").unwrap_err().to_string(),
@@ -454,7 +454,7 @@ fn a_file_that_would_grow_is_refused() {
     let mut budget = Budget::new(8 << 20);
     let wrong = read(&text, &mut budget).unwrap_err();
     assert!(
-        wrong.to_string().contains("messages that fit into memory"),
+        wrong.to_string().contains("messages within the memory limit"),
         "{wrong}"
     );
     let arguments = "x, ItemLong -- 10\n".repeat(crate::bounds::MAX_FIELDS + 1);

@@ -26,7 +26,7 @@ use crate::message::{self, Dialect, Template};
 use crate::schema::{Field, Schema, Source, Type, ValueMap};
 
 /// A description of the file format, for errors.
-const HINT: &str = "such files are made by `tracepdb -f PROGRAM.pdb`; a line with a GUID and `// SRC=`, then `#typev` lines";
+const HINT: &str = "`tracepdb -f PROGRAM.pdb` makes these files: a line with a GUID and `// SRC=`, then `#typev` lines";
 
 /// Memory cost of an enumeration entry in addition to its name.
 const ENTRY_COST: usize = 40;
@@ -52,7 +52,7 @@ pub fn read(text: &str, budget: &mut Budget) -> Result<Vec<Message>, Wrong> {
     for raw in &reader.raw {
         budget
             .take(raw.cost())
-            .ok_or_else(|| raw.wrong("messages that fit into memory", "too many"))?;
+            .ok_or_else(|| raw.wrong("messages within the memory limit", "too many"))?;
         messages.push(raw.message(&enums));
     }
     if messages.is_empty() {
@@ -177,7 +177,7 @@ impl<'t> Reader<'t> {
     fn message(&mut self, rest: &'t str) -> Result<Raw<'t>, Wrong> {
         let Some(provider) = self.provider.clone() else {
             return Err(self.lines.wrong(
-                "a line with the GUID in front of the first message",
+                "a line with a GUID and `// SRC=` before the first message",
                 "`#typev`",
             ));
         };
@@ -269,7 +269,7 @@ impl<'t> Reader<'t> {
             let (value, name) = entry.ok_or_else(|| self.lines.wrong("NAME,VALUE", line))?;
             budget.take(2 * (ENTRY_COST + name.len())).ok_or_else(|| {
                 self.lines
-                    .wrong("enumerations that fit into memory", "too many")
+                    .wrong("enumerations within the memory limit", "too many")
             })?;
             map.entries.push((value, name.into()));
         }

@@ -111,7 +111,7 @@ fn format_parser() -> impl TypedValueParser<Value = Chosen> {
     PossibleValuesParser::new(words).try_map(|word| {
         etwkit_export::format(&word)
             .map(Chosen)
-            .ok_or("there is no such format")
+            .ok_or("there is no format of this name")
     })
 }
 
@@ -453,7 +453,7 @@ fn not_chosen(
             .then(a.process_key.cmp(&b.process_key))
     });
     let why = if args.which.is_given() {
-        "There is no such process"
+        "No process matches"
     } else {
         "No process was chosen"
     };

@@ -77,7 +77,7 @@ fn notes(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     for OtherSession { file, why } in &info.files_of_other_sessions {
         let why = match why {
             Misfit::Boot => {
-                "is of another machine or another boot than the first file: their times do not fit together"
+                "is of another machine or another boot than the first file: their times cannot be compared"
             }
             Misfit::Time => {
                 "was recorded more than a minute before or after the first file: that is another session"

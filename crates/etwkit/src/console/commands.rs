@@ -41,13 +41,13 @@ pub(super) const COMMANDS: &[Dot] = &[
     Dot {
         names: &[".load"],
         args: "[-all] [-r] FILE|FOLDER|QUERY…",
-        help: "loads these instead of what is loaded; -all reads now what most questions need, -r looks into folders of folders, too",
+        help: "loads these in place of the loaded files; -all reads the data of most questions now, -r also searches subfolders",
         run: |console, asked, printer| load(console, asked, false, printer),
     },
     Dot {
         names: &[".load+"],
         args: "[-all] [-r] FILE|FOLDER|QUERY…",
-        help: "loads these, too",
+        help: "also loads these",
         run: |console, asked, printer| load(console, asked, true, printer),
     },
     Dot {
@@ -77,7 +77,7 @@ pub(super) const COMMANDS: &[Dot] = &[
     Dot {
         names: &[".converttime"],
         args: "-time TIME [-fd FILE|QUERY]",
-        help: "a clock time as seconds of what is loaded, and the other way round",
+        help: "converts a clock time to seconds of the loaded files, and back",
         run: |console, asked, printer| over(console, asked, printer, etwanalyzer::convert_time),
     },
     Dot {
@@ -89,7 +89,7 @@ pub(super) const COMMANDS: &[Dot] = &[
     Dot {
         names: &[".dir"],
         args: "[-r] [-od] [FOLDER|QUERY]",
-        help: "lists files; -od by date, -r folders of folders, too",
+        help: "lists files; -od by date, -r also in subfolders",
         run: |_, asked, printer| directory::list(asked.words, printer),
     },
     Dot {

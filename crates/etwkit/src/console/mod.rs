@@ -135,7 +135,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     if is_interactive {
         screen.answer(Context::new(&engine, &running.begin()), |printer| {
             printer.line(
-                "Lines are commands of etwkit, or begin with a dot: .load FILE, .help, .quit",
+                "Lines are commands of etwkit, or start with a dot: .load FILE, .help, .quit",
             )?;
             Ok(Exit::Answered)
         });

@@ -229,7 +229,7 @@ fn trace_of(named: &Path) -> anyhow::Result<PathBuf> {
         .filter(|path| path.is_file());
     traces.next().with_context(|| {
         format!(
-            "the trace of {} lies neither beside it nor in the folder above: name it",
+            "the trace of {} is neither next to it nor in the folder above: name it",
             named.display()
         )
     })

@@ -136,7 +136,7 @@ fn errors_do_not_end_a_console_and_the_worst_one_is_its_exit_code() {
     assert!(out.contains("1 loaded"), "what was loaded stays: {out}");
     for expected in [
         "there is no command nonsense; .help lists all",
-        "-dump nosuch: there is no such sub command",
+        "-dump nosuch: there is no sub command of this name",
         "no.etwx",
         "unexpected argument '--speed'",
         "expected a number of digits from 0 to 6",
@@ -187,7 +187,7 @@ sql --format csv 'SELECT count(*) AS n FROM process'
     std::fs::remove_file(folder.path().join("fast.etl")).unwrap();
     let (_, err, exit) = script(&["console", "runs/fast"], "info\n", folder.path());
     assert!(
-        exit == 2 && err.contains("lies neither beside it nor in the folder above: name it"),
+        exit == 2 && err.contains("is neither next to it nor in the folder above: name it"),
         "{err}"
     );
 }

@@ -222,7 +222,7 @@ fn files_that_are_of_no_use_are_errors_with_a_place() {
         (
             "--tmf",
             &tmf,
-            "line 2: expected a line with the GUID in front of the first message, found `#typev`",
+            "line 2: expected a line with a GUID and `// SRC=` before the first message, found `#typev`",
         ),
         (
             "--manifest",

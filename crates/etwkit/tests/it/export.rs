@@ -386,7 +386,7 @@ fn without_a_process_those_that_could_be_chosen_are_listed() {
     let unknown = run(&["export", "--pid", "77", &extract]);
     assert_eq!(unknown.exit, Exit::Nothing);
     assert!(
-        unknown.out.starts_with("There is no such process"),
+        unknown.out.starts_with("No process matches"),
         "{}",
         unknown.out
     );

@@ -154,7 +154,7 @@ fn errors_say_what_to_do() {
     assert!(
         alone
             .err
-            .starts_with("error: expected an extract in front of the SQL"),
+            .starts_with("error: expected an extract before the SQL"),
         "{}",
         alone.err
     );
@@ -367,7 +367,7 @@ fn sql_of_files_and_folders_has_parameters() {
     assert!(
         alone
             .err
-            .starts_with("error: expected an extract in front of the SQL"),
+            .starts_with("error: expected an extract before the SQL"),
         "{}",
         alone.err
     );

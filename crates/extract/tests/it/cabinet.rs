@@ -74,7 +74,7 @@ fn what_cannot_be_read_is_named() {
     );
     refuse(
         &changed("mszip.cab", b"CK", b"CX"),
-        &["damaged archive x.cab, member b.etl, behind 0 unpacked bytes"],
+        &["damaged archive x.cab, member b.etl, after 0 unpacked bytes"],
     );
 }
 

@@ -47,7 +47,7 @@ declare! {
     /// Orders of sums.
     pub orders EventsSort {
         "count" => Count: "count" = "How many events.",
-        "processes" => Processes: "processes" = "Processes that wrote such events.",
+        "processes" => Processes: "processes" = "Processes that wrote these events.",
         "stacks" => Stacks: "stacks" = "Events with a stack.",
         "first" => First: "first_ns" = "Time of the first event.",
     }
@@ -62,7 +62,7 @@ declare! {
         described_by: Option<String> = "What describes it: `manifest`, `eventinfo`, `kernel`, …",
         count: i64 = "Events.",
         stacks: i64 = "Events with a stack.",
-        processes: i64 = "Processes that wrote such events.",
+        processes: i64 = "Processes that wrote these events.",
         first_ns: i64 = "Time of the first event.",
         last_ns: i64 = "Time of the last event.",
         sort_value: f64 = "What the rows are sorted by.",
@@ -84,7 +84,7 @@ declare! {
         keyword: i64 = "Keyword as bit pattern.",
         activity_id: Option<String> = "Activity that it belongs to.",
         described_by: Option<String> = "What describes it; missing if nothing does.",
-        text: Option<String> = "Text of the event where a file has one, else its fields.",
+        text: Option<String> = "Text of the event where a file has one, otherwise its fields.",
         fields: Option<String> = "Fields as a JSON object.",
         stack_id: Option<i64> = "Stack.",
         ..process_details,

@@ -47,7 +47,7 @@ declare! {
         count: i64 = "Stays.",
         duration_ns: i64 = "Total length of the stays whose length is known.",
         max_duration_ns: Option<i64> = "Longest stay.",
-        first_ns: i64 = "Start of the first stay; the start of the trace if the stay began before it.",
+        first_ns: i64 = "Start of the first stay; the start of the trace if the stay started before it.",
         last_ns: i64 = "End of the last stay; the end of the trace if the stay lasted that long.",
         process_start_ns: Option<i64> = "Start of the process, if in the trace.",
         process_stop_ns: Option<i64> = "End of the process, if in the trace.",
@@ -57,7 +57,7 @@ declare! {
 
     /// A stay of the focus.
     pub row FocusStay: process {
-        ts_ns: Option<i64> = "Start; missing if the stay began before the trace, or if its start was not reported.",
+        ts_ns: Option<i64> = "Start; missing if the stay started before the trace, or if its start was not reported.",
         end_ns: Option<i64> = "End; missing if the stay lasted to the end of the trace, or if its end was not reported.",
         duration_ns: Option<i64> = "Length of the stay within the trace; missing if a change was not reported.",
         level: String = "`thread` or `process`: what was recorded.",

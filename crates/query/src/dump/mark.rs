@@ -22,7 +22,7 @@ declare! {
         zero: ZeroTime = group(),
         /// Only marks with these texts (*, ?, several with ;, ! excludes)
         text: Option<String> = option("TEXT").called("marker-filter").of(TEXTS),
-        /// Only marks that are so far from zero, in seconds; in front of it numbers are negative
+        /// Only marks at this distance from zero, in seconds; it is negative for marks before zero
         diff: Range = option("A..B").unit(Unit::Seconds),
     }
 
@@ -134,7 +134,7 @@ pub(crate) fn moment(session: &Session, text: &str, after: Option<i64>) -> Resul
         let behind = if after.is_none() {
             ""
         } else {
-            " behind the first"
+            " after the first"
         };
         let message = format!("there is no mark {text:?}{behind}");
         Error::NotThere {

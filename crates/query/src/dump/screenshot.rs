@@ -96,7 +96,7 @@ const SCREENSHOT: Recorded = Recorded::rows(
     "screenshot",
     "pictures of the screen",
     "record with ETWController, with its option to take screenshots, and extract the trace where its folder \
-     NAME.etl.Screenshots or NAME.Screenshots lies beside it",
+     NAME.etl.Screenshots or NAME.Screenshots is next to it",
 );
 
 impl ScreenshotRequest {

@@ -22,7 +22,7 @@ declare! {
         ts_ns: i64 = "Nanoseconds since its start.",
         local_time: String = "On the recorded machine.",
         utc_time: String = "In UTC.",
-        is_utc: bool = "Whether the time of day only fits as UTC.",
+        is_utc: bool = "Whether the time of day matches the trace only as UTC.",
     }
 }
 

@@ -13,7 +13,7 @@ declare! {
         computer: Option<String> = "Computer.",
         start_filetime: i64 = "Start in units of 100 ns since 1601.",
         time_zone_bias_minutes: Option<i64> =
-            "Minutes that local time is behind UTC on the recorded machine.",
+            "Minutes to add to the local time of the recorded machine to get UTC.",
         duration_ns: i64 = "Length of the recording, or of the part that was extracted.",
         extract_path: Option<String> = "Path of the extract.",
         start_utc: Option<String> = "Start in UTC, as the table `trace` has it.",

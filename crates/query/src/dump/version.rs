@@ -58,7 +58,7 @@ declare! {
         part: String = "Name of the part.",
         part_version: Option<String> = "Version of the module that marks it.",
         marker: Option<String> = "Module that marks it.",
-        built: Option<String> = "Day of the build, which the version says: its third number is year and month, its fourth begins with the day.",
+        built: Option<String> = "Day of the build, which the version says: its third number is year and month, its fourth starts with the day.",
         main_version: Option<String> = "Version of the part that was built last, which stands for the product.",
         days_before_main: Option<i64> = "Days from the build of this part to the build of that one.",
     }

@@ -11,8 +11,8 @@ use crate::filter::{ProcessFilter, TextFilter};
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         call: "wildcard_match(text, pattern)",
-        doc: "Whether the whole text fits the pattern, in any case: `*` is any text, `?` one character, `;` separates \
-              alternatives, `!` in front of one excludes what fits it. A missing text is empty; an empty pattern fits all.",
+        doc: "Whether the whole text matches the pattern, in any case: `*` is any text, `?` one character, `;` separates \
+              alternatives, `!` before one excludes its matches. A missing text is empty; an empty pattern matches all.",
         example: "SELECT wildcard_match('KernelBase.dll', 'ntdll*;kernel*;!*32*')",
         answer: "true",
         arguments: &[DataType::Utf8, DataType::Utf8],
@@ -31,8 +31,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         call: "process_match(name, pid, pattern)",
-        doc: "Whether a process fits the pattern: as `wildcard_match`, and a number stands for the process with that id, \
-              a name also for the one with `.exe` behind it.",
+        doc: "Whether a process matches the pattern: as `wildcard_match`, and a number stands for the process with that id, \
+              a name also for the same name with `.exe`.",
         example: "SELECT process_match('cmd.exe', 4711, 'explorer;cmd'), process_match('cmd.exe', 4711, '4711')",
         answer: "true|true",
         arguments: &[DataType::Utf8, DataType::Int32, DataType::Utf8],

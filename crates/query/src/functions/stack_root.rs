@@ -17,7 +17,7 @@ pub(super) const REFERENCE: Reference = Reference {
     name: ROOT,
     call: "stack_root([trace_id,] stack_id, frames)",
     returns: "Int32",
-    doc: "The outermost frames of the stack, so many of them, as a stack: of those that begin with the same methods the one with \
+    doc: "The outermost frames of the stack, so many of them, as a stack: of the stacks that start with the same methods, the one with \
           the smallest number, so that rows can be grouped by it. A stack with fewer frames is taken as a whole. A session over \
           several extracts needs `trace_id`. Null for a stack that is not there, and for less than one frame.",
     example: "SELECT stack_root(NULL, 3)",

@@ -23,8 +23,8 @@ pub(super) const REFERENCE: Reference = Reference {
     name: CONTAINS,
     call: "stack_contains([trace_id,] stack_id, pattern)",
     returns: "Boolean",
-    doc: "Whether one frame of the stack fits the pattern of `wildcard_match`, by its text (as in `stack_text`) or by the name of \
-          its method alone. `!` speaks of single frames: to exclude stacks write NOT in front of the function. A session over \
+    doc: "Whether one frame of the stack matches the pattern of `wildcard_match`, by its text (as in `stack_text`) or by the name of \
+          its method alone. `!` applies to single frames: to exclude stacks write NOT before the function. A session over \
           several extracts needs `trace_id`. Null for a stack that is not there.",
     example: "SELECT stack_contains(NULL, '*')",
     answer: "-",

@@ -55,7 +55,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         call: "utc_time(start_filetime, ns)",
-        doc: "Date and time in UTC, to the microsecond, of a time in a trace; `start_filetime` is that of table `trace`.",
+        doc: "Date and time in UTC, to the microsecond, of a time in a trace; `start_filetime` is a column of table `trace`.",
         example: "SELECT utc_time(133590312000000000, 1500000000)",
         answer: "2024-05-01 10:00:01.500000",
         arguments: &[DataType::Int64, DataType::Int64],

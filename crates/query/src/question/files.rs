@@ -148,7 +148,7 @@ crate::declare! {
     #[derive(Eq)]
     pub request Descriptions {
         /// Give messages of WPP their text and arguments: a trace message format file (.tmf), or a
-        /// folder with such files; can be repeated
+        /// folder with .tmf files; can be repeated
         tmf: Vec<String> = super::options::option("FILE|FOLDER"),
         /// Decode the events of providers by this instrumentation manifest (.man); can be repeated
         manifest: Vec<String> = super::options::option("FILE"),

@@ -412,7 +412,7 @@ pub(super) fn by_name(options: &[Opt], values: &Values) -> Result<Values, Option
             .insert(option.name.to_owned(), value.clone())
             .is_some()
         {
-            let problem = format!("it is given twice, as {word}, too");
+            let problem = format!("it is given twice, also as {word}");
             return Err(OptionError::Value {
                 option: option.name,
                 problem,

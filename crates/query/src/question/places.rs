@@ -81,7 +81,7 @@ impl Places {
             .map(|marks| two(&marks))
             .transpose()?;
         if marks.is_some() && values.contains_key(RANGE) {
-            return Err(wrong("it names the part that --range names, too"));
+            return Err(wrong("--range already names the part"));
         }
         Ok((Self { clock, marks }, others))
     }

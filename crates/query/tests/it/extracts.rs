@@ -378,7 +378,7 @@ fn joins_that_would_mix_extracts_are_refused() {
         ("SELECT count(*) FROM cpu_sample s JOIN mark m ON s.ts_ns < m.ts_ns", "a join without a common column"),
     ] {
         let error = error(&session, sql);
-        let expected = format!("{key} would mix the extracts: such keys count anew in each, and trace_id distinguishes them");
+        let expected = format!("{key} would mix the extracts: these keys count anew in each, and trace_id distinguishes them");
         assert_eq!(error.to_string(), expected, "{sql}");
         assert!(error.hint().unwrap().contains("trace_id"), "{sql}: {:?}", error.hint());
     }

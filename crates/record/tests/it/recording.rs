@@ -118,7 +118,7 @@ fn a_name_becomes_the_name_of_a_file_and_the_archive_replaces_it() {
     let name = path(folder.path(), "ManySlowCalls");
     let said = record(&mut wpr, true, &["stop", &name, "--zip"]).unwrap();
     let etl = format!("{name}_MAGNON.20230307-232141.etl");
-    let beside = "Beside it are 18 facts about the machine, which `etwkit extract` takes in";
+    let beside = "Next to it are 18 facts about the machine, which `etwkit extract` takes in";
     assert_eq!(said, format!("Recorded {etl}.zip\n{beside}\n"));
     let facts = fs::read_to_string(format!("{etl}.facts.json")).unwrap();
     for fact in [
@@ -237,7 +237,7 @@ fn pictures_with_marks_lie_beside_the_recording() {
     let said = record(&mut wpr, true, &["stop", &etl, "--no-facts"]).unwrap();
     assert_eq!(
         said,
-        format!("Recorded {etl}\nPictures of the screen beside it: 1\n")
+        format!("Recorded {etl}\nPictures of the screen next to it: 1\n")
     );
     let picture = format!("{etl}.Screenshots/Screenshot_Forced_23.21.41.000.jpg");
     assert_eq!(fs::read_to_string(picture).unwrap(), "picture");
@@ -446,7 +446,7 @@ fn a_recording_of_some_seconds_is_started_and_written() {
     let etl = path(folder.path(), "now.etl");
     let said = record(&mut wpr, true, &["now", "--for", "3s", "--name", &etl]).unwrap();
     let begin = format!(
-        "Recording for 3 s; Ctrl-C ends it and writes the file\nRecorded {etl}\nBeside it are "
+        "Recording for 3 s; Ctrl-C ends it and writes the file\nRecorded {etl}\nNext to it are "
     );
     assert!(said.starts_with(&begin), "{said}");
     assert_eq!(wpr.lines(), start_and_stop(folder.path(), &etl));

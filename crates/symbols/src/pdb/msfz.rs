@@ -319,7 +319,7 @@ fn chunks(
         return Err(Error::damaged(
             TABLE,
             76_u64,
-            "its length does not fit the number of chunks",
+            "its length does not match the number of chunks",
         ));
     }
     if at

@@ -20,7 +20,7 @@ pub fn embedded(image: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut cursor = Cursor::new(packed);
     let magic = cursor.take(MAGIC.len());
     let (Some(MAGIC), Some(size)) = (magic, cursor.u32()) else {
-        return Err(Error::damaged(PART, 0_u64, "it does not begin as one"));
+        return Err(Error::damaged(PART, 0_u64, "it has no valid header"));
     };
     if u64::from(size) >= MAX_LEN {
         return Err(Error::TooLarge {

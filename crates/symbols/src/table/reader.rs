@@ -94,7 +94,7 @@ impl Table {
                     bytes,
                 })
             }
-            _ => Err(damaged(36, "its sizes do not fit")),
+            _ => Err(damaged(36, "its sizes do not match")),
         }
     }
 

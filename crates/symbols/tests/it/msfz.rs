@@ -162,7 +162,7 @@ fn what_is_claimed_takes_no_memory() {
         (DIRECTORY_UNPACKED, u32::MAX, "larger than the file"),
         (DIRECTORY_UNPACKED, 1 << 20, "fewer bytes than it claims"),
         (DIRECTORY_AT, u32::MAX, "larger than the file"),
-        (CHUNKS, u32::MAX, "does not fit the number of chunks"),
+        (CHUNKS, u32::MAX, "does not match the number of chunks"),
         (CHUNKS_AT, u32::MAX, "past the end of the file"),
     ] {
         let mut bytes = whole.clone();

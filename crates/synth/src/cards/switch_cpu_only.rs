@@ -10,7 +10,7 @@ pub(super) const CARD: Card = Card {
     number: 21,
     name: "switch-cpu-only",
     rule: "switch-cpu-only",
-    description: "CPU is known from context switches alone, whose stacks do not show what computed",
+    description: "CPU is known from context switches alone, whose stacks do not show which code computed",
     named: Named::WithoutCost("nothing is slow: what the recording lacks is named"),
     seconds: 5,
     plant,

@@ -13,10 +13,10 @@ pub(super) const CARD: Card = Card {
     number: 20,
     name: "unused-start",
     rule: "unused-start",
-    description: "each run of a program begins late, since it initialises a library that it never uses",
+    description: "each run of a program starts late, since it initializes a library that it never uses",
     named: Named::WithoutCost(
         "one run does not show how fast it is without the library: the library and the programs that \
-         initialise it have to be named",
+         initialize it have to be named",
     ),
     seconds: 8,
     plant,

@@ -12,7 +12,7 @@ pub(super) const CARD: Card = Card {
     number: 6,
     name: "wrong-cores",
     rule: "wrong-cores",
-    description: "a program waits for efficient cores, although performant ones are idle",
+    description: "a program waits for E-cores, although P-cores are idle",
     named: Named::WithCost,
     seconds: 12,
     plant,

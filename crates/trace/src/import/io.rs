@@ -71,7 +71,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         Topic {
             place: 110,
             name: "file names",
-            answers: "names behind disk and file events",
+            answers: "names of the files in disk and file events",
             recorded_by: "FILENAME",
             events: &[NAMES],
             tables: &[],

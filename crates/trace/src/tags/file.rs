@@ -288,7 +288,7 @@ impl Parser<'_> {
                     let found = other.map_or("none".to_owned(), |o| format!("{:?}", clipped(o)));
                     format!(
                         "HintOperator is Callee or Caller, and here {found}: the tag is used \
-                         without the frame beside it"
+                         without the frame next to it"
                     )
                 });
                 None

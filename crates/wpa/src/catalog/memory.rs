@@ -85,12 +85,12 @@ pub(super) static VIRTUAL_ALLOC: Graph = Graph {
         unfilled(
             "Commit LifeTime",
             "cbc35ff9-0d12-4db3-9a75-578e2d746e4b",
-            "extracts have what is left of a commit at the end of the trace, not when it was given back",
+            "extracts have the part of a commit that is left at the end of the trace, not when it was given back",
         ),
         unfilled(
             "Decommit Time",
             "093b4056-cb58-4209-90b9-29cdbb8ca214",
-            "extracts have what is left of a commit at the end of the trace, not when it was given back",
+            "extracts have the part of a commit that is left at the end of the trace, not when it was given back",
         ),
         unfilled(
             "Impacting Type",

@@ -675,7 +675,7 @@ fn a_profile_with_every_graph_says_for_each_what_became_of_it() {
             " row",
             "nothing of it was recorded",
             "is not modelled",
-            "no file says",
+            "no file defines regions",
         ];
         assert!(answers.iter().any(|answer| line.contains(answer)), "{line}");
         assert!(!line.contains("is not known here"), "{line}");

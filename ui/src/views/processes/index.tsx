@@ -26,7 +26,7 @@ export const PROCESSES: View = {
   id: "processes",
   title: "Processes",
   group: "Programs",
-  sentence: "Who started whom, when each lived, and how it ended",
+  sentence: "The parent of each process, when the process lived, and how it ended",
   key: "p",
   lacks: (opening) => (hasRows(opening, "process") ? null : "The trace names no processes."),
   Panel: ProcessesPanel,

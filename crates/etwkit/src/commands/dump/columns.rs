@@ -71,7 +71,7 @@ impl<'a> Columns<'a> {
             if !found {
                 let names: Vec<&str> = self.0.iter().map(|column| column.name).collect();
                 bail!(
-                    "--column {part:?}: there is no such column; there are: {}",
+                    "--column {part:?}: there is no column of this name; there are: {}",
                     names.join(" ")
                 );
             }
@@ -205,7 +205,7 @@ mod tests {
         let error = chosen("+nosuch").unwrap_err().to_string();
         assert_eq!(
             error,
-            "--column \"+nosuch\": there is no such column; there are: Path ReadSize ReadTime"
+            "--column \"+nosuch\": there is no column of this name; there are: Path ReadSize ReadTime"
         );
     }
 }

@@ -31,8 +31,8 @@ impl Own for Diagnose {
 
     fn adjusted(command: Command) -> Command {
         let extracts = |arg: Arg| arg.required(false).required_unless_present("explain");
-        let out = "The file of --format, which the endings .parquet and .arrows stand for, or that of \
-                   --finding, a .zip";
+        let out = "The file of --format, which the endings .parquet and .arrows stand for, or the .zip \
+                   file of --finding";
         command
             .mut_arg("extracts", extracts)
             .mut_arg("out", |arg| arg.help(out))

@@ -13,9 +13,7 @@ pub(crate) fn parse(text: &str) -> Result<(String, String), String> {
         .ok_or("expected NAME=VALUE, as in build=7731")?;
     let is_word = |c: char| c.is_alphanumeric() || "._-".contains(c);
     if name.is_empty() || !name.chars().all(is_word) {
-        return Err(
-            "expected a name of letters, digits, `.`, `_` and `-` in front of `=`".to_owned(),
-        );
+        return Err("expected a name of letters, digits, `.`, `_` and `-` before `=`".to_owned());
     }
     if value.chars().any(|c| c == ';' || c.is_control()) || value.chars().count() > MAX_VALUE {
         return Err(format!(

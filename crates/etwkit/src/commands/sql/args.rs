@@ -36,7 +36,7 @@ pub(crate) struct SqlArgs {
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// A folder with questions of your own: @NAME is its file NAME.sql, also in folders below
-    /// (@AREA/NAME); they come before those of the program
+    /// (@AREA/NAME); they come before the questions of the program
     #[arg(long, value_name = "FOLDER")]
     pub(crate) library: Option<PathBuf>,
     #[command(flatten)]

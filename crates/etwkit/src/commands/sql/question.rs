@@ -45,7 +45,7 @@ pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsSt
         (None, []) => bail!("expected EXTRACT… and SQL"),
     };
     if extracts.is_empty() {
-        bail!("expected an extract in front of the SQL; `etwkit sql --help` shows how");
+        bail!("expected an extract before the SQL; `etwkit sql --help` shows how");
     }
     Ok((Question { query, params }, extracts))
 }

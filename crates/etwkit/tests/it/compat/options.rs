@@ -699,7 +699,7 @@ fn what_other_sub_commands_know_is_taken() {
         "options",
     );
     assert!(
-        unknown.exit == 2 && unknown.text.contains("no such property"),
+        unknown.exit == 2 && unknown.text.contains("there is no property \"NoSuch\""),
         "{}",
         unknown.text
     );
@@ -791,7 +791,10 @@ fn test_runs_are_chosen() {
 fn what_is_not_understood_is_named() {
     for (line, expected) in [
         ("-dump", "-dump needs a sub command"),
-        ("-dump nosuch", "-dump nosuch: there is no such sub command"),
+        (
+            "-dump nosuch",
+            "-dump nosuch: there is no sub command of this name",
+        ),
         ("-dump cpu -nosuch", "there is no switch -nosuch"),
         ("-dump cpu -topnmethod 1", "; there is -topnmethods"),
         ("-dump cpu stray", "\"stray\" belongs to no switch"),
@@ -845,7 +848,7 @@ fn stacks_become_profiles_for_speedscope() {
     let unknown = of("-fd SlowSystem -pid 77777", "options");
     assert_eq!(unknown.exit, 1, "{}", unknown.text);
     assert!(
-        unknown.out.starts_with("There is no such process"),
+        unknown.out.starts_with("No process matches"),
         "{}",
         unknown.text
     );

@@ -239,9 +239,9 @@ fn extractions_take_their_switches() {
     for (added, expected) in [
         (
             "all -fd Browsing.etl -outdir nosuch",
-            "there is no such folder",
+            "this folder does not exist",
         ),
-        ("everything -fd Browsing.etl", "there is no such action"),
+        ("everything -fd Browsing.etl", "there is no action of this name"),
         ("all -fd Browsing.etl -nthreads x", "--jobs"),
         (
             "all -fd Browsing.etl -nosampling",
@@ -303,10 +303,7 @@ fn small_commands_take_their_switches() {
     );
     for (added, expected) in [
         ("-symserver", "-symserver needs a value"),
-        (
-            "-nooverwrite",
-            "names are added to the extract where it lies",
-        ),
+        ("-nooverwrite", "names are added to the extract itself"),
         ("-time 1", "there is no switch -time of -loadsymbol"),
     ] {
         let wrong = of(&format!("-loadsymbol -fd NoTest {added}"), "runs");
@@ -323,7 +320,7 @@ fn lines_without_a_known_command_are_errors() {
     for (line, expected) in [
         (
             "-dmp cpu",
-            "error: -dmp: there is no such command\nhint: did you mean -dump?",
+            "error: -dmp: there is no command of this name\nhint: did you mean -dump?",
         ),
         ("-extrct all -fd x", "hint: did you mean -extract?"),
         (
@@ -337,7 +334,7 @@ fn lines_without_a_known_command_are_errors() {
         ("nosuch", "error: nosuch: the line has no command"),
         (
             "-analyze -fd x",
-            "error: -analyze: there is no such command",
+            "error: -analyze: there is no command of this name",
         ),
     ] {
         let printed = run(&format!("ETWAnalyzer {line}"), "options");

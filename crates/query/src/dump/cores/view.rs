@@ -122,7 +122,7 @@ pub(super) const PRIORITIES: View<Priorities, PriorityRow> = View::new(
         .cost(),
         Priority::new(
             "ReadyIdle",
-            "While such a core idled",
+            "While this class idled",
             Milliseconds,
             |_, row| row.ready_idle_ns.into(),
         )

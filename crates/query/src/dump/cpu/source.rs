@@ -101,7 +101,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("CPU of c is sampled, that of b is time on processors"),
+                .contains("CPU of c is sampled, CPU of b is time on processors"),
             "{error}"
         );
         assert!(!error.is_nothing() && error.hint().is_some());

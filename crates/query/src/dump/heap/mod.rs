@@ -70,8 +70,8 @@ declare! {
         outstanding_blocks: i64 = "Blocks that were allocated in the trace and not freed.",
         outstanding_bytes: i64 = "Bytes of these blocks.",
         peak_bytes: Option<i64> =
-            "The most that the heap held of blocks that were allocated in the trace, of a process that of one of \
-             its heaps; missing with rows for each stack.",
+            "Most bytes that the heap held at one time, counting only blocks that were allocated in the trace; for a \
+             process, the largest value of its heaps. Missing with rows for each stack.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -97,7 +97,7 @@ declare! {
              samples, whose CPU is not known.",
         exclusive_ns: Option<i64> = "Sampled CPU with the method as innermost frame.",
         wait_ns: Option<i64> = "Time in which at least one thread waited with the method in its stack.",
-        ready_ns: Option<i64> = "Time in which at least one such thread was ready.",
+        ready_ns: Option<i64> = "Time in which at least one thread with the method in its stack was ready.",
         wait_sum_ns: Option<i64> = "Waits, summed over threads.",
         ready_sum_ns: Option<i64> = "Ready times, summed over threads.",
         ready_avg_ns: Option<i64> = "Mean ready time.",

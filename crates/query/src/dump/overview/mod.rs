@@ -36,8 +36,8 @@ declare! {
         "methods" => Methods = "Methods with most CPU of their own.",
         "files" => Files = "Files that disks worked on longest.",
         "contents" => Contents = "What there is, in a trace without CPU.",
-        "providers" => Providers = "Providers of events without a table of their own, in such a trace.",
-        "topics" => Topics = "What such a trace recorded.",
+        "providers" => Providers = "Providers of events without a table of their own, in a trace without CPU.",
+        "topics" => Topics = "Topics that a trace without CPU recorded.",
         "health" => Health = "What was lost or is damaged.",
         "next" => Next = "Which questions have an answer.",
     }

@@ -102,7 +102,7 @@ const SMALLER: [Smaller; 26] = [
     dump(
         "trace-stats",
         "event_count",
-        "what fills the trace, and what tracing cost",
+        "providers that fill the trace, and the cost of tracing",
     ),
 ];
 

@@ -39,7 +39,7 @@ declare! {
     /// A module, over all processes.
     pub row ModuleShare {
         kind: String =
-            "`module`, `dotnet` for methods of .NET that were compiled at run time and lie in no module, or \
+            "`module`, `dotnet` for methods of .NET that were compiled at run time and are in no module, or \
              `unknown` for addresses in none.",
         module: Option<String> = "File name; missing for code outside files.",
         module_path: Option<String> = "Path: files of one name in several folders are several modules.",

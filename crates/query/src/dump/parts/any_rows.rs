@@ -101,7 +101,7 @@ impl AnyValue {
             Self::Whole(number) => Some(*number),
             #[expect(
                 clippy::cast_possible_truncation,
-                reason = "what does not fit becomes the largest number"
+                reason = "a number out of range becomes the nearest one"
             )]
             Self::Number(number) if number.is_finite() => Some(number.round() as i64),
             Self::Missing | Self::Number(_) | Self::Text(_) => None,

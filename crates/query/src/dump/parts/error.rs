@@ -39,7 +39,7 @@ pub enum Error {
     },
     /// CPU times of several traces are computed from different things.
     #[error(
-        "CPU of {sampled} is sampled, that of {switched} is time on processors from context switches: they measure different things"
+        "CPU of {sampled} is sampled, CPU of {switched} is time on processors from context switches: they measure different things"
     )]
     CpuSourcesDiffer {
         /// A trace with samples.

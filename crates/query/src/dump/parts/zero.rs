@@ -9,12 +9,12 @@ use crate::question::{Opt, OptionError, OptionValue, Spec, Values, Words, option
 declare! {
     /// Kind of event that becomes second 0.
     pub words ZeroMode {
-        "marker" => Marker = "The first mark with such a text.",
+        "marker" => Marker = "The first mark with a matching text.",
         "first" => First =
-            "The first sample or switch-in of such a method, if there is none of such a stack tag.",
-        "last" => Last = "The last sample or switch-out of such a method or stack tag.",
-        "process-start" => ProcessStart = "The start of a process with such a command line.",
-        "process-end" => ProcessEnd = "The end of a process with such a command line.",
+            "The first sample or switch-in of a matching stack tag; if there is none, of a matching method.",
+        "last" => Last = "The last sample or switch-out of a matching method or stack tag.",
+        "process-start" => ProcessStart = "The start of a process with a matching command line.",
+        "process-end" => ProcessEnd = "The end of a process with a matching command line.",
     }
 }
 

@@ -43,7 +43,8 @@ declare! {
         paging: Option<String> = option("KIND").among(&["paged", "nonpaged"]),
         /// Only blocks that were allocated in the trace and not freed, or rows that have any
         leaked: bool = option("").called("leak"),
-        /// Only blocks that were allocated, else freed, in this part of the trace (s)
+        /// Only blocks that were allocated (or freed, if the trace has no allocation) in this part of
+        /// the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Only blocks whose allocation has this frame in its stack (*, ?, several with ;, !
         /// excludes)

@@ -35,7 +35,7 @@ declare! {
         snapshot: i64 = "Number of the moment in its trace, from 0, the start of the trace.",
         ts_ns: i64 = "When the first of its settings was reported.",
         section: String = "Section of the list.",
-        name: String = "Name; for settings that are not known here the name in the event, else the GUID.",
+        name: String = "Name; for settings that are not known here the name in the event, otherwise the GUID.",
         alias: Option<String> = "What `powercfg` calls it.",
         setting_guid: String = "GUID.",
         value: String = "Value as text.",
@@ -173,7 +173,7 @@ impl Question for PowerRequest {
                 // Compared with all columns before it, including those of other traces: an equal
                 // column at a distance is as redundant as an adjacent one.
                 if self.diff && columns.iter().any(|column| column.is_same(&snapshot)) {
-                    let why = Line::new("left out, the same as one in front of it: ");
+                    let why = Line::new("left out, the same as an earlier one: ");
                     left_out.push(why.value(Word, title));
                 } else {
                     titles.push(title);

@@ -111,9 +111,9 @@ known! {
     Cpu "LatencySensitivityEnergyPreference" "" "4b70f900-cdd9-4e66-aa26-ae8417f98173" PERCENT, "Energy preference while something asks for quick answers.";
     Cpu "LatencySensitivityEnergyPreference Class 1" "" "4b70f900-cdd9-4e66-aa26-ae8417f98174" PERCENT, "Energy preference of cores of class 1 while something asks for quick answers.";
     Cpu "LatencySensitivityEnergyPreference Class 2" "" "4b70f900-cdd9-4e66-aa26-ae8417f98175" PERCENT, "Energy preference of cores of class 2 while something asks for quick answers.";
-    Cpu "ResourcePriority" "" "603fe9ce-8d01-4b48-a968-1d706c28fd5c" PERCENT, "Share of what cores have in common that those of class 0 get.";
-    Cpu "ResourcePriority Class 1" "" "603fe9ce-8d01-4b48-a968-1d706c28fd5d" PERCENT, "Share of what cores have in common that those of class 1 get.";
-    Cpu "ResourcePriority Class 2" "" "603fe9ce-8d01-4b48-a968-1d706c28fd5e" PERCENT, "Share of what cores have in common that those of class 2 get.";
+    Cpu "ResourcePriority" "" "603fe9ce-8d01-4b48-a968-1d706c28fd5c" PERCENT, "Share of the common resources that cores of class 0 get.";
+    Cpu "ResourcePriority Class 1" "" "603fe9ce-8d01-4b48-a968-1d706c28fd5d" PERCENT, "Share of the common resources that cores of class 1 get.";
+    Cpu "ResourcePriority Class 2" "" "603fe9ce-8d01-4b48-a968-1d706c28fd5e" PERCENT, "Share of the common resources that cores of class 2 get.";
     Cpu "LongRunningThreadsUpperArchitectureLimit" "LONGTHREADARCHCLASSUPPERTHRESHOLD" "bf903d33-9d24-49d3-a468-e65e0325046a" CLASS, "Highest class of cores that long running threads get.";
     Cpu "ShortRunningThreadsLowerArchitectureLimit" "SHORTTHREADARCHCLASSLOWERTHRESHOLD" "53824d46-87bd-4739-aa1b-aa793fac36d6" CLASS, "Lowest class of cores that short running threads get.";
     Cpu "ShortRunningThreadsUpperArchitectureLimit" "SHORTTHREADARCHCLASSUPPERTHRESHOLD" "828423eb-8662-4344-90f7-52bf15870f5a" CLASS, "Highest class of cores that short running threads get.";
@@ -166,7 +166,7 @@ known! {
     Parking "ContainmentPolicy" "" "60fbe21b-efd9-49f2-b066-8674d8e9f423" Form::Number(""), "How work is contained on cores of some kinds.";
     Parking "ContainmentDecreaseTime" "" "6ff13aeb-7897-4356-9999-dd9930af065f" INTERVALS, "Shortest time before work is contained on fewer kinds of cores.";
     Parking "ContainmentIncreaseTime" "" "64fcee6b-5b1f-45a4-a76a-19b2c36ee290" INTERVALS, "Shortest time before work is let out to more kinds of cores.";
-    Parking "ContainmentEfficiencyThreshold" "" "69439b22-221b-4830-bd34-f7bcece24583" Form::Number(""), "Load up to which work is contained on efficient cores.";
+    Parking "ContainmentEfficiencyThreshold" "" "69439b22-221b-4830-bd34-f7bcece24583" Form::Number(""), "Load up to which work is contained on E-cores.";
     Parking "ContainmentHybridThreshold" "" "6788488b-1b90-4d11-8fa7-973e470dff47" Form::Number(""), "Load up to which work is contained on cores of both kinds.";
     Interrupts "InterruptSteeringMode" "MODE" "2bfc24f9-5ea2-4801-8213-3dbae01aa39d" Form::Names(&["Default", "AnyProcessor", "AnyUnparkedProcessorWithDelay", "AnyUnparkedProcessor", "LockRouting", "Processor0", "Processor1"]), "Which processors take interrupts of devices.";
     Interrupts "InterruptTargetLoad" "PERPROCLOAD" "73cde64d-d720-4bb2-a860-c755afe77ef2" Form::Number(" tenths of a percent"), "Time in interrupts that a processor may have before others take them.";
@@ -203,7 +203,7 @@ known! {
     Presence "StandbyBudgetRefreshInterval" "" "61f45dfe-1919-4180-bb46-8cc70e0b38f1" SECONDS, "Time after which that share is given again.";
     Presence "StandbyReserveGracePeriod" "STANDBYRESERVEGRACEPERIOD" "c763ee92-71e8-4127-84eb-f6ed043a3e3d" SECONDS, "Time in standby before the reserve counts.";
     Presence "StandbyReserveTime" "STANDBYRESERVETIME" "468fe7e5-1158-46ec-88bc-5b96c9e44fd0" SECONDS, "Time of use that standby leaves in the battery.";
-    Presence "StandbyResetPercent" "STANDBYRESETPERCENT" "49cb11a5-56e2-4afb-9d38-3df47872e21b" PERCENT, "Charge at which budget and reserve begin anew.";
+    Presence "StandbyResetPercent" "STANDBYRESETPERCENT" "49cb11a5-56e2-4afb-9d38-3df47872e21b" PERCENT, "Charge at which budget and reserve start anew.";
     Display "DimDisplayAfter" "VIDEODIM" "17aaa29b-8b43-4b94-aafe-35f64daaf1ee" SECONDS, "Idle time before the display is dimmed; 0 is never.";
     Display "TurnOffDisplayAfter" "VIDEOIDLE" "3c0bc021-c8a8-4e07-a973-6b14cbcb2b7e" SECONDS, "Idle time before the display is turned off; 0 is never.";
     Display "ConsoleLockDisplayTimeout" "VIDEOCONLOCK" "8ec4b3a5-6868-48c2-be75-4f3044be88a7" SECONDS, "Idle time before the display of a locked machine is turned off.";

@@ -39,7 +39,8 @@ declare! {
         zero: ZeroTime = group(),
         /// Only these parents and their children
         parent: Option<String> = option("NAMES").of(Among::Processes),
-        /// Only processes whose start and end lie so far apart, such as 10s..; without both it is 0
+        /// Only processes with this time from start to end, such as 10s..; it is 0 unless both are
+        /// in the trace
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only processes that started at these seconds of the trace
         start: Range = option("A..B").unit(Unit::Moment),

@@ -68,7 +68,7 @@ declare! {
         count: Range = option("A..B").unit(Unit::Count),
         /// Only operations that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order: default is duration, with --details time; count, failed and mean are those of
+        /// Order: default is duration, with --details time; count, failed and mean are orders of
         /// sums
         sort: RegistrySort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each operation

@@ -125,7 +125,7 @@ declare! {
         inclusive_ns: i64 = "What stacks through the node weigh.",
         exclusive_ns: i64 = "What ran in the method of the node itself; in trees of callers of their roots.",
         samples: i64 = "Samples with a stack through the node; waits or ready times.",
-        percent: f64 = "Share of the tree in per cent.",
+        percent: f64 = "Share of the tree in percent.",
     }
 }
 

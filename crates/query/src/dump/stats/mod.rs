@@ -117,7 +117,7 @@ impl Question for StatsRequest {
             let asked = self.properties.as_deref().unwrap_or_default();
             let known: Vec<&str> = known.into_iter().collect();
             let problem = format!(
-                "no such property: {asked:?}; there are: {}",
+                "there is no property {asked:?}; there are: {}",
                 known.join(" ")
             );
             return Err(OptionError::Value {

@@ -66,7 +66,7 @@ declare! {
         count: Range = option("A..B").excludes(&["details"]),
         /// Only calls that started in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Order: default is duration, with --details time; count, failed and mean are those of
+        /// Order: default is duration, with --details time; count, failed and mean are orders of
         /// sums
         sort: SyscallSort = option("ORDER").called("sort-by").shape(),
         /// With --details: the stack of each call
@@ -91,9 +91,9 @@ declare! {
         max_duration_ns: Option<i64> = "Longest.",
         mean_duration_ns: Option<f64> = "Mean.",
         p50_duration_ns: Option<i64> = "Half of them were not longer.",
-        p90_duration_ns: Option<i64> = "90 per cent of them were not longer.",
-        p95_duration_ns: Option<i64> = "95 per cent of them were not longer.",
-        p99_duration_ns: Option<i64> = "99 per cent of them were not longer.",
+        p90_duration_ns: Option<i64> = "90% of them were not longer.",
+        p95_duration_ns: Option<i64> = "95% of them were not longer.",
+        p99_duration_ns: Option<i64> = "99% of them were not longer.",
         open_at_start: i64 = "Calls whose entry is not in the trace.",
         open_at_end: i64 = "Calls whose exit is not in the trace.",
         ..process_details,
@@ -114,8 +114,8 @@ declare! {
         status: Option<i64> = "What it returned, as signed number.",
         status_name: Option<String> = "Name of the status; digits where it has none.",
         path: Option<String> = "First file that an event inside the call names.",
-        key: Option<String> = "First registry key that such an event names.",
-        handle: Option<i64> = "First handle that such an event gives, closes or duplicates.",
+        key: Option<String> = "First registry key that an event inside the call names.",
+        handle: Option<i64> = "First handle that an event inside the call gives, closes or duplicates.",
         enter_cpu: Option<i64> = "Processor of the entry.",
         exit_cpu: Option<i64> = "Processor of the exit.",
         stack: Option<String> = "Stack of the entry, innermost frame first, if requested.",

@@ -35,8 +35,8 @@ declare! {
     pub row PostIssueRow: process {
         issue: i64 = "Number of the issue, from 1.",
         role: String =
-            "`captured`: what the filter held back; `overtaking`: what was sent meanwhile; `injected`: \
-             when it was let go.",
+            "`captured`: the send that the filter held back; `overtaking`: the send in that time; \
+             `injected`: the moment at which it was let go.",
         connection_id: i64 = "Number of the connection.",
         ..process = "Process.",
         tcb: String = "Address of the control block.",

@@ -89,7 +89,7 @@ declare! {
         event_id: i64 = "Id of the event.",
         described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
         count: i64 = "Events.",
-        processes: i64 = "Processes that wrote such events.",
+        processes: i64 = "Processes that wrote these events.",
         first_ns: i64 = "Time of the first event.",
         last_ns: i64 = "Time of the last event.",
     }
@@ -107,7 +107,7 @@ declare! {
         opcode: i64 = "Opcode.",
         keyword: i64 = "Keyword as bit pattern.",
         described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
-        message: Option<String> = "Text of the event where a file has one, else its fields as text.",
+        message: Option<String> = "Text of the event where a file has one, otherwise its fields as text.",
         fields: Option<String> = "Fields as a JSON object.",
         stack_id: Option<i64> = "Stack.",
         ..process_details,

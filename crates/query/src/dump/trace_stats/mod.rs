@@ -42,7 +42,7 @@ declare! {
         "events" => Events: "events" = "Events.",
         "stacks" => Stacks: "stacks" = "Events that a stack was recorded for.",
         "peak" => Peak: "peak_events" / "events" = "Most events in one second.",
-        "time" => Time: "first_second" / "second" = "First second with such events.",
+        "time" => Time: "first_second" / "second" = "First second with these events.",
     }
 
     /// Events of a provider, or of one kind.
@@ -60,7 +60,7 @@ declare! {
         bytes_ratio: Option<f64> = "Their part of the bytes of all rows, 0 to 1.",
         stacks: i64 = "Events that a stack was recorded for.",
         peak_events: i64 = "Most events in one second.",
-        first_second: i64 = "First second with such events.",
+        first_second: i64 = "First second with these events.",
         last_second: i64 = "Last one.",
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -7,7 +7,7 @@ declare! {
     pub row VirtualAllocRow: process {
         ..process = "Process; missing if it is not known.",
         outstanding_bytes: i64 = "Bytes of pages that were committed and not given back.",
-        outstanding_commits: i64 = "Commits with such pages.",
+        outstanding_commits: i64 = "Commits with pages that were not given back.",
         commit_bytes: i64 = "Bytes of commits.",
         commits: i64 = "Commits.",
         freed_bytes: i64 = "Bytes of decommits and releases.",
@@ -16,7 +16,7 @@ declare! {
         releases: i64 = "Releases.",
         reserves: i64 = "Reservations without a commit.",
         max_commit_bytes: i64 = "Largest commit.",
-        peak_bytes: i64 = "Most memory that it had committed at one time, of what was committed in the trace.",
+        peak_bytes: i64 = "Most memory that it had committed at one time, counting only commits in the trace.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -28,7 +28,7 @@ declare! {
         stack: Option<String> = "Frames of the stack, innermost first, if requested.",
         method: Option<String> = "The method, with rows for each method.",
         outstanding_bytes: i64 = "Bytes of pages that were committed and not given back.",
-        outstanding_commits: i64 = "Commits with such pages.",
+        outstanding_commits: i64 = "Commits with pages that were not given back.",
         commit_bytes: i64 = "Bytes of commits.",
         commits: i64 = "Commits.",
         max_commit_bytes: i64 = "Largest commit.",

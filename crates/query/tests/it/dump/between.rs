@@ -83,10 +83,10 @@ fn marks_that_are_not_there_are_named() {
     let missing = between(json!({"between": ["Test b*", "Pause"]})).unwrap_err();
     assert_eq!(
         missing,
-        format!("there is no mark \"Pause\" behind the first; {hint}")
+        format!("there is no mark \"Pause\" after the first; {hint}")
     );
     let both = between(json!({"between": ["a", "b"], "range": "1..2"})).unwrap_err();
-    assert_eq!(both, "--between: it names the part that --range names, too");
+    assert_eq!(both, "--between: --range already names the part");
     let one = between(json!({"between": ["a"]})).unwrap_err();
     assert_eq!(
         one,

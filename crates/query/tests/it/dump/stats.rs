@@ -414,7 +414,7 @@ fn a_name_that_no_trace_has_is_a_mistake() {
     assert_eq!(across("WinSatOSName").unwrap(), 0);
     let error = across("NoSuch").unwrap_err().to_string();
     assert!(
-        error.starts_with("--properties: no such property: \"NoSuch\"; there are: "),
+        error.starts_with("--properties: there is no property \"NoSuch\"; there are: "),
         "{error}"
     );
 }

@@ -42,8 +42,8 @@ impl Notes {
                 "warning",
                 "gap",
                 collected.directory.gaps.len() as u64,
-                "stretches of time in which events of a processor are missing: what threads waited for meanwhile \
-                 is not known, and not counted",
+                "stretches of time in which events of a processor are missing: the waits of threads \
+                 in that time are not known, and not counted",
             ),
             (
                 "info",
@@ -56,7 +56,7 @@ impl Notes {
                 "switch_stack_by_processor",
                 attached.switches_by_processor,
                 "stacks of context switches that name another thread than the one that came: found by time and \
-                 processor, where only one switch fits",
+                 processor, where only one switch matches",
             ),
             (
                 "info",

@@ -182,7 +182,7 @@ fn cpu_of_different_sources_is_not_mixed() {
         assert!(
             merged
                 .err
-                .contains("sched-5.etl is sampled, that of syscalls-5.etl is time on processors"),
+                .contains("sched-5.etl is sampled, CPU of syscalls-5.etl is time on processors"),
             "{}",
             merged.err
         );

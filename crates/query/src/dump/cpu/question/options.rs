@@ -51,7 +51,7 @@ declare! {
         butterfly: Option<String> = option("METHODS").below(CALL_TREES),
         /// Weight of the trees: sampled CPU, waits or ready times, summed over threads
         metric: Metric = option("WHAT").shape().below(CALL_TREES),
-        /// Fold nodes with a smaller share of their tree, in per cent
+        /// Fold nodes with a smaller share of their tree, in percent
         min_percent: f64 = option("PERCENT").called("min-percent").shape().below(CALL_TREES) => 1.0,
         /// Fold what is deeper than N levels
         max_depth: Option<usize> = option("N").called("max-depth").shape().below(CALL_TREES),

@@ -17,7 +17,7 @@ declare! {
         end_ns: i64 = "End of the part.",
         cpu_ns: i64 = "CPU in it.",
         machine_percent: f64 = "CPU in it, of all processors, in percent.",
-        of_largest: f64 = "CPU in it, of that of the part with the most.",
+        of_largest: f64 = "CPU in it, relative to the part with the most CPU.",
         cpu_source: String = "What CPU is computed from: `samples` or `context_switches`.",
         ..process = "Process with the most CPU in it; missing without any, and if it is not known.",
         process_cpu_ns: Option<i64> = "CPU of that process.",
