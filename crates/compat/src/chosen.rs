@@ -80,7 +80,9 @@ pub(crate) fn columns(dump: &str, native: &mut Native, notes: &mut Vec<String>) 
         // does not know.
         let lists: Vec<&OfList> = of.collect();
         if !lists.is_empty() && !lists.iter().any(|list| (list.is_asked)(native)) {
-            notes.push(format!("-column {part}: the list has no column of this name"));
+            notes.push(format!(
+                "-column {part}: the list has no column of this name"
+            ));
             continue;
         }
         match ALIASES

@@ -177,8 +177,9 @@ pub(crate) fn sessions() -> Step {
     Step {
         program: "logman",
         args: vec!["query".into(), "-ets".into()],
-        why: "All sessions of all programs. Only one recorder at a time can have `NT Kernel Logger`."
-            .into(),
+        why:
+            "All sessions of all programs. Only one recorder at a time can have `NT Kernel Logger`."
+                .into(),
     }
 }
 

@@ -202,7 +202,10 @@ pub(crate) fn views(
         }
         Part::Region(name) => {
             let Some(file) = regions else {
-                return Err(advised("no file defines regions", "name one with --regions FILE"));
+                return Err(advised(
+                    "no file defines regions",
+                    "name one with --regions FILE",
+                ));
             };
             let found = self::instances(file, Some(name), session)?;
             // An instance without an end has no files, since its length is unknown.

@@ -454,7 +454,9 @@ fn a_file_that_would_grow_is_refused() {
     let mut budget = Budget::new(8 << 20);
     let wrong = read(&text, &mut budget).unwrap_err();
     assert!(
-        wrong.to_string().contains("messages within the memory limit"),
+        wrong
+            .to_string()
+            .contains("messages within the memory limit"),
         "{wrong}"
     );
     let arguments = "x, ItemLong -- 10\n".repeat(crate::bounds::MAX_FIELDS + 1);

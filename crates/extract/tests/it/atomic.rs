@@ -66,7 +66,10 @@ fn derived_tables_of_an_extract_that_was_replaced_meanwhile_are_not_put_into_the
     derived.finish(Default::default()).unwrap();
     assert_refused(
         late.finish(Default::default()),
-        &["derived", "hint: another program may have removed it: try again"],
+        &[
+            "derived",
+            "hint: another program may have removed it: try again",
+        ],
     );
     assert_eq!(
         Extract::open(&target)

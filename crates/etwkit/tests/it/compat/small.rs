@@ -241,7 +241,10 @@ fn extractions_take_their_switches() {
             "all -fd Browsing.etl -outdir nosuch",
             "this folder does not exist",
         ),
-        ("everything -fd Browsing.etl", "there is no action of this name"),
+        (
+            "everything -fd Browsing.etl",
+            "there is no action of this name",
+        ),
         ("all -fd Browsing.etl -nthreads x", "--jobs"),
         (
             "all -fd Browsing.etl -nosampling",
