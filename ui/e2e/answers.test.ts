@@ -56,7 +56,7 @@ const CASES: Case[] = [
   },
   {
     trace: "git-bash",
-    question: "Who waited for whom?",
+    question: "What did the slow program wait for?",
     steps: [view("Processes"), process("bash.exe"), view("Waits")],
     answer: /bash\.exe \(\d+\)[^\n]*\s+NwScanSvc\.exe \(\d+\) thread \d+\s+FLTMGR\.SYS!FltSendMessage/,
   },
@@ -81,7 +81,7 @@ const CASES: Case[] = [
   },
   {
     trace: "wait-chain",
-    question: "Who waited for whom?",
+    question: "What did the slow program wait for?",
     // A thread of the window's program waits, and one of the service ends its waits.
     steps: [view("Scheduling (precise)"), unfold("Ledger.exe"), unfold("3484")],
     answer: /3484 \(Ledger\.exe \d+\)\s+960 ms[\s\S]*?3504 \(OrderService\.exe \d+\)\s+85\.8 ms/,
@@ -100,7 +100,7 @@ const CASES: Case[] = [
   },
   {
     trace: "file-writer",
-    question: "Who waited for whom?",
+    question: "What did the slow program wait for?",
     steps: [view("Processes"), process("FileWriter.exe"), view("Waits"), wait("207 ms")],
     answer:
       /FileWriter\.exe \(\d+\) thread \d+ waited 207 ms[\s\S]*?ended by System[\s\S]*?NtfsCheckpointVolume/,
@@ -113,7 +113,7 @@ const CASES: Case[] = [
   },
   {
     trace: "name-lookup",
-    question: "Who waited for whom?",
+    question: "What did the slow program wait for?",
     steps: [view("Waits")],
     answer: /Browser\.exe \(\d+\)[\s\S]*?dnsapi\.dll![\s\S]*?Send_AndRecv/,
   },
