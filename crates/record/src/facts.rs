@@ -89,8 +89,8 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
     for (name, values, source) in [
         ("session before the recording", &watch.before, "logman"),
         ("session during the recording", &watch.during, "logman"),
-        ("session behind the recording", &after, "logman"),
-        ("recording when it began", &watch.began, "wpr"),
+        ("session after the recording", &after, "logman"),
+        ("recording when it started", &watch.began, "wpr"),
         ("recording when it ended", &watch.ended, "wpr"),
     ] {
         let fact = |value: &String| Fact {

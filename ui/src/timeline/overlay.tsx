@@ -42,7 +42,7 @@ export function Overlay() {
   return (
     <div class="overlay" aria-hidden="true">
       <div class="shade shade-before" ref={before} hidden />
-      <div class="shade shade-behind" ref={behind} hidden />
+      <div class="shade shade-under" ref={behind} hidden />
       <div class="line line-focus" ref={focus} hidden />
       <div class="line line-pointer" ref={pointer} hidden />
     </div>

@@ -133,8 +133,8 @@ fn a_name_becomes_the_name_of_a_file_and_the_archive_replaces_it() {
     for (name, value) in [
         ("session before the recording", "EventLog-System"),
         ("session during the recording", "EventLog-System"),
-        ("session behind the recording", "EventLog-System"),
-        ("recording when it began", kernel),
+        ("session after the recording", "EventLog-System"),
+        ("recording when it started", kernel),
         ("recording when it ended", kernel),
     ] {
         let fact = format!("\"name\": \"{name}\",\n      \"value\": \"{value}\"");
