@@ -13,6 +13,7 @@
 -- spot: hard-fault --process {pid}
 -- param min_total_ms: float = 200 – a person notices that; starts of programs with a warm cache take less than 50 ms
 -- param min_share_percent: float = 2 – of the time the process lived in the trace; a trickle over hours is normal
+-- param min_second_ms: float = 200 – of the faults of one second: a person notices that, however long the process lived
 WITH life AS (
   SELECT p.process_key, p.pid,
     coalesce(p.stop_ns, t.duration_ns) - greatest(coalesce(p.start_ns, 0), 0) AS life_ns
@@ -23,6 +24,11 @@ WITH life AS (
   FROM hard_fault GROUP BY process_key, coalesce(path, 'files without a name')
 ), top_file AS (
   SELECT process_key, first_value(path ORDER BY sum_ns DESC, path) AS culprit FROM of_file GROUP BY process_key
+), of_second AS (
+  SELECT process_key, union_duration(start_ns, end_ns) AS second_ns
+  FROM hard_fault GROUP BY process_key, start_ns / 1000000000
+), worst_second AS (
+  SELECT process_key, max(second_ns) AS second_ns FROM of_second GROUP BY process_key
 ), victims AS (
   SELECT f.process_key, union_duration(f.start_ns, f.end_ns) AS cost_ns, count(*) AS faults,
     max(f.duration_ns) AS longest_ns, sum(f.size_bytes) AS read_bytes,
@@ -30,10 +36,13 @@ WITH life AS (
     first_value(f.stack_id ORDER BY f.duration_ns DESC) AS stack_id,
     first_value(f.thread_key ORDER BY f.duration_ns DESC) AS thread_key,
     first_value(f.start_ns ORDER BY f.duration_ns DESC) AS at_ns
-  FROM hard_fault f JOIN life l ON l.process_key = f.process_key
-  GROUP BY f.process_key, l.life_ns
+  FROM hard_fault f
+  JOIN life l ON l.process_key = f.process_key
+  JOIN worst_second w ON w.process_key = f.process_key
+  GROUP BY f.process_key, l.life_ns, w.second_ns
   HAVING union_duration(f.start_ns, f.end_ns) >= $min_total_ms * 1000000
-    AND union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_share_percent / 100
+    AND (union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_share_percent / 100
+      OR w.second_ns >= $min_second_ms * 1000000)
 ), totals AS (
   SELECT t.culprit, union_duration(f.start_ns, f.end_ns) AS total_ns, count(*) AS count
   FROM victims v JOIN top_file t ON t.process_key = v.process_key JOIN hard_fault f ON f.process_key = v.process_key

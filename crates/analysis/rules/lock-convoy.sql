@@ -15,7 +15,7 @@
 -- spot: flame --weight wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;*AwareLock*'
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 -- param min_count: int = 20 – fewer waits do not make a queue
--- param min_share_percent: float = 5 – of the time from the first wait to the last one, in which at least one thread waits
+-- param min_share_percent: float = 2 – of the time from the first wait to the last one, in which at least one thread waits
 WITH blocked AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
   FROM context_switch

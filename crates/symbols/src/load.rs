@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use etwkit_base::path::file_name;
 use tempfile::NamedTempFile;
@@ -203,7 +204,8 @@ impl Symbols {
         }
     }
 
-    /// The table of an earlier run.
+    /// The table of an earlier run, unless a folder of the search path now has another file of the
+    /// same build: private symbols have the identity of the public ones.
     fn kept(&self, identity: &Identity, tried: &mut Vec<Attempt>) -> Option<(Content, String)> {
         let path = table_path(
             self.options
@@ -212,7 +214,8 @@ impl Symbols {
                 .filter(|_| !self.options.is_refresh)?,
             identity,
         );
-        let bytes = fs::read(&path).ok()?;
+        let mut bytes = fs::read(&path).ok()?;
+        let made_of = FileState::split_off(&mut bytes);
         let place = path.display().to_string();
         // The name of the file contains the build, but files are renamed and copied, so the
         // identity inside it decides.
@@ -221,7 +224,11 @@ impl Symbols {
             identity.check(guid, age).map(|()| table)
         });
         match table {
-            Ok(table) => Some((Content::Table(table), place)),
+            Ok(table) => {
+                let nearby = self.search().nearby(identity.into());
+                let is_other = nearby.is_some_and(|file| FileState::of(&file.path) != made_of);
+                (!is_other).then_some((Content::Table(table), place))
+            }
             Err(error) => {
                 tried.push(Attempt {
                     place,
@@ -302,7 +309,7 @@ impl Symbols {
         if let Some(folder) = &self.options.tables
             // A full disk or a folder that cannot be written costs the next run some time, but not
             // this one its symbols.
-            && let Err(error) = keep(&table_path(folder, identity), &table)
+            && let Err(error) = keep(&table_path(folder, identity), &table, &found.path)
         {
             tried.push(Attempt {
                 place: folder.display().to_string(),
@@ -405,12 +412,53 @@ fn table_path(folder: &Path, identity: &Identity) -> PathBuf {
     ))
 }
 
-fn keep(path: &Path, table: &Table) -> io::Result<()> {
+/// Size and time of a symbol file, which tell whether a table was made of it. They follow the table
+/// in its file: 8 bytes each, little-endian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    bytes: u64,
+    /// Time of the last change, in nanoseconds since 1970.
+    modified_ns: u64,
+}
+
+impl FileState {
+    const LEN: usize = 16;
+
+    /// Returns `None` if the file cannot be read.
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(Self {
+            bytes: metadata.len(),
+            modified_ns: u64::try_from(since_1970.as_nanos()).ok()?,
+        })
+    }
+
+    /// Removes the state from the end of a kept file. `None` if the file is shorter.
+    fn split_off(kept: &mut Vec<u8>) -> Option<Self> {
+        let at = kept.len().checked_sub(Self::LEN)?;
+        let state = kept.split_off(at);
+        let (bytes, modified_ns) = state.split_first_chunk::<8>()?;
+        Some(Self {
+            bytes: u64::from_le_bytes(*bytes),
+            modified_ns: u64::from_le_bytes(modified_ns.try_into().ok()?),
+        })
+    }
+
+    fn to_bytes(self) -> [u8; Self::LEN] {
+        let both = u128::from(self.bytes) | u128::from(self.modified_ns) << 64;
+        both.to_le_bytes()
+    }
+}
+
+fn keep(path: &Path, table: &Table, source: &Path) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     // Another process that reads the table at the same time must see all of it or nothing. So a
     // temporary file in the same folder is written and renamed.
     let mut file = NamedTempFile::with_prefix_in(".etwkit-", folder)?;
     file.write_all(table.as_bytes())?;
+    let state = FileState::of(source).ok_or(io::ErrorKind::NotFound)?;
+    file.write_all(&state.to_bytes())?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }

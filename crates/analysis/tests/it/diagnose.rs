@@ -3,7 +3,7 @@
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, Rules};
 use etwkit_query::question::Question;
 use etwkit_query::range::{Range, Unit};
-use etwkit_trace::table::CpuCore;
+use etwkit_trace::table::{CpuCore, HardFault};
 
 use super::support::{Machine, Slice, first, off};
 
@@ -329,5 +329,53 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
                  busy with a higher priority: one delay, longest 300 ms"
             );
         }
+    }
+}
+
+/// 50 hard faults of 5 ms, which start every 2 s or every 15 ms, in a program that lives for 100 s.
+#[test]
+fn hard_faults_of_a_second_are_noticed_and_a_trickle_is_not() {
+    for (every_ms, cost) in [(2000_i64, None), (15, Some(250 * MS))] {
+        let mut machine = Machine::new(&["System", "a.exe"], 100_000 * MS);
+        machine.add(first(2, 0, 100_000 * MS));
+        let fault = |number: i64| HardFault {
+            process_key: Some(2),
+            thread_key: 2,
+            start_ns: number * every_ms * MS,
+            end_ns: (number * every_ms + 5) * MS,
+            duration_ns: 5 * MS,
+            path: Some(r"C:\map.dat".into()),
+            ..HardFault::default()
+        };
+        machine.faults = (0..50).map(fault).collect();
+        let request = DiagnoseRequest {
+            rule: Some("hard-faults".to_owned()),
+            ..DiagnoseRequest::default()
+        };
+        let found = request.ask(&machine.session()).unwrap().findings;
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "every {every_ms} ms");
+    }
+}
+
+/// Threads 1 and 2 take turns at a lock: 40 waits of 8 ms in 16 s are 2 %, in 20 s less.
+#[test]
+fn a_queue_takes_two_percent_of_its_time() {
+    for (every_ms, cost) in [(400_i64, Some(320 * MS)), (500, None)] {
+        let mut machine = Machine::new(&["a.exe", "a.exe"], 30_000 * MS);
+        let lock = machine.stack(&["ntdll.dll!RtlAcquireSRWLockExclusive", "a.exe!Log"]);
+        for number in 0_i64..40 {
+            let from = number * every_ms * MS;
+            let thread = 1 + i32::try_from(number % 2).unwrap();
+            let wait = off(thread, from).readied(from + 8 * MS, 3 - thread);
+            machine.add(wait.ran(from + 8 * MS, from + 9 * MS).in_stack(lock));
+        }
+        let request = DiagnoseRequest {
+            rule: Some("lock-convoy".to_owned()),
+            ..DiagnoseRequest::default()
+        };
+        let found = request.ask(&machine.session()).unwrap().findings;
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "every {every_ms} ms");
     }
 }

@@ -3,8 +3,8 @@
 use etwkit_query::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process,
-    Stack, Thread, Trace, UiDelay, UserLock,
+    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, HardFault, Method,
+    Module, Process, Stack, Thread, Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -17,11 +17,13 @@ pub(crate) struct Machine {
     pub(crate) dpcs: Vec<DpcIsr>,
     pub(crate) transfers: Vec<DiskIo>,
     pub(crate) sums: Vec<CpuProcess>,
+    pub(crate) faults: Vec<HardFault>,
     pub(crate) locks: Vec<UserLock>,
     pub(crate) delays: Vec<UiDelay>,
     pub(crate) cores: Vec<CpuCore>,
-    /// File name of the module that all methods are in, if it is not `a.dll`.
+    /// File name of the module that all methods without one are in, if it is not `a.dll`.
     pub(crate) module: Option<&'static str>,
+    /// `MODULE!METHOD` with a module of process 1, or `METHOD`.
     pub(crate) methods: Vec<&'static str>,
     /// Parent and method of each stack.
     pub(crate) stacks: Vec<(Option<i32>, i32)>,
@@ -108,26 +110,40 @@ impl Machine {
 
     /// The session over it.
     pub(crate) fn session(&self) -> Session {
-        let name = self.module.unwrap_or("a.dll");
-        let module = Module {
-            module_id: 0,
-            path: format!("C:\\{name}"),
-            name: name.into(),
-            ..Module::default()
-        };
-        let numbered = || (0..).zip(&self.methods);
-        let methods: Vec<Method> = numbered()
-            .map(|(method_id, name)| Method {
-                method_id,
-                module_id: Some(0),
+        let common = self.module.unwrap_or("a.dll");
+        let split = |name: &&'static str| name.split_once('!').unwrap_or((common, name));
+        let mut names = vec![common];
+        names.extend(self.methods.iter().map(|name| split(name).0));
+        let module_of = |name: &str| names.iter().position(|module| *module == name).unwrap();
+        let modules: Vec<Module> = (0..)
+            .zip(&names)
+            .map(|(module_id, name)| Module {
+                module_id,
+                process_key: (module_id > 0).then_some(1),
+                path: format!("C:\\{name}"),
                 name: (*name).into(),
+                ..Module::default()
+            })
+            .collect();
+        let numbered = || {
+            let parts = self.methods.iter().map(split);
+            (0..).zip(parts).map(|(id, (module, method))| {
+                let module_id = i32::try_from(module_of(module)).unwrap();
+                (id, module_id, method)
+            })
+        };
+        let methods: Vec<Method> = numbered()
+            .map(|(method_id, module_id, name)| Method {
+                method_id,
+                module_id: Some(module_id),
+                name: name.into(),
                 ..Method::default()
             })
             .collect();
         let frames: Vec<Frame> = numbered()
-            .map(|(id, _)| Frame {
+            .map(|(id, module_id, _)| Frame {
                 frame_id: id,
-                module_id: Some(0),
+                module_id: Some(module_id),
                 method_id: Some(id),
                 rva: Some(16 * i64::from(id)),
                 ..Frame::default()
@@ -158,10 +174,11 @@ impl Machine {
             rows(&self.dpcs),
             rows(&self.transfers),
             rows(&self.sums),
+            rows(&self.faults),
             rows(&self.locks),
             rows(&self.delays),
             rows(&self.cores),
-            rows(&[module]),
+            rows(&modules),
             rows(&methods),
             rows(&frames),
             rows(&stacks),

@@ -59,6 +59,23 @@ impl Search<'_> {
             })
     }
 
+    /// The file that plain folders have, if they come before all symbol stores: those may be far
+    /// away, and keep packed files.
+    pub(crate) fn nearby(&self, sought: Sought<'_>) -> Option<Found> {
+        let mut tried = Vec::new();
+        self.path
+            .elements()
+            .iter()
+            .take_while(|element| !matches!(element, Element::Chain(_)))
+            .find_map(|element| match element {
+                Element::Folder(folder) => self.in_folder(folder, Origin::User, sought, &mut tried),
+                Element::Beside(folder) => {
+                    self.in_folder(folder, Origin::Trace, sought, &mut tried)
+                }
+                Element::Chain(_) | Element::Unusable { .. } | Element::Skipped { .. } => None,
+            })
+    }
+
     fn in_folder(
         &self,
         folder: &Path,

@@ -21,7 +21,7 @@ pub(crate) use writer::{Frame, Function, Writer};
 pub(crate) const MAGIC: [u8; 8] = *b"etwksym\n";
 /// Version of the format. It grows with each change that reads existing files differently, or
 /// writes names differently.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 pub(crate) const HEADER_LEN: usize = 64;
 pub(crate) const FUNCTION_LEN: usize = 24;
 /// Bytes of a move.

@@ -408,16 +408,18 @@ fn a_second_run_opens_no_symbol_file() {
         ..Options::default()
     };
     assert!(source(&load(&store, options(), &identity)).ends_with(".pdb"));
-    std::fs::remove_dir_all(&store).unwrap();
     let kept = source(&load(&store, options(), &identity));
     assert!(
-        kept.ends_with(&format!("{NAME}-{}-v2.etwsym", identity.key())),
+        kept.ends_with(&format!("{NAME}-{}-v3.etwsym", identity.key())),
         "{kept}"
     );
+    std::fs::remove_dir_all(&store).unwrap();
+    assert_eq!(source(&load(&store, options(), &identity)), kept);
 
     // A damaged table, and the table of another build, are built again.
-    let whole = std::fs::read(&kept).unwrap();
     write(store.join(NAME), &fixture(NAME));
+    assert!(source(&load(&store, options(), &identity)).ends_with(".pdb"));
+    let whole = std::fs::read(&kept).unwrap();
     let i686 = {
         load(&store, options(), &identity_of(NAME));
         crate::pdb::table("shapes-i686.pdb").as_bytes().to_vec()
@@ -443,6 +445,40 @@ fn a_second_run_opens_no_symbol_file() {
         ..options()
     };
     assert!(source(&load(&store, refresh, &identity)).ends_with(".pdb"));
+}
+
+/// Private and public symbols of a build have one identity, and so have files that were made again.
+#[test]
+fn another_file_of_the_same_build_is_read() {
+    let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    let store = folder.path().join("store");
+    let options = || Options {
+        tables: Some(folder.path().join("tables")),
+        ..Options::default()
+    };
+    let name = || {
+        let Outcome::Loaded(module) = load(&store, options(), &identity) else {
+            panic!("not loaded");
+        };
+        let symbols = module.resolve_sorted(&[0x1000]).unwrap();
+        (symbols[0].as_ref().unwrap().name.clone(), module.source)
+    };
+    let file = store.join("shapes-x86_64.sym");
+    let write_name = |function: &str| {
+        let text = format!(
+            "MODULE windows x86_64 {} {NAME}\nPUBLIC 1000 0 {function}\n",
+            identity.key()
+        );
+        write(file.clone(), text.as_bytes());
+    };
+    write_name("public_name");
+    assert_eq!(name().0, "public_name");
+    assert!(name().1.ends_with(".etwsym"), "kept");
+    write_name("private_name");
+    assert_eq!(name().0, "private_name");
+    let (again, kept) = name();
+    assert_eq!(again, "private_name");
+    assert!(kept.ends_with(".etwsym"), "{kept}");
 }
 
 #[test]
