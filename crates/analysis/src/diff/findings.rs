@@ -56,7 +56,8 @@ pub(super) fn can_be_judged(both: &Sides) -> bool {
 }
 
 /// Returns the row that explains most: one that goes with the wall times, and is not explained by
-/// another one. `wall_ns` is their difference, if they measure the same work on both sides.
+/// another one. `wall_ns` is their difference, if they measure the same work on both sides. Without
+/// it a finding that the other side could not be checked for is better than none.
 pub(super) fn lead(
     rows: &[FindingChange],
     wall_ns: Option<i64>,
@@ -83,7 +84,16 @@ pub(super) fn lead(
             .rev()
             .find(|row| is_note(row) && row.only_in.is_some() && wall_ns.is_none())
     };
-    costly.or_else(notes)
+    let is_unchecked = |row: &&FindingChange| {
+        row.not_checked_in.is_some() && !row.is_explained && row.difference_ns.abs() > noise_ns
+    };
+    let unchecked = || {
+        rows.iter()
+            .rev()
+            .filter(|_| wall_ns.is_none())
+            .find(is_unchecked)
+    };
+    costly.or_else(notes).or_else(unchecked)
 }
 
 fn judged(side: &Side) -> Result<Judged> {
@@ -196,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_finding_explains_or_one_side_could_not_check_leads_nowhere() {
+    fn what_another_finding_explains_or_one_side_could_not_check_leads_last() {
         let explained = FindingChange {
             is_explained: true,
             ..row("symptom", None, Some(900))
@@ -211,6 +221,11 @@ mod tests {
             ..row("leak", None, None)
         };
         let rows = [note, unknown, explained];
+        let without_note = &rows[1..];
+        assert_eq!(
+            lead(without_note, None, MS).map(|row| row.culprit.as_str()),
+            Some("unknown")
+        );
         assert_eq!(
             lead(&rows, None, MS).map(|row| row.culprit.as_str()),
             Some("leak")

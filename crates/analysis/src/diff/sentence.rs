@@ -60,9 +60,13 @@ pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     Some(process(top, rows.modules))
 }
 
-/// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`.
+/// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`, or `in B, not checked in A: …`.
 fn finding(row: &FindingChange) -> String {
     let sentence = &row.sentence;
+    if let Some(side) = &row.not_checked_in {
+        let found_in = if side == "A" { "B" } else { "A" };
+        return format!("in {found_in}, not checked in {side}: {sentence}");
+    }
     match (&row.only_in, row.a_ns, row.b_ns) {
         (Some(side), ..) => format!("only in {side}: {sentence}"),
         (None, Some(a), Some(b)) => {
