@@ -84,10 +84,10 @@ interface HalfProps {
   change: (change: Partial<FlameSettings>) => void;
 }
 
-function Half({ trace, settings, direction, title, next, change }: HalfProps) {
+export function Half({ trace, settings, direction, title, next, change }: HalfProps) {
   const selection = useSelection();
   const request = flameRequest(trace, selection, { ...settings, direction });
-  const zoomed = title === "Callers" ? "callers_zoom" : "zoom";
+  const zoomed = title !== undefined && direction === "bottom_up" ? "callers_zoom" : "zoom";
   const path = settings[zoomed];
   const { answered, unfold } = useUnfolded(useAnswer(api.flame, request), request, path);
   const label = `${title ?? (direction === "top_down" ? "Who calls whom" : "Who is called by whom")}: ${settings.weight}`;
@@ -126,6 +126,11 @@ function entriesOf(answer: FlameAnswer, at: number, focus: (name: string) => voi
   const node = answer.nodes[at];
   const name = answer.names[node?.name ?? -1];
   if (node === undefined || name === undefined || node.kind < METHOD) return [];
+  return methodEntries(name, focus);
+}
+
+/** What can be done with a method, wherever it is shown. */
+export function methodEntries(name: string, focus: (name: string) => void): MenuEntry[] {
   const chip = (exclude: boolean) => addChip({ field: "method", values: [name], exclude });
   return [
     { title: "Its callers and callees", run: () => focus(name) },

@@ -1,0 +1,260 @@
+// Functions with their own and inclusive CPU time, and callers and callees of the one that is chosen.
+
+import { useMemo } from "preact/hooks";
+import { api } from "../../api";
+import { Toggle } from "../../components/choice";
+import type { MenuEntry } from "../../components/menu";
+import { TreeGrid } from "../../components/tree-grid";
+import { count, counted, duration } from "../../lib/format";
+import { hasRows } from "../../lib/opening";
+import { nothingOf } from "../../lib/recorded";
+import { shown } from "../../lib/safe";
+import { type Answered, useAnswer } from "../../state/answer";
+import { useArranged } from "../../state/arranged";
+import * as store from "../../state/store";
+import type { FlameRequest, QuestionInfo, Source, Weight } from "../../wire";
+import { useAsked } from "../asked";
+import { FLAME, Half, methodEntries } from "../flame";
+import { FLAME_START } from "../flame/options";
+import { Answering, toTell, useSchema, useSelection, useSettings } from "../panel";
+import type { View, ViewProps } from "../view";
+import {
+  columnsOf,
+  type Functions,
+  functionRows,
+  functionsOf,
+  functionsOfTree,
+  rowId,
+  sortedFunctions,
+} from "./model";
+
+interface FunctionSettings {
+  by_process: boolean;
+  find: string;
+  /** The function whose callers and callees are shown. */
+  focus: string | null;
+}
+
+export const FUNCTIONS: View = {
+  id: "functions",
+  title: "Functions",
+  group: "CPU",
+  sentence: "Functions by their own and inclusive CPU time, with callers and callees",
+  key: "u",
+  lacks: (opening) => (hasRows(opening, "cpu_sample", "context_switch") ? null : nothingOf("cpu_sample")),
+  Panel: FunctionsPanel,
+};
+
+/** The question that has each function of each process. */
+const QUESTION = "cpu";
+const VALUES = { methods: "*", "include-dll": true, "show-on-method": true, "thread-count": true, top: 0 };
+/** Frames of the tree that takes its place: as many as the server sends. */
+const MOST_NODES = 20_000;
+
+function FunctionsPanel(props: ViewProps) {
+  const question = useSchema()?.questions.find((one) => one.name === QUESTION);
+  return <section class="view">{question && <AllFunctions {...props} question={question} />}</section>;
+}
+
+interface Found extends Functions {
+  source: Source;
+}
+
+/**
+ * The question has waits and threads, but no option for some filters. Where one of these is set, stacks that
+ * match are added up on the page.
+ */
+function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: boolean) {
+  const { trace, opening, question } = props;
+  const selection = useSelection();
+  const { request, warning, notApplied } = useAsked(trace.id, question, VALUES);
+  const isTree = hasRows(opening, "cpu_sample") && notApplied.some((field) => !field.startsWith("col:"));
+  const stacks: FlameRequest = {
+    trace: trace.id,
+    selection,
+    weight: "cpu",
+    direction: "top_down",
+    by_process: true,
+    by_tag: false,
+    focus: null,
+    below: [],
+    least_share: 0,
+    max_nodes: MOST_NODES,
+  };
+  const asked = useAnswer(api.ask, isTree ? null : request);
+  const tree = useAnswer(api.flame, isTree ? stacks : null);
+  const data = useMemo((): Found | null => {
+    if (!isTree) return asked.data && { ...functionsOf(asked.data, byProcess), source: asked.data.source };
+    return tree.data && { ...functionsOfTree(tree.data, byProcess), source: tree.data.source };
+  }, [isTree, asked.data, tree.data, byProcess]);
+  const answered: Answered<Found> = { ...(isTree ? tree : asked), data };
+  return { answered, isTree, warning: isTree ? "" : warning };
+}
+
+function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
+  const [settings, change] = useSettings<FunctionSettings>(FUNCTIONS.id, {
+    by_process: false,
+    find: "",
+    focus: null,
+  });
+  const { answered, isTree, warning } = useFunctions(props, settings.by_process);
+  const arranging = useArranged(FUNCTIONS.id, { column: "own", descending: true });
+  const { sort } = arranging.arranged;
+  const weight: Weight = sort?.column === "wait" || sort?.column === "ready" ? sort.column : "cpu";
+  return (
+    <>
+      <div class="toolbar" role="toolbar" aria-label="Functions">
+        <Toggle
+          label="By process"
+          isOn={settings.by_process}
+          onChange={(by_process) => change({ by_process })}
+        />
+        <span class="sentence">A click shows callers and callees. A right click filters.</span>
+        <input
+          class="find"
+          type="search"
+          placeholder="Find a function"
+          aria-label="Find a function"
+          maxLength={200}
+          value={settings.find}
+          onInput={(event) => change({ find: event.currentTarget.value })}
+        />
+      </div>
+      <div class="functions">
+        <Answering
+          answered={answered}
+          source={(found) => found.source}
+          remark={(found) => remarkOf(found, isTree)}
+          warning={warning}
+          {...(isTree ? {} : { leftOut: [] })}
+        >
+          {(found) => (
+            <FunctionGrid
+              found={found}
+              settings={settings}
+              arranging={arranging}
+              onFocus={(focus) => change({ focus })}
+              weight={weight}
+            />
+          )}
+        </Answering>
+        {settings.focus !== null && (
+          <Around
+            trace={props.trace.id}
+            name={settings.focus}
+            weight={weight}
+            onFocus={(focus) => change({ focus })}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+function remarkOf(found: Functions, isTree: boolean): string {
+  const parts = [`${counted(found.rows.length, "function")}, ${duration(found.total)} of CPU time`];
+  if (isTree) parts.push("With these filters there are no waits, ready times and threads");
+  if (found.note !== "") parts.push(found.note);
+  return toTell(parts);
+}
+
+interface GridProps {
+  found: Functions;
+  settings: FunctionSettings;
+  arranging: ReturnType<typeof useArranged>;
+  onFocus: (name: string) => void;
+  weight: Weight;
+}
+
+function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps) {
+  const { by_process, find, focus } = settings;
+  const { sort } = arranging.arranged;
+  const columns = useMemo(() => columnsOf(found, by_process), [found, by_process]);
+  const sorted = useMemo(() => sortedFunctions(found.rows, find, sort), [found, find, JSON.stringify(sort)]);
+  const rows = useMemo(() => functionRows(sorted, columns, found.total), [sorted, columns]);
+  const chosen = sorted.find((row) => row.name === focus);
+  const nameOf = (id: string) => sorted.find((row) => rowId(row) === id)?.name ?? "";
+  return (
+    <TreeGrid
+      label="Functions"
+      columns={columns}
+      {...arranging}
+      rows={rows}
+      sort={sort}
+      selected={chosen === undefined ? null : rowId(chosen)}
+      onSelect={(row) => onFocus(nameOf(row.id))}
+      onEnter={(row) => showInFlame(nameOf(row.id), weight)}
+      cellMenu={(row) => entriesOf(nameOf(row.id), weight, onFocus)}
+      empty={find === "" ? "No samples in this selection." : "No function has this name."}
+      footer={
+        <span>
+          {rows.length < found.rows.length
+            ? `${count(rows.length)} of ${counted(found.rows.length, "function")}`
+            : counted(rows.length, "function")}
+          ; Enter shows the chosen one in the flame graph
+        </span>
+      }
+    />
+  );
+}
+
+/** The flame graph of the selection, with the frames of a function marked. */
+function showInFlame(name: string, weight: Weight): void {
+  const flame = { ...FLAME_START, weight, find: name };
+  store.update({ view: FLAME.id, settings: { ...store.view.value.settings, [FLAME.id]: flame } });
+}
+
+function entriesOf(name: string, weight: Weight, onFocus: (name: string) => void): MenuEntry[] {
+  return [
+    ...methodEntries(name, onFocus),
+    { title: "Show in the flame graph", run: () => showInFlame(name, weight) },
+    { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) },
+  ];
+}
+
+const WEIGHT_WORDS: Partial<Record<Weight, string>> = { wait: ", by waits", ready: ", by ready time" };
+
+interface AroundProps {
+  trace: number;
+  name: string;
+  weight: Weight;
+  onFocus: (name: string | null) => void;
+}
+
+/** Callers and callees of a function, and what else can be done with it. */
+function Around({ trace, name, weight, onFocus }: AroundProps) {
+  const settings = { ...FLAME_START, weight, by_process: false, focus: name, look: "tree" as const };
+  const half = {
+    trace,
+    settings,
+    next: 0,
+    change: ({ focus }: { focus?: string | null }) => focus != null && onFocus(focus),
+  };
+  const words = WEIGHT_WORDS[weight] ?? "";
+  // The first entry is what this already shows.
+  const acts = entriesOf(name, weight, onFocus).slice(1);
+  return (
+    <section class="function-around" aria-label="Callers and callees">
+      <header>
+        <h3 title={shown(name)}>{shown(name)}</h3>
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Close callers and callees"
+          onClick={() => onFocus(null)}
+        >
+          ✕
+        </button>
+      </header>
+      <div class="function-acts">
+        {acts.map((act) => (
+          <button key={act.title} type="button" onClick={act.run}>
+            {act.title}
+          </button>
+        ))}
+      </div>
+      <Half {...half} direction="bottom_up" title={`Callers${words}`} />
+      <Half {...half} direction="top_down" title={`Callees${words}`} />
+    </section>
+  );
+}
