@@ -7,8 +7,11 @@ import { leftOutBelow, matching, namesTo, nearest } from "../../lib/flame-grow";
 import { counted, inUnit, percent } from "../../lib/format";
 import { nothingOf } from "../../lib/recorded";
 import { shown } from "../../lib/safe";
+import { unnamedShare } from "../../lib/unnamed";
 import { useAnswer } from "../../state/answer";
+import * as store from "../../state/store";
 import type { Direction, FlameAnswer } from "../../wire";
+import { PROCESS_MODULES } from "../modules";
 import { Answering, addChip, toTell, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { FlameGraph } from "./graph";
@@ -115,9 +118,30 @@ export function Half({ trace, settings, direction, title, next, change }: HalfPr
         source={(answer) => answer.source}
         remark={(answer) => remarkOf(answer, nearest(answer, path), settings)}
       >
-        {look}
+        {(answer) => (
+          <>
+            {settings.focus === null && <Unnamed share={unnamedShare(answer, direction)} />}
+            {look(answer)}
+          </>
+        )}
       </Answering>
     </div>
+  );
+}
+
+/** From this share on, names are worth a step aside. */
+const MUCH = 0.2;
+
+/** Says that much of the picture has no names, and where symbols are. */
+function Unnamed({ share }: { share: number }) {
+  if (share <= MUCH) return null;
+  return (
+    <p class="remark is-warning">
+      {percent(share)} of it is in code without names.{" "}
+      <button type="button" class="link" onClick={() => store.setView(PROCESS_MODULES.id)}>
+        Load symbols
+      </button>
+    </p>
   );
 }
 
