@@ -10,6 +10,7 @@ import {
   type Report,
   type ReportFinding,
   type ReportPicture,
+  type ReportTable,
   reportHtml,
 } from "../lib/report";
 import { bookmarks, isMoment } from "../state/bookmarks";
@@ -51,7 +52,7 @@ function findingOf(one: Finding): ReportFinding {
   };
 }
 
-function tableOf({ label, columns, rows, places, foot }: ShownGrid) {
+function tableOf({ label, columns, rows, places, foot }: ShownGrid): ReportTable {
   return {
     title: label,
     columns: columns.map(({ title, isNumber }) => ({ title, isNumber: isNumber === true })),
@@ -63,6 +64,30 @@ function tableOf({ label, columns, rows, places, foot }: ShownGrid) {
     foot,
   };
 }
+
+/** Lists and tables of a view that are whole in the document. */
+const LISTS = [".compare-rows table", "ul.processes", ".waits ol", "ul.bars", "ul.answer-lines"]
+  .map((one) => `.below ${one}`)
+  .join(", ");
+
+const textOf = (element: Element) => (element.textContent ?? "").replace(/[▾▸]/g, "").trim();
+
+function listOf(list: Element): ReportTable {
+  const rows = [...list.querySelectorAll(":scope > li, tbody > tr")].map((row) => {
+    const cells = row.children.length === 0 ? [row] : [...row.children];
+    return { level: 0, cells: cells.map(textOf).filter((text, at) => at === 0 || text !== "") };
+  });
+  const titles = [...list.querySelectorAll("thead th")].map(textOf);
+  return {
+    title: list.getAttribute("aria-label") ?? list.closest("[aria-label]")?.getAttribute("aria-label") ?? "",
+    columns: titles.map((title) => ({ title, isNumber: false })),
+    rows: rows.slice(0, MOST_ROWS),
+    left: Math.max(0, rows.length - MOST_ROWS),
+    foot: "",
+  };
+}
+
+const listsShown = () => [...document.querySelectorAll(LISTS)].map(listOf);
 
 function facts(trace: TraceInfo): [string, string][] {
   const { range, chips, mode, window, view } = store.view.value;
@@ -102,7 +127,7 @@ function made(trace: TraceInfo, has: (part: Part) => boolean): Report {
     facts: facts(trace),
     findings: has("findings") ? findings.map(findingOf) : null,
     pictures: has("pictures") ? picturesShown().flatMap(picture) : null,
-    tables: has("rows") ? shownGrids().map(tableOf) : null,
+    tables: has("rows") ? [...shownGrids().map(tableOf), ...listsShown()] : null,
     notes: has("notes")
       ? bookmarks().map(({ range, text }) => ({
           place: isMoment(range) ? exactMoment(range.from_ns) : rangeText(range),
@@ -118,7 +143,9 @@ function made(trace: TraceInfo, has: (part: Part) => boolean): Report {
 function partsOf(trace: TraceInfo): { part: Part; title: string; isThere: boolean }[] {
   const found = findingsOf(trace);
   const findings = found.data?.findings.length ?? 0;
-  const rows = shownGrids().reduce((sum, grid) => sum + grid.rows.length, 0);
+  const rows =
+    shownGrids().reduce((sum, grid) => sum + grid.rows.length, 0) +
+    listsShown().reduce((sum, list) => sum + list.rows.length + list.left, 0);
   const [pictures, notes] = [picturesShown().length, bookmarks().length];
   const none = found.data === null ? "Findings: the rules are still running" : "Findings: none";
   return [

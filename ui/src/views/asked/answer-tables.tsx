@@ -49,6 +49,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
   const [selected, setSelected] = useState<string | null>(null);
   const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
+  const arranged = { ...arranging.arranged, moved: namesFirst(table, arranging.arranged.moved) };
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
   const questions = store.schema.value?.questions ?? [];
   const commandIn = (row: string) => {
@@ -80,7 +81,8 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
           isNumber: isNumber(column.unit),
           ...(at === wideColumn(table) ? {} : { width: widthOf(table, at) }),
         }))}
-        {...arranging}
+        onArrange={arranging.onArrange}
+        arranged={arranged}
         rows={rows}
         selected={selected}
         sort={sort}
@@ -119,6 +121,33 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
       />
     </section>
   );
+}
+
+/** Columns that name what a row is about; the command line has them after its numbers. */
+const NAMES = [
+  "Process",
+  "Thread",
+  "Method",
+  "Module",
+  "Driver",
+  "Tag",
+  "File",
+  "Path",
+  "Query",
+  "Remote",
+  "Key",
+];
+
+/**
+ * The order of columns at first: where numbers are in front of names, names would be beyond the right edge. What the
+ * reader moved stays there.
+ */
+export function namesFirst(table: Pick<AnswerTable, "columns">, moved: readonly string[]): readonly string[] {
+  const first = table.columns[0]?.unit ?? "text";
+  if (moved.length > 0 || first === "time" || !isNumber(first)) return moved;
+  return table.columns
+    .filter(({ name, unit }) => unit === "text" && NAMES.includes(name))
+    .map(({ name }) => name);
 }
 
 /** The column that takes the room that is left: the longest text. */
