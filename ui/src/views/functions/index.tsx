@@ -1,6 +1,6 @@
 // Functions with their own and inclusive CPU time, and callers and callees of the one that is chosen.
 
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Toggle } from "../../components/choice";
 import type { MenuEntry } from "../../components/menu";
@@ -142,6 +142,7 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           <Around
             trace={props.trace.id}
             name={settings.focus}
+            byProcess={settings.by_process}
             weight={weight}
             onFocus={(focus) => change({ focus })}
           />
@@ -172,7 +173,10 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
   const columns = useMemo(() => columnsOf(found, by_process), [found, by_process]);
   const sorted = useMemo(() => sortedFunctions(found.rows, find, sort), [found, find, JSON.stringify(sort)]);
   const rows = useMemo(() => functionRows(sorted, columns, found.total), [sorted, columns]);
-  const chosen = sorted.find((row) => row.name === focus);
+  const [clicked, setClicked] = useState<string | null>(null);
+  // A function has a row for each process; the link knows its name alone.
+  const ofName = sorted.filter((row) => row.name === focus).map(rowId);
+  const selected = ofName.find((id) => id === clicked) ?? ofName[0] ?? null;
   const nameOf = (id: string) => sorted.find((row) => rowId(row) === id)?.name ?? "";
   return (
     <TreeGrid
@@ -181,8 +185,11 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
       {...arranging}
       rows={rows}
       sort={sort}
-      selected={chosen === undefined ? null : rowId(chosen)}
-      onSelect={(row) => onFocus(nameOf(row.id))}
+      selected={selected}
+      onSelect={(row) => {
+        setClicked(row.id);
+        onFocus(nameOf(row.id));
+      }}
       onEnter={(row) => showInFlame(nameOf(row.id), weight)}
       cellMenu={(row) => entriesOf(nameOf(row.id), weight, onFocus)}
       empty={find === "" ? "No samples in this selection." : "No function has this name."}
@@ -217,13 +224,14 @@ const WEIGHT_WORDS: Partial<Record<Weight, string>> = { wait: ", by waits", read
 interface AroundProps {
   trace: number;
   name: string;
+  byProcess: boolean;
   weight: Weight;
   onFocus: (name: string | null) => void;
 }
 
 /** Callers and callees of a function, and what else can be done with it. */
-function Around({ trace, name, weight, onFocus }: AroundProps) {
-  const settings = { ...FLAME_START, weight, by_process: false, focus: name, look: "tree" as const };
+function Around({ trace, name, byProcess, weight, onFocus }: AroundProps) {
+  const settings = { ...FLAME_START, weight, by_process: byProcess, focus: name, look: "tree" as const };
   const half = {
     trace,
     settings,
