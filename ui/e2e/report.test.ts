@@ -44,6 +44,7 @@ async function saved(page: Page, name: string): Promise<string> {
 async function opensDialog(page: Page) {
   await page.getByRole("button", { name: "Share" }).click();
   await page.getByRole("menuitem", { name: /^Save report/ }).click();
+  await page.getByRole("dialog", { name: "Save report" }).waitFor();
 }
 
 test("a report has the findings, pictures, rows and notes, and is readable without the program", async () => {
@@ -53,7 +54,7 @@ test("a report has the findings, pictures, rows and notes, and is readable witho
   await goTo(page, "Disk");
   await page.keyboard.press("r");
   await page.keyboard.press("b");
-  await page.keyboard.type("look <b>here</b>");
+  await page.locator(".note-box input").fill("look <b>here</b>");
   await page.keyboard.press("Enter");
   await settled(page);
   await opensDialog(page);

@@ -117,13 +117,9 @@ export function Half({ trace, settings, direction, title, next, change }: HalfPr
         answered={answered}
         source={(answer) => answer.source}
         remark={(answer) => remarkOf(answer, nearest(answer, path), settings)}
+        more={(answer) => settings.focus === null && <Unnamed share={unnamedShare(answer, direction)} />}
       >
-        {(answer) => (
-          <>
-            {settings.focus === null && <Unnamed share={unnamedShare(answer, direction)} />}
-            {look(answer)}
-          </>
-        )}
+        {look}
       </Answering>
     </div>
   );
@@ -136,12 +132,13 @@ const MUCH = 0.2;
 function Unnamed({ share }: { share: number }) {
   if (share <= MUCH) return null;
   return (
-    <p class="remark is-warning">
-      {percent(share)} of it is in code without names.{" "}
+    <span class="flame-unnamed">
+      {" · "}
+      {percent(share)} of it is in code without names:{" "}
       <button type="button" class="link" onClick={() => store.setView(PROCESS_MODULES.id)}>
         Load symbols
       </button>
-    </p>
+    </span>
   );
 }
 

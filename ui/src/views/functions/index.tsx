@@ -3,7 +3,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Toggle } from "../../components/choice";
-import type { MenuEntry } from "../../components/menu";
+import { Icon } from "../../components/icon";
+import { Menu, type MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
 import { count, counted, duration } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
@@ -33,6 +34,7 @@ interface FunctionSettings {
   find: string;
   /** The function whose callers and callees are shown. */
   focus: string | null;
+  side: "callers" | "callees";
 }
 
 export const FUNCTIONS: View = {
@@ -96,6 +98,7 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
     by_process: false,
     find: "",
     focus: null,
+    side: "callers",
   });
   const { answered, isTree, warning } = useFunctions(props, settings.by_process);
   const arranging = useArranged(FUNCTIONS.id, { column: "own", descending: true });
@@ -144,7 +147,8 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
             name={settings.focus}
             byProcess={settings.by_process}
             weight={weight}
-            onFocus={(focus) => change({ focus })}
+            side={settings.side}
+            change={change}
           />
         )}
       </div>
@@ -219,50 +223,70 @@ function entriesOf(name: string, weight: Weight, onFocus: (name: string) => void
   ];
 }
 
-const WEIGHT_WORDS: Partial<Record<Weight, string>> = { wait: ", by waits", ready: ", by ready time" };
+const WEIGHT_WORDS: Partial<Record<Weight, string>> = {
+  cpu: "by CPU time",
+  wait: "by waits",
+  ready: "by ready time",
+};
 
 interface AroundProps {
   trace: number;
   name: string;
   byProcess: boolean;
   weight: Weight;
-  onFocus: (name: string | null) => void;
+  side: FunctionSettings["side"];
+  change: (change: Partial<FunctionSettings>) => void;
 }
 
-/** Callers and callees of a function, and what else can be done with it. */
-function Around({ trace, name, byProcess, weight, onFocus }: AroundProps) {
+/** Callers or callees of a function, and what else can be done with it. */
+function Around({ trace, name, byProcess, weight, side, change }: AroundProps) {
   const settings = { ...FLAME_START, weight, by_process: byProcess, focus: name, look: "tree" as const };
-  const half = {
-    trace,
-    settings,
-    next: 0,
-    change: ({ focus }: { focus?: string | null }) => focus != null && onFocus(focus),
-  };
-  const words = WEIGHT_WORDS[weight] ?? "";
+  const onFocus = (focus: string) => change({ focus });
+  const segment = (value: FunctionSettings["side"], title: string) => (
+    <button
+      type="button"
+      class="segment"
+      aria-pressed={side === value}
+      onClick={() => change({ side: value })}
+    >
+      {title}
+    </button>
+  );
   // The first entry is what this already shows.
   const acts = entriesOf(name, weight, onFocus).slice(1);
   return (
     <section class="function-around" aria-label="Callers and callees">
       <header>
         <h3 title={shown(name)}>{shown(name)}</h3>
+        <Menu label="More about the function" entries={acts}>
+          <Icon name="more" />
+        </Menu>
         <button
           type="button"
           class="quiet"
           aria-label="Close callers and callees"
-          onClick={() => onFocus(null)}
+          onClick={() => change({ focus: null })}
         >
-          ✕
+          <Icon name="close" />
         </button>
       </header>
       <div class="function-acts">
-        {acts.map((act) => (
-          <button key={act.title} type="button" onClick={act.run}>
-            {act.title}
-          </button>
-        ))}
+        <fieldset class="segments" aria-label="Side">
+          {segment("callers", "Callers")}
+          {segment("callees", "Callees")}
+        </fieldset>
+        <span class="muted">{WEIGHT_WORDS[weight]}</span>
+        <button type="button" onClick={() => showInFlame(name, weight)}>
+          Show in the flame graph
+        </button>
       </div>
-      <Half {...half} direction="bottom_up" title={`Callers${words}`} />
-      <Half {...half} direction="top_down" title={`Callees${words}`} />
+      <Half
+        trace={trace}
+        settings={settings}
+        next={0}
+        change={({ focus }) => focus != null && onFocus(focus)}
+        direction={side === "callers" ? "bottom_up" : "top_down"}
+      />
     </section>
   );
 }

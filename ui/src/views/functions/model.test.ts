@@ -72,6 +72,8 @@ test("functions of a tree: one that calls itself counts once, and what was not s
     ],
   );
   assert.equal(found.total, 10_000_000);
+  const idle = functionsOfTree({ ...tree, names: ["all", "Idle (0)", "a!f", "a!g"] }, false);
+  assert.deepEqual([idle.rows, idle.total], [[], 0], "idle processors run no functions");
   assert.match(found.note, /^1\.00 ms in the smallest frames was not sent/);
   assert.deepEqual(
     columnsOf(found, false).map((column) => column.id),

@@ -91,12 +91,18 @@ export function functionsOf(answer: Answer, byProcess: boolean): Functions {
 
 /** Kinds of nodes: a process, and from this one on frames. */
 const [PROCESS, METHOD] = [1, 3];
+/** What has interrupts of idle processors is no process of functions, as in the question. */
+const IDLE = "Idle (0)";
 
-/** Functions of a tree by process. A function that calls itself counts once for each stack. */
+/**
+ * Functions of a tree by process, which has no level of processes if it has only one. A function that calls itself
+ * counts once for each stack.
+ */
 export function functionsOfTree(answer: FlameAnswer, byProcess: boolean): Functions {
   const { nodes, names } = answer;
   const found = new Map<string, FunctionRow>();
   const processes: string[] = [];
+  let total = nodes[0]?.total ?? 0;
   const isAbove = (at: number, name: number): boolean => {
     for (let parent = nodes[at]?.parent ?? 0; parent !== 0; parent = nodes[parent]?.parent ?? 0)
       if (nodes[parent]?.name === name && (nodes[parent]?.kind ?? 0) >= METHOD) return true;
@@ -105,7 +111,8 @@ export function functionsOfTree(answer: FlameAnswer, byProcess: boolean): Functi
   nodes.forEach((node, at) => {
     const name = names[node.name] ?? "";
     processes[at] = node.kind === PROCESS ? name : (processes[node.parent] ?? "");
-    if (at === 0 || node.kind < METHOD) return;
+    if (node.kind === PROCESS && name === IDLE) total -= node.total;
+    if (at === 0 || node.kind < METHOD || processes[at] === IDLE) return;
     const id = `${processes[at]}\n${name}`;
     const row = found.get(id) ?? {
       name,
@@ -122,7 +129,7 @@ export function functionsOfTree(answer: FlameAnswer, byProcess: boolean): Functi
     answer.left_out > 0
       ? `${duration(answer.left_out)} in the smallest frames was not sent and is not counted.`
       : "";
-  return { rows: merged(rows, byProcess), total: nodes[0]?.total ?? 0, note };
+  return { rows: merged(rows, byProcess), total, note };
 }
 
 /** Columns that the functions have something for. */
@@ -144,7 +151,7 @@ export function columnsOf({ rows }: Functions, byProcess: boolean): GridColumn[]
     ...(threads
       ? [{ id: "threads", title: "Threads", sentence: "Threads that ran it", isNumber: true, width: 76 }]
       : []),
-    { id: "process", title: "Process", width: 150 },
+    ...(rows.some((row) => row.process !== "") ? [{ id: "process", title: "Process", width: 150 }] : []),
   ];
 }
 

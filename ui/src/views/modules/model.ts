@@ -46,7 +46,7 @@ function ownerRow(one: ModulesOf, isOpen: boolean): GridRow {
     look: "process",
     cells: [
       { text: shown(one.label) },
-      { text: `${count(one.modules)} modules` },
+      { text: counted(one.modules, "module") },
       { text: bytes(one.size_bytes), exact: `${count(one.size_bytes)} bytes` },
       { text: "" },
       { text: "" },
