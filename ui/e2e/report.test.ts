@@ -51,7 +51,7 @@ test("a report has the findings, pictures, rows and notes, and is readable witho
   const seen = await visit(served.link);
   const { page } = seen;
   await ready(page);
-  await goTo(page, "Disk");
+  await goTo(page, "Functions");
   await page.keyboard.press("r");
   await page.keyboard.press("b");
   await page.locator(".note-box input").fill("look <b>here</b>");

@@ -20,18 +20,38 @@ function clipped(to: CanvasRenderingContext2D, box: Box, draw: () => void): void
   to.restore();
 }
 
+/** The text as far as it has room, as the page cuts it. */
+function cut(to: CanvasRenderingContext2D, text: string, room: number): string {
+  if (to.measureText(text).width <= room + 1) return text;
+  let length = text.length;
+  while (length > 0 && to.measureText(`${text.slice(0, length)}…`).width > room) length -= 1;
+  return `${text.slice(0, length)}…`;
+}
+
 function drawText(to: CanvasRenderingContext2D, node: Text, style: CSSStyleDeclaration, box: Box): void {
-  const text = node.data.trim();
+  const text = node.data.replace(/\s+/g, " ");
   const range = document.createRange();
   range.selectNodeContents(node);
   const at = range.getBoundingClientRect();
-  if (text === "" || at.width === 0) return;
+  if (text.trim() === "" || at.width === 0) return;
   clipped(to, box, () => {
     to.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
     to.fillStyle = style.color;
     to.textBaseline = "middle";
-    to.fillText(text, at.left, (at.top + at.bottom) / 2);
+    const isCut = style.textOverflow === "ellipsis";
+    to.fillText(isCut ? cut(to, text, box.right - at.left) : text, at.left, (at.top + at.bottom) / 2);
   });
+}
+
+const NO_COLOUR = "rgba(0, 0, 0, 0)";
+
+/** The colour that is seen through an element without one. */
+function backdrop(element: Element): string {
+  for (let at: Element | null = element; at !== null; at = at.parentElement) {
+    const { backgroundColor } = getComputedStyle(at);
+    if (backgroundColor !== NO_COLOUR) return backgroundColor;
+  }
+  return "#fff";
 }
 
 /** Draws an element and what is in it, in the order of the document. */
@@ -40,7 +60,7 @@ function drawElement(to: CanvasRenderingContext2D, element: Element, around: Box
   if (style.display === "none" || style.visibility === "hidden" || Number(style.opacity) === 0) return;
   const own = element.getBoundingClientRect();
   const seen = overlap(own, around);
-  if (style.backgroundColor !== "rgba(0, 0, 0, 0)" && !isEmpty(seen)) {
+  if (style.backgroundColor !== NO_COLOUR && !isEmpty(seen)) {
     to.fillStyle = style.backgroundColor;
     to.fillRect(seen.left, seen.top, seen.right - seen.left, seen.bottom - seen.top);
   }
@@ -58,7 +78,7 @@ function drawElement(to: CanvasRenderingContext2D, element: Element, around: Box
 }
 
 /** Marks what is for hands alone, and in no picture. */
-const TOOLS = ".graph-menu, .graph-key";
+const TOOLS = ".graph-menu, .state-key-button";
 
 /** A PNG as a data URI; nothing for what has no place on the page. */
 export function pictureOf(element: HTMLElement): string | null {
@@ -72,7 +92,7 @@ export function pictureOf(element: HTMLElement): string | null {
   if (to === null) return null;
   to.scale(ratio, ratio);
   to.translate(-box.left, -box.top);
-  to.fillStyle = getComputedStyle(document.body).backgroundColor;
+  to.fillStyle = backdrop(element);
   to.fillRect(box.left, box.top, box.width, box.height);
   const tools = element.querySelectorAll<HTMLElement>(TOOLS);
   for (const tool of tools) tool.style.visibility = "hidden";

@@ -14,7 +14,7 @@ function answer(rows: Cell[][], is_cut = false): Answer {
 
 const two = answer([
   [30, 10, 5, 0, 2, "a.dll!Run", "x.exe(7)"],
-  [20, 20, 0, null, 1, "b.dll!Spin", "x.exe(7)"],
+  [20, 20, 0, null, 1, "b.dll!Spin", "x.exe(7)+"],
   [40, 40, 7, 1, 3, "a.dll!Run", "y.exe(8)"],
 ]);
 

@@ -29,9 +29,9 @@ export interface Functions {
   note: string;
 }
 
-/** What the page prints as `bash.exe (3640)` is `bash.exe(3640)` on the command line. */
+/** What the page prints as `bash.exe (3640)` is `bash.exe(3640)+` on the command line, where it started. */
 function processName(text: string): string {
-  return text.replace(/(\S)(\(\d+\))/, "$1 $2");
+  return text.replace(/(\S)(\(\d+\)).*$/, "$1 $2");
 }
 
 /** Rows of the same function become one; a function that waits in two processes has the waits of both. */
