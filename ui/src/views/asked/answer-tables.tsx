@@ -40,7 +40,11 @@ export function AnswerTables({ answer, of }: { answer: Answer; of: string }) {
 /** Titles of the command line name the unit of their numbers, which here stands at each number. */
 const UNITS: Record<string, string> = { MB: "Size", us: "Time", ms: "Time", s: "Time" };
 
+/** Whole seconds, whose unit the command line leaves to the reader. */
+const SECONDS = ["From", "To"];
+
 export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): string {
+  if (unit === "number" && SECONDS.includes(title)) return `${title} (s)`;
   const own = unit === "ns" || unit === "bytes" || unit === "time" ? (UNITS[title] ?? title) : title;
   return shown(own.charAt(0).toUpperCase() + own.slice(1));
 }
@@ -136,6 +140,7 @@ const NAMES = [
   "Query",
   "Remote",
   "Key",
+  "Provider",
 ];
 
 /**
