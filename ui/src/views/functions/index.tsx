@@ -13,10 +13,10 @@ import { shown } from "../../lib/safe";
 import { type Answered, useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
 import * as store from "../../state/store";
-import type { FlameRequest, QuestionInfo, Source, Weight } from "../../wire";
+import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../wire";
 import { useAsked } from "../asked";
 import { FLAME, Half, methodEntries } from "../flame";
-import { FLAME_START } from "../flame/options";
+import { FLAME_START, weightsOf } from "../flame/options";
 import { Answering, toTell, useSchema, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import {
@@ -37,18 +37,20 @@ interface FunctionSettings {
   side: "callers" | "callees";
 }
 
+/** The question that has each function of each process. */
+const QUESTION = "cpu";
+
 export const FUNCTIONS: View = {
   id: "functions",
   title: "Functions",
   group: "CPU",
   sentence: "Functions by their own and inclusive CPU time, with callers and callees",
   key: "u",
-  lacks: (opening) => (hasRows(opening, "cpu_sample", "context_switch") ? null : nothingOf("cpu_sample")),
+  // Extracts without samples can have sums by function.
+  lacks: (opening) => (opening.questions.includes(QUESTION) ? null : nothingOf("cpu_sample")),
   Panel: FunctionsPanel,
 };
 
-/** The question that has each function of each process. */
-const QUESTION = "cpu";
 const VALUES = { methods: "*", "include-dll": true, "show-on-method": true, "thread-count": true, top: 0 };
 /** Frames of the tree that takes its place: as many as the server sends. */
 const MOST_NODES = 20_000;
@@ -103,7 +105,7 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
   const { answered, isTree, warning } = useFunctions(props, settings.by_process);
   const arranging = useArranged(FUNCTIONS.id, { column: "own", descending: true });
   const { sort } = arranging.arranged;
-  const weight: Weight = sort?.column === "wait" || sort?.column === "ready" ? sort.column : "cpu";
+  const weight = weightOf(props.opening, sort?.column ?? "");
   return (
     <>
       <div class="toolbar" role="toolbar" aria-label="Functions">
@@ -112,7 +114,7 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           isOn={settings.by_process}
           onChange={(by_process) => change({ by_process })}
         />
-        <span class="sentence">A click shows callers and callees. A right click filters.</span>
+        <span class="sentence">A click shows callers and callees. A right click (Shift+F10) filters.</span>
         <input
           class="find"
           type="search"
@@ -141,7 +143,7 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
             />
           )}
         </Answering>
-        {settings.focus !== null && (
+        {settings.focus !== null && weight !== null && (
           <Around
             trace={props.trace.id}
             name={settings.focus}
@@ -156,6 +158,12 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
   );
 }
 
+/** The weight of stacks that the list is sorted by; nothing where the trace has no stacks to show. */
+function weightOf(opening: Opening, column: string): Weight | null {
+  const weights = weightsOf(opening).filter((one) => one !== "disk_bytes");
+  return weights.find((one) => one === column) ?? weights[0] ?? null;
+}
+
 function remarkOf(found: Functions, isTree: boolean): string {
   const parts = [`${counted(found.rows.length, "function")}, ${duration(found.total)} of CPU time`];
   if (isTree) parts.push("With these filters there are no waits, ready times and threads");
@@ -168,7 +176,7 @@ interface GridProps {
   settings: FunctionSettings;
   arranging: ReturnType<typeof useArranged>;
   onFocus: (name: string) => void;
-  weight: Weight;
+  weight: Weight | null;
 }
 
 function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps) {
@@ -202,7 +210,7 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
           {rows.length < found.rows.length
             ? `${count(rows.length)} of ${counted(found.rows.length, "function")}`
             : counted(rows.length, "function")}
-          ; Enter shows the chosen one in the flame graph
+          {weight !== null && "; Enter shows the chosen one in the flame graph"}
         </span>
       }
     />
@@ -210,17 +218,17 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
 }
 
 /** The flame graph of the selection, with the frames of a function marked. */
-function showInFlame(name: string, weight: Weight): void {
+function showInFlame(name: string, weight: Weight | null): void {
+  if (weight === null) return;
   const flame = { ...FLAME_START, weight, find: name };
   store.update({ view: FLAME.id, settings: { ...store.view.value.settings, [FLAME.id]: flame } });
 }
 
-function entriesOf(name: string, weight: Weight, onFocus: (name: string) => void): MenuEntry[] {
-  return [
-    ...methodEntries(name, onFocus),
-    { title: "Show in the flame graph", run: () => showInFlame(name, weight) },
-    { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) },
-  ];
+function entriesOf(name: string, weight: Weight | null, onFocus: (name: string) => void): MenuEntry[] {
+  const copy = { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) };
+  if (weight === null) return [copy];
+  const show = { title: "Show in the flame graph", run: () => showInFlame(name, weight) };
+  return [...methodEntries(name, onFocus), show, copy];
 }
 
 const WEIGHT_WORDS: Partial<Record<Weight, string>> = {
