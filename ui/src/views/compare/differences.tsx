@@ -161,7 +161,8 @@ function useBoth(requests: BothRequests, way: readonly string[]) {
   const both = more !== null && more.of === data ? more.both : data;
   useEffect(() => {
     if (data === null || both === null || answered.isBusy || way.length === 0) return undefined;
-    const { signal, abort } = aborting();
+    const control = new AbortController();
+    const { signal } = control;
     Promise.all([
       grownSide(both.a, way, requests[0], signal),
       grownSide(both.b, way, requests[1], signal),
@@ -170,14 +171,9 @@ function useBoth(requests: BothRequests, way: readonly string[]) {
       // What is there stays; the next click asks again.
       () => undefined,
     );
-    return abort;
+    return () => control.abort();
   }, [data, answered.isBusy, JSON.stringify(way)]);
   return useMemo(() => ({ ...answered, data: both }), [answered, both]);
-}
-
-function aborting(): { signal: AbortSignal; abort: () => void } {
-  const control = new AbortController();
-  return { signal: control.signal, abort: () => control.abort() };
 }
 
 export function Flames({ a, b, chips, measure, times }: FlamesProps) {
@@ -196,7 +192,11 @@ export function Flames({ a, b, chips, measure, times }: FlamesProps) {
       answered={answered}
       source={(both) => both.b.source}
       remark={({ a: left, b: right }) =>
-        `As wide as both sides together, in the color of the one that has more. Not unfolded: A ${out(left.left_out, left.unit)}, B ${out(right.left_out, right.unit)}; click a frame to load what is below.`
+        `As wide as both sides together, in the color of the one that has more.${
+          left.left_out + right.left_out > 0
+            ? ` Not unfolded: A ${out(left.left_out, left.unit)}, B ${out(right.left_out, right.unit)}: click a frame to load what is below.`
+            : ""
+        }`
       }
     >
       {() =>

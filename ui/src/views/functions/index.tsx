@@ -16,7 +16,7 @@ import * as store from "../../state/store";
 import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../wire";
 import { useAsked } from "../asked";
 import { FLAME, Half, methodEntries } from "../flame";
-import { FLAME_START, weightsOf } from "../flame/options";
+import { FLAME_START, flameRequest, MOST_NODES, weightsOf } from "../flame/options";
 import { Answering, toTell, useSchema, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import {
@@ -52,8 +52,6 @@ export const FUNCTIONS: View = {
 };
 
 const VALUES = { methods: "*", "include-dll": true, "show-on-method": true, "thread-count": true, top: 0 };
-/** Frames of the tree that takes its place: as many as the server sends. */
-const MOST_NODES = 20_000;
 
 function FunctionsPanel(props: ViewProps) {
   const question = useSchema()?.questions.find((one) => one.name === QUESTION);
@@ -74,14 +72,7 @@ function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: 
   const { request, warning, notApplied } = useAsked(trace.id, question, VALUES);
   const isTree = hasRows(opening, "cpu_sample") && notApplied.some((field) => !field.startsWith("col:"));
   const stacks: FlameRequest = {
-    trace: trace.id,
-    selection,
-    weight: "cpu",
-    direction: "top_down",
-    by_process: true,
-    by_tag: false,
-    focus: null,
-    below: [],
+    ...flameRequest(trace.id, selection, FLAME_START),
     least_share: 0,
     max_nodes: MOST_NODES,
   };

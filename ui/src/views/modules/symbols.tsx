@@ -8,11 +8,10 @@ import { type ModuleNames, modulesOf } from "../../lib/unnamed";
 import { useAnswer } from "../../state/answer";
 import { announced } from "../../state/page";
 import type { FlameRequest } from "../../wire";
+import { FLAME_START, flameRequest, MOST_NODES } from "../flame/options";
 import { useSelection } from "../panel";
 import type { ViewProps } from "../view";
 
-/** Frames to ask for: as many as the server sends. */
-const MOST_NODES = 20_000;
 /** Modules that are named in the sentence. */
 const NAMED = 3;
 
@@ -40,14 +39,7 @@ export function symbolsSentence(modules: readonly ModuleNames[]): string {
 export function SymbolsLine({ trace, opening }: ViewProps) {
   const selection = useSelection();
   const request: FlameRequest = {
-    trace: trace.id,
-    selection,
-    weight: "cpu",
-    direction: "bottom_up",
-    by_process: false,
-    by_tag: false,
-    focus: null,
-    below: [],
+    ...flameRequest(trace.id, selection, { ...FLAME_START, direction: "bottom_up", by_process: false }),
     least_share: 0,
     max_nodes: MOST_NODES,
   };
