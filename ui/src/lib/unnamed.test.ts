@@ -37,16 +37,16 @@ test("the share without names is of the innermost frames, in either order", () =
   assert.equal(unnamedShare(answer([[0, "all", 0, 0, 0]]), "top_down"), 0);
 });
 
-test("modules in which stacks end, whatever the case of their names", () => {
-  const up = answer([
-    [0, "all", 12, 0, 0],
-    [0, "b.sys+0x12", 3, 0, 4],
-    [0, "B.SYS+0x1f", 2, 0, 4],
-    [0, "a.dll!Run+0x1", 4, 0, 3],
-    [0, "a.dll+0x99", 1, 0, 4],
-    [0, "0x7ff0", 2, 0, 5],
-  ]);
-  assert.deepEqual(modulesOf(up), [
+test("modules with exclusive time, whatever the case of their names", () => {
+  const functions: [string, number][] = [
+    ["b.sys+0x12", 3],
+    ["B.SYS+0x1f", 2],
+    ["a.dll!Run", 4],
+    ["a.dll+0x99", 1],
+    ["c.dll!operator!=", 0],
+    ["0x7ff0", 2],
+  ];
+  assert.deepEqual(modulesOf(functions), [
     { module: "b.sys", named: 0, unnamed: 5 },
     { module: "a.dll", named: 4, unnamed: 1 },
   ]);

@@ -21,6 +21,7 @@ import { Answering, toTell, useSchema, useSelection, useSettings } from "../pane
 import type { View, ViewProps } from "../view";
 import {
   columnsOf,
+  FUNCTION_QUESTION,
   type Functions,
   functionRows,
   functionsOf,
@@ -37,9 +38,6 @@ interface FunctionSettings {
   side: "callers" | "callees";
 }
 
-/** The question that has each function of each process. */
-const QUESTION = "cpu";
-
 export const FUNCTIONS: View = {
   id: "functions",
   title: "Functions",
@@ -47,14 +45,12 @@ export const FUNCTIONS: View = {
   sentence: "Functions by their own and inclusive CPU time, with callers and callees",
   key: "u",
   // Extracts without samples can have sums by function.
-  lacks: (opening) => (opening.questions.includes(QUESTION) ? null : nothingOf("cpu_sample")),
+  lacks: (opening) => (opening.questions.includes(FUNCTION_QUESTION.name) ? null : nothingOf("cpu_sample")),
   Panel: FunctionsPanel,
 };
 
-const VALUES = { methods: "*", "include-dll": true, "show-on-method": true, "thread-count": true, top: 0 };
-
 function FunctionsPanel(props: ViewProps) {
-  const question = useSchema()?.questions.find((one) => one.name === QUESTION);
+  const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
   return <section class="view">{question && <AllFunctions {...props} question={question} />}</section>;
 }
 
@@ -69,7 +65,7 @@ interface Found extends Functions {
 function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: boolean) {
   const { trace, opening, question } = props;
   const selection = useSelection();
-  const { request, warning, notApplied } = useAsked(trace.id, question, VALUES);
+  const { request, warning, notApplied } = useAsked(trace.id, question, FUNCTION_QUESTION.values);
   const isTree = hasRows(opening, "cpu_sample") && notApplied.some((field) => !field.startsWith("col:"));
   const stacks: FlameRequest = {
     ...flameRequest(trace.id, selection, FLAME_START),

@@ -18,6 +18,11 @@ export interface FunctionRow {
 
 export type Time = "own" | "cpu" | "wait" | "ready";
 const TIMES: Time[] = ["own", "cpu", "wait", "ready"];
+/** The question that has each function of each process. */
+export const FUNCTION_QUESTION = {
+  name: "cpu",
+  values: { methods: "*", "include-dll": true, "show-on-method": true, "thread-count": true, top: 0 },
+};
 /** Columns of the question by what they hold. */
 const COLUMNS: Record<Time, string> = { own: "Exclusive", cpu: "Cpu", wait: "Wait", ready: "Ready" };
 

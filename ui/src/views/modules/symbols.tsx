@@ -7,9 +7,10 @@ import { shown } from "../../lib/safe";
 import { type ModuleNames, modulesOf } from "../../lib/unnamed";
 import { useAnswer } from "../../state/answer";
 import { announced } from "../../state/page";
-import type { FlameRequest } from "../../wire";
-import { FLAME_START, flameRequest, MOST_NODES } from "../flame/options";
-import { useSelection } from "../panel";
+import type { QuestionInfo } from "../../wire";
+import { useAsked } from "../asked";
+import { FUNCTION_QUESTION, functionsOf } from "../functions/model";
+import { useSchema } from "../panel";
 import type { ViewProps } from "../view";
 
 /** Modules that are named in the sentence. */
@@ -37,21 +38,31 @@ export function symbolsSentence(modules: readonly ModuleNames[]): string {
 }
 
 export function SymbolsLine({ trace, opening }: ViewProps) {
-  const selection = useSelection();
-  const request: FlameRequest = {
-    ...flameRequest(trace.id, selection, { ...FLAME_START, direction: "bottom_up", by_process: false }),
-    least_share: 0,
-    max_nodes: MOST_NODES,
-  };
-  const { data } = useAnswer(api.flame, hasRows(opening, "cpu_sample") ? request : null);
-  const command = symbolsCommand(trace.path);
+  const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
+  if (question === undefined || !hasRows(opening, "cpu_sample")) return <Line path={trace.path} text="" />;
+  return <Sampled trace={trace.id} path={trace.path} question={question} />;
+}
+
+function Sampled({ trace, path, question }: { trace: number; path: string; question: QuestionInfo }) {
+  const { request, warning } = useAsked(trace, question, FUNCTION_QUESTION.values);
+  const { data } = useAnswer(api.ask, request);
+  if (data === null) return <Line path={path} text="" />;
+  const functions = functionsOf(data, false).rows.map(({ name, times }): [string, number] => [
+    name,
+    times.own ?? 0,
+  ]);
+  return <Line path={path} text={`${symbolsSentence(modulesOf(functions))} ${warning}`} />;
+}
+
+function Line({ path, text }: { path: string; text: string }) {
+  const command = symbolsCommand(path);
   const copy = async () => {
     await navigator.clipboard.writeText(command);
     announced.value = "The command is copied.";
   };
   return (
     <p class="remark symbols-line">
-      <span>{data === null ? "" : symbolsSentence(modulesOf(data))}</span>
+      <span>{text}</span>
       <button
         type="button"
         title={`${shown(command)}\nThen start etwkit view again`}
