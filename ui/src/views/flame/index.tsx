@@ -129,7 +129,7 @@ export function Half({ trace, settings, direction, title, next, change }: HalfPr
 const MUCH = 0.2;
 
 /** Says that much of the picture has no names, and where symbols are. */
-function Unnamed({ share }: { share: number }) {
+export function Unnamed({ share }: { share: number }) {
   if (share <= MUCH) return null;
   return (
     <span class="flame-unnamed">

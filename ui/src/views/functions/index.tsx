@@ -15,7 +15,7 @@ import { useArranged } from "../../state/arranged";
 import * as store from "../../state/store";
 import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../wire";
 import { useAsked } from "../asked";
-import { FLAME, Half, methodEntries } from "../flame";
+import { FLAME, Half, methodEntries, Unnamed } from "../flame";
 import { FLAME_START, flameRequest, MOST_NODES, weightsOf } from "../flame/options";
 import { Answering, toTell, useSchema, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
@@ -117,6 +117,7 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           answered={answered}
           source={(found) => found.source}
           remark={(found) => remarkOf(found, isTree)}
+          more={(found) => <Unnamed share={withoutNames(found)} />}
           warning={warning}
           {...(isTree ? {} : { leftOut: [] })}
         >
@@ -149,6 +150,12 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
 function weightOf(opening: Opening, column: string): Weight | null {
   const weights = weightsOf(opening).filter((one) => one !== "disk_bytes");
   return weights.find((one) => one === column) ?? weights[0] ?? null;
+}
+
+/** Share of the CPU time that is in places without a name, each of which is a row of its own. */
+function withoutNames({ rows, total }: Functions): number {
+  const unnamed = rows.filter(({ name }) => !name.includes("!"));
+  return unnamed.reduce((sum, { times }) => sum + (times.own ?? 0), 0) / Math.max(1, total);
 }
 
 function remarkOf(found: Functions, isTree: boolean): string {
