@@ -99,3 +99,30 @@ test("a second trace is opened by its path beside the first one, and sides are s
   noErrors(seen);
   await seen.close();
 });
+
+test("a flame graph of two parts loads what is below a frame", async () => {
+  const office = await serve([scenario("office")]);
+  const seen = await visit(office.link);
+  const { page } = seen;
+  await ready(page);
+  await drag(page, 0.02, 0.45);
+  await page.getByRole("button", { name: "Compare", exact: true }).first().click();
+  await drag(page, 0.5, 0.95);
+  await page.getByRole("button", { name: "Selected part as B" }).click();
+  const below = page.locator(".below");
+  await below.getByRole("combobox", { name: "As" }).selectOption("flame");
+  await settled(page);
+  const leftOut = () => textOf(below.locator(".remark").first());
+  const before = await leftOut();
+  assert.match(before, /Not unfolded: A [\d.]+ m?s, B .*: click a frame/);
+  await below.getByRole("application").focus();
+  await page.keyboard.press("ArrowDown");
+  const chosen = await textOf(below.locator(".flame-frame"));
+  await page.keyboard.press("Enter");
+  await settled(page);
+  assert.notEqual(await leftOut(), before);
+  assert.equal(await textOf(below.locator(".flame-frame")), chosen, "its numbers are the same");
+  noErrors(seen);
+  await seen.close();
+  office.stop();
+});

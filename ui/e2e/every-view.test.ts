@@ -78,6 +78,7 @@ const DIALOGS: [string, (page: Page) => Promise<void>][] = [
   ["commands", (page) => page.keyboard.press("Control+Shift+p")],
   ["trace menu", (page) => page.locator(".trace-chooser button").first().click()],
   ["theme menu", (page) => page.getByRole("button", { name: "Theme" }).click()],
+  ["share menu", (page) => page.getByRole("button", { name: "Share" }).click()],
   ["graph menu", (page) => page.locator(".graph-menu button").first().click()],
 ];
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { folder, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { folder, goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 /** Names of the trace, and what takes their place: as long as they are, so that the file keeps its form. */
 const REPLACED: [string, string][] = [
@@ -157,6 +157,36 @@ function harm(page: Page): Promise<string[]> {
   });
 }
 
+/** What a name did to a report that was saved, if it did something. */
+async function harmOfReport(page: Page, file: string): Promise<string[]> {
+  await page.keyboard.press("Control+Shift+p");
+  await page.getByRole("combobox", { name: "Search" }).fill(">report");
+  await page.keyboard.press("Enter");
+  const download = page.waitForEvent("download");
+  await page.getByRole("dialog", { name: "Save report" }).getByRole("button", { name: "Save" }).click();
+  await (await download).saveAs(file);
+  const found: string[] = [];
+  const unseen = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
+  if (unseen.test(readFileSync(file, "utf8").replaceAll("\n", "")))
+    found.push("the report has signs that are not seen");
+  const context = await page.context().browser()?.newContext();
+  assert.ok(context !== undefined);
+  const report = await context.newPage();
+  report.on("request", (request) => {
+    if (!/^(file|data):/.test(request.url())) found.push(`the report asks for ${request.url()}`);
+  });
+  await report.goto(`file://${file}`);
+  const made =
+    "script, iframe, object, embed, base, svg, s, u, i, [onerror], [onload], [onclick], [onfocus], #pwned";
+  for (const one of await report.locator(made).all())
+    found.push(
+      `an element of the report: ${await one.evaluate((element) => element.outerHTML.slice(0, 100))}`,
+    );
+  assert.ok((await report.locator("tbody tr").count()) > 0, "the report has rows");
+  await context.close();
+  return found;
+}
+
 for (const [name, place] of [
   ["a trace", 0],
   ["an extract of another program", 1],
@@ -217,6 +247,9 @@ for (const [name, place] of [
     await page.keyboard.press("Shift+T");
     await settled(page);
     await check("graphs as tables");
+    await page.keyboard.press("Shift+T");
+    await goTo(page, "Processes");
+    harms.push(...(await harmOfReport(page, path.join(folder, `report-${place}.html`))));
     assert.deepEqual([...new Set(harms)].slice(0, 20), []);
     assert.deepEqual(strangers, []);
     noErrors(seen);

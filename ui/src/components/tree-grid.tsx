@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
 import { type Arranged, orderEntries, placesOf } from "./grid-order";
 import { type MenuEntry, openMenuAt } from "./menu";
+import { type ShownGrid, showGrid } from "./shown-grids";
 
 export type { GridColumn, GridSort };
 
@@ -92,6 +93,9 @@ export function TreeGrid(props: Props) {
     watch.observe(box);
     return () => watch.disconnect();
   }, []);
+  const latest = useRef<() => ShownGrid>(() => ({ label, columns, rows, places, foot: "" }));
+  latest.current = () => ({ label, columns, rows, places, foot: footOf(body.current) });
+  useEffect(() => showGrid(() => latest.current()), []);
   const least = leastWidth(columns);
   const first = Math.max(0, Math.floor(seen.top / ROW) - AROUND);
   const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / ROW) + AROUND);
@@ -178,6 +182,12 @@ export function TreeGrid(props: Props) {
       {props.footer && <div class="grid-foot">{props.footer}</div>}
     </div>
   );
+}
+
+/** What stands below the rows; buttons are for the page alone. */
+function footOf(box: HTMLElement | null): string {
+  const texts = box?.parentElement?.querySelectorAll(".grid-foot > span") ?? [];
+  return [...texts].map((one) => one.textContent?.trim()).join(" ");
 }
 
 interface RowProps {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FlameAnswer } from "../wire";
-import { leanOf, mergeFlames } from "./flame-diff";
+import { leanOf, mergeFlames, waysOfSide } from "./flame-diff";
 
 /** Nodes as `[parent, name, total, kind]`. */
 function flame(...rows: [number, string, number, number][]): FlameAnswer {
@@ -44,4 +44,14 @@ test("a frame leans to the side that had more of it", () => {
   assert.deepEqual([diff.a[0], diff.b[0]], [30, 10]);
   assert.equal(leanOf(diff, 0), -0.5);
   assert.equal(leanOf({ a: [0], b: [0] }, 0), 0);
+});
+
+test("a process of both sides can be several of one side", () => {
+  const side = flame([0, "all", 10, 0], [0, "a.exe (1)", 6, 1], [0, "a.exe (2)", 4, 1]);
+  assert.deepEqual(waysOfSide(side, ["a.exe", "main"]), [
+    ["a.exe (1)", "main"],
+    ["a.exe (2)", "main"],
+  ]);
+  assert.deepEqual(waysOfSide(side, ["b.exe"]), []);
+  assert.deepEqual(waysOfSide(side, []), []);
 });

@@ -74,6 +74,17 @@ function sorted({ answer, a, b }: FlameDiff): FlameDiff {
   return { answer: { ...answer, nodes }, a: of(a), b: of(b) };
 }
 
+/**
+ * Ways in the answer of one side that are this way in the picture of both: there processes have no ids, so that one
+ * of them can be several here.
+ */
+export function waysOfSide({ nodes, names }: FlameAnswer, way: readonly string[]): string[][] {
+  const [first, ...rest] = way;
+  if (first === undefined) return [];
+  const labels = nodes.flatMap((node) => (node.kind === PROCESS ? [names[node.name] ?? ""] : []));
+  return labels.filter((label) => withoutId(label) === first).map((label) => [label, ...rest]);
+}
+
 /** How far a frame leans to one side: −1 is in A alone, 1 in B alone. */
 export function leanOf({ a, b }: Pick<FlameDiff, "a" | "b">, at: number): number {
   const [left, right] = [a[at] ?? 0, b[at] ?? 0];

@@ -30,6 +30,7 @@ import { Header } from "./header";
 import { Inspector } from "./inspector";
 import { KeySheet } from "./key-sheet";
 import { LostScreen, OpeningScreen } from "./opening-screen";
+import { ReportDialog } from "./report";
 import { StartScreen } from "./start-screen";
 import { StatusBar } from "./status-bar";
 
@@ -204,6 +205,7 @@ export function App() {
       <Header isTrace={trace !== null && store.pending.value === null} />
       <Screen />
       <KeySheet />
+      {trace !== null && <ReportDialog trace={trace} />}
       <Tooltip />
       <NoteBox />
       <PointMenu />

@@ -5,9 +5,9 @@ import { Menu, type MenuEntry } from "../components/menu";
 import { duration, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
-import { copyLink } from "../state/commands";
+import { copyCommand, copyLink } from "../state/commands";
 import { comparePart } from "../state/compare";
-import { announced, isCatalogueOver, isKeySheetOpen, isNarrow } from "../state/page";
+import { announced, isCatalogueOver, isKeySheetOpen, isNarrow, isReportOpen } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import * as store from "../state/store";
 import { BookmarkMenu } from "./bookmarks";
@@ -132,6 +132,25 @@ async function link(): Promise<void> {
   announced.value = "The link is copied.";
 }
 
+function ShareMenu() {
+  const entries: MenuEntry[] = [
+    { title: "Copy link", detail: "For this computer, while the server runs", run: () => void link() },
+    { title: "Copy command", detail: "For another computer with the trace", run: () => void copyCommand() },
+    {
+      title: "Save report…",
+      detail: "One file that opens in any browser",
+      run: () => {
+        isReportOpen.value = true;
+      },
+    },
+  ];
+  return (
+    <Menu label="Share" entries={entries}>
+      <Icon name="link" />
+    </Menu>
+  );
+}
+
 export function Header({ isTrace }: { isTrace: boolean }) {
   return (
     <header class="header">
@@ -155,15 +174,7 @@ export function Header({ isTrace }: { isTrace: boolean }) {
               on={isInspectorOpen}
             />
             <BookmarkMenu />
-            <button
-              type="button"
-              class="quiet"
-              title="Copy a link to this view"
-              aria-label="Copy link"
-              onClick={link}
-            >
-              <Icon name="link" />
-            </button>
+            <ShareMenu />
           </>
         )}
         <ThemeMenu />

@@ -1,5 +1,6 @@
 // Without a trace: what was opened before, a path, a file that is dropped, the demonstration.
 
+import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
 import { Failed } from "../components/failed";
@@ -9,7 +10,7 @@ import { shown } from "../lib/safe";
 import { failureOf } from "../state/answer";
 import { dropped } from "../state/page";
 import * as store from "../state/store";
-import type { Failure, Info } from "../wire";
+import type { Failure, Info, TraceInfo } from "../wire";
 
 /** Opens, and keeps what went wrong. */
 function useOpening() {
@@ -101,10 +102,19 @@ function lastFailed(): string {
   return last?.state.is === "failed" ? last.path : "";
 }
 
+/** Failures that the reader has seen and taken off the list, by path. */
+const dismissed = signal<ReadonlySet<string>>(new Set());
+
+/** The last failure of each path that is not open now. */
+function failures(all: readonly TraceInfo[]): TraceInfo[] {
+  const last = new Map(all.map((one) => [one.path, one]));
+  return [...last.values()].filter((one) => one.state.is === "failed" && !dismissed.value.has(one.path));
+}
+
 function Traces({ info, onOpen }: { info: Info | null; onOpen: (path: string) => void }) {
   const all = info?.traces ?? [];
   const open = all.filter((one) => one.state.is !== "failed");
-  const failed = all.filter((one) => one.state.is === "failed");
+  const failed = failures(all);
   const recent = info?.recent ?? [];
   return (
     <>
@@ -128,10 +138,21 @@ function Traces({ info, onOpen }: { info: Info | null; onOpen: (path: string) =>
           <h2>Cannot be opened</h2>
           <ul class="start-list">
             {failed.map((one) => (
-              <li key={one.id}>
+              <li key={one.id} class="start-failed">
                 <button type="button" title="Try again" onClick={() => onOpen(one.path)}>
                   <b>{shown(one.name)}</b>
                   <span>{one.state.is === "failed" && shown(one.state.message)}</span>
+                </button>
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-label={`Take ${shown(one.name)} off the list`}
+                  title="Take it off the list"
+                  onClick={() => {
+                    dismissed.value = new Set([...dismissed.value, one.path]);
+                  }}
+                >
+                  <Icon name="close" />
                 </button>
               </li>
             ))}

@@ -5,7 +5,7 @@ import type { Range } from "../wire";
 import { askForNote, nextBookmark } from "./bookmarks";
 import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
-import { announced, hover, isKeySheetOpen, isViewLarge, searchAsked, toggleTwin } from "./page";
+import { announced, hover, isKeySheetOpen, isReportOpen, isViewLarge, searchAsked, toggleTwin } from "./page";
 import { isInspectorOpen, isTrafficShown, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
 import { stepRegion } from "./regions";
 import * as store from "./store";
@@ -174,6 +174,9 @@ const PAGE: Command[] = [
     [],
     () => void copyCommand(),
   ),
+  page("report", "Save a report of what is shown…", [], () => {
+    isReportOpen.value = true;
+  }),
   page("theme", "Theme: system, light, dark", [], nextTheme),
   page("single", "Shortcuts of a single key: on or off", [], () => {
     singleKeys.value = !singleKeys.value;

@@ -21,6 +21,9 @@ export const dropped = signal<File | null>(null);
 
 export const isKeySheetOpen = signal(false);
 
+/** The parts of a report are chosen. */
+export const isReportOpen = signal(false);
+
 /** The view takes the whole height, and the graphs are hidden. */
 export const isViewLarge = signal(false);
 

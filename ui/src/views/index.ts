@@ -6,6 +6,7 @@ import { COMPARE } from "./compare";
 import { DISK_MAP } from "./disk-map";
 import { FINDINGS } from "./findings";
 import { FLAME } from "./flame";
+import { FUNCTIONS } from "./functions";
 import { PROCESS_MODULES } from "./modules";
 import { PROCESSES } from "./processes";
 import { ANY_TABLE, TABLE_VIEWS } from "./tables";
@@ -91,6 +92,7 @@ export const VIEWS: View[] = [
   ANY_TABLE,
   SQL,
   FLAME,
+  FUNCTIONS,
   ...TABLE_VIEWS.filter((view) => view.group === "CPU"),
   WAITS,
   DPCS,

@@ -98,6 +98,8 @@ interface AnsweringProps<T> {
   source: (answer: T) => Source;
   /** What the reader should know of this answer. */
   remark: (answer: T) => string;
+  /** What stands on the line of the remark, after it. */
+  more?: (answer: T) => ComponentChildren;
   /** The part of the selection that it does not follow, in a sentence. */
   warning?: string;
   /** Filters of columns that it does not follow; all of them unless it says otherwise. */
@@ -107,7 +109,7 @@ interface AnsweringProps<T> {
 
 /** An answer with its source; the last one stays, paler, while the next one is on its way. */
 export function Answering<T>(props: AnsweringProps<T>) {
-  const { answered, source, remark, warning = "", leftOut, children } = props;
+  const { answered, source, remark, more, warning = "", leftOut, children } = props;
   const { data, failure, isBusy } = answered;
   if (failure !== null) return <Failed failure={failure} />;
   if (data === null)
@@ -121,7 +123,12 @@ export function Answering<T>(props: AnsweringProps<T>) {
     <div class={isBusy ? "answering is-busy" : "answering"} aria-busy={isBusy}>
       <NotHere fields={leftOut ?? store.columnChips.value.map(({ field }) => field)} />
       {warning !== "" && <p class="remark is-warning">{warning}</p>}
-      {text !== "" && <p class="remark">{text}</p>}
+      {text !== "" && (
+        <p class="remark">
+          {text}
+          {more?.(data)}
+        </p>
+      )}
       {children(data)}
       <SourceLine source={source(data)} />
     </div>

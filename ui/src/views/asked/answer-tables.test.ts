@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerTable, Cell } from "../../wire";
-import { gridRows, titleOf } from "./answer-tables";
+import { gridRows, namesFirst, titleOf } from "./answer-tables";
 
 const table = (unit: string, ...values: Cell[]): AnswerTable => ({
   name: "",
@@ -48,4 +48,25 @@ test("titles name what is measured, not the unit that stands at each number", ()
     ["% of machine", "number"],
   ].map(([title = "", unit = ""]) => titleOf({ title, unit }));
   assert.deepEqual(titles, ["Size", "Time", "Process", "S", "% of machine"]);
+});
+
+test("names stand in front of numbers, unless the reader moved columns or rows are in time", () => {
+  const columns = (units: [string, string][]) => ({
+    columns: units.map(([name, unit]) => ({ name, title: name, unit, sentence: "" })),
+  });
+  const cpu = columns([
+    ["Cpu", "ns"],
+    ["Wait", "ns"],
+    ["Cores", "text"],
+    ["Method", "text"],
+    ["Process", "text"],
+  ]);
+  assert.deepEqual(namesFirst(cpu, []), ["Method", "Process"]);
+  assert.deepEqual(namesFirst(cpu, ["Wait"]), ["Wait"]);
+  const events = columns([
+    ["Time", "time"],
+    ["Process", "text"],
+  ]);
+  assert.deepEqual(namesFirst(events, []), []);
+  assert.deepEqual(namesFirst(columns([["Provider", "text"]]), []), []);
 });

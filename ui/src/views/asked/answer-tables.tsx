@@ -40,7 +40,11 @@ export function AnswerTables({ answer, of }: { answer: Answer; of: string }) {
 /** Titles of the command line name the unit of their numbers, which here stands at each number. */
 const UNITS: Record<string, string> = { MB: "Size", us: "Time", ms: "Time", s: "Time" };
 
+/** Whole seconds, whose unit the command line leaves to the reader. */
+const SECONDS = ["From", "To"];
+
 export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): string {
+  if (unit === "number" && SECONDS.includes(title)) return `${title} (s)`;
   const own = unit === "ns" || unit === "bytes" || unit === "time" ? (UNITS[title] ?? title) : title;
   return shown(own.charAt(0).toUpperCase() + own.slice(1));
 }
@@ -49,6 +53,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
   const [selected, setSelected] = useState<string | null>(null);
   const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
+  const arranged = { ...arranging.arranged, moved: namesFirst(table, arranging.arranged.moved) };
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
   const questions = store.schema.value?.questions ?? [];
   const commandIn = (row: string) => {
@@ -80,7 +85,8 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
           isNumber: isNumber(column.unit),
           ...(at === wideColumn(table) ? {} : { width: widthOf(table, at) }),
         }))}
-        {...arranging}
+        onArrange={arranging.onArrange}
+        arranged={arranged}
         rows={rows}
         selected={selected}
         sort={sort}
@@ -119,6 +125,34 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
       />
     </section>
   );
+}
+
+/** Columns that name what a row is about; the command line has them after its numbers. */
+const NAMES = [
+  "Process",
+  "Thread",
+  "Method",
+  "Module",
+  "Driver",
+  "Tag",
+  "File",
+  "Path",
+  "Query",
+  "Remote",
+  "Key",
+  "Provider",
+];
+
+/**
+ * The order of columns at first: where numbers are in front of names, names would be beyond the right edge. What the
+ * reader moved stays there.
+ */
+export function namesFirst(table: Pick<AnswerTable, "columns">, moved: readonly string[]): readonly string[] {
+  const first = table.columns[0]?.unit ?? "text";
+  if (moved.length > 0 || first === "time" || !isNumber(first)) return moved;
+  return table.columns
+    .filter(({ name, unit }) => unit === "text" && NAMES.includes(name))
+    .map(({ name }) => name);
 }
 
 /** The column that takes the room that is left: the longest text. */

@@ -94,7 +94,7 @@ export function useAsked(
   trace: number,
   question: QuestionInfo,
   values: Values,
-): { request: AskRequest; warning: string } {
+): { request: AskRequest; warning: string; notApplied: PageField[] } {
   const { range, chips } = useSelection();
   const takesRange = question.options.some((option) => option.name === "range");
   const seconds = (ns: number) => (ns / 1e9).toFixed(9);
@@ -105,7 +105,8 @@ export function useAsked(
     question: question.name,
     options: { ...part, ...narrowed.options, ...values },
   };
-  return { request, warning: warningOf(range !== null && !takesRange, narrowed.notApplied) };
+  const { notApplied } = narrowed;
+  return { request, warning: warningOf(range !== null && !takesRange, notApplied), notApplied };
 }
 
 function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {

@@ -2,14 +2,16 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import { leanOf, mergeFlames } from "../../lib/flame-diff";
+import { leanOf, mergeFlames, waysOfSide } from "../../lib/flame-diff";
+import { namesTo, nearest } from "../../lib/flame-grow";
 import { duration, exactDuration } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import * as store from "../../state/store";
-import type { Chip, FlameRequest } from "../../wire";
+import type { Chip, FlameAnswer, FlameRequest } from "../../wire";
 import { FlameGraph } from "../flame/graph";
 import { FLAME_START, flameRequest } from "../flame/options";
+import { unfolded } from "../flame/unfold";
 import { Answering } from "../panel";
 import { type Compared, type MeasureOf, type Side, sentenceOf } from "./sides";
 
@@ -123,29 +125,78 @@ interface FlamesProps {
   times: number;
 }
 
-async function askFlames([left, right]: [FlameRequest, FlameRequest], signal: AbortSignal) {
+interface Both {
+  a: FlameAnswer;
+  b: FlameAnswer;
+}
+
+type BothRequests = [FlameRequest, FlameRequest];
+
+async function askFlames([left, right]: BothRequests, signal: AbortSignal): Promise<Both> {
   const [a, b] = await Promise.all([api.flame(left, signal), api.flame(right, signal)]);
   return { a, b };
+}
+
+/** Processes of one name that are unfolded together, at most. */
+const MOST_WAYS = 8;
+
+/** An answer with what it left out below a frame of the picture of both sides. */
+async function grownSide(
+  answer: FlameAnswer,
+  way: readonly string[],
+  request: FlameRequest,
+  signal: AbortSignal,
+) {
+  let all = answer;
+  for (const one of waysOfSide(answer, way).slice(0, MOST_WAYS))
+    all = await unfolded(all, one, request, signal);
+  return all;
+}
+
+/** Both sides, with what is below the frame that the picture is zoomed to. */
+function useBoth(requests: BothRequests, way: readonly string[]) {
+  const answered = useAnswer(askFlames, requests);
+  const { data } = answered;
+  const [more, setMore] = useState<{ of: Both; both: Both } | null>(null);
+  const both = more !== null && more.of === data ? more.both : data;
+  useEffect(() => {
+    if (data === null || both === null || answered.isBusy || way.length === 0) return undefined;
+    const control = new AbortController();
+    const { signal } = control;
+    Promise.all([
+      grownSide(both.a, way, requests[0], signal),
+      grownSide(both.b, way, requests[1], signal),
+    ]).then(
+      ([a, b]) => !signal.aborted && (a !== both.a || b !== both.b) && setMore({ of: data, both: { a, b } }),
+      // What is there stays; the next click asks again.
+      () => undefined,
+    );
+    return () => control.abort();
+  }, [data, answered.isBusy, JSON.stringify(way)]);
+  return useMemo(() => ({ ...answered, data: both }), [answered, both]);
 }
 
 export function Flames({ a, b, chips, measure, times }: FlamesProps) {
   const weight = measure.weight ?? "cpu";
   const request = ({ trace, range }: Side) =>
     flameRequest(trace.id, { range, chips }, { ...FLAME_START, weight });
-  const answered = useAnswer(askFlames, [request(a), request(b)] as [FlameRequest, FlameRequest]);
+  const [way, setWay] = useState<string[]>([]);
+  const answered = useBoth([request(a), request(b)], way);
   const diff = useMemo(
     () => (answered.data === null ? null : mergeFlames(answered.data.a, answered.data.b, times)),
     [answered.data, times],
   );
-  const [zoom, setZoom] = useState(0);
-  useEffect(() => setZoom(0), [diff]);
   const out = (side: number, unit: string) => (unit === "ns" ? duration(side) : String(side));
   return (
     <Answering
       answered={answered}
       source={(both) => both.b.source}
       remark={({ a: left, b: right }) =>
-        `As wide as both sides together, in the color of the one that has more. Not unfolded: A ${out(left.left_out, left.unit)}, B ${out(right.left_out, right.unit)}.`
+        `As wide as both sides together, in the color of the one that has more.${
+          left.left_out + right.left_out > 0
+            ? ` Not unfolded: A ${out(left.left_out, left.unit)}, B ${out(right.left_out, right.unit)}: click a frame to load what is below.`
+            : ""
+        }`
       }
     >
       {() =>
@@ -155,8 +206,8 @@ export function Flames({ a, b, chips, measure, times }: FlamesProps) {
             marked=""
             label={`Difference of ${measure.title}`}
             onFocus={() => undefined}
-            zoom={zoom}
-            onZoom={setZoom}
+            zoom={nearest(diff.answer, way)}
+            onZoom={(node) => setWay(namesTo(diff.answer, node))}
             leanOf={(at) => leanOf(diff, at)}
             wordsOf={(at) => {
               const [left, right] = [diff.a[at] ?? 0, diff.b[at] ?? 0];

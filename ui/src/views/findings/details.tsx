@@ -1,7 +1,10 @@
 // What is known of a finding: why, what to do, what does not follow, and how to see the rows behind it.
 
 import type { ComponentChildren } from "preact";
+import { api } from "../../api";
 import { shown } from "../../lib/safe";
+import { learn } from "../../state/names";
+import { announced } from "../../state/page";
 import { type Asked, askedBy } from "../../state/spot";
 import * as store from "../../state/store";
 import type { Focus } from "../../state/view-state";
@@ -29,7 +32,7 @@ export function FindingDetails({ finding }: { finding: Finding }) {
         .map(([label, text]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{shown(text)}</dd>
+            <dd>{label === "Victims" ? <Victims text={text} /> : shown(text)}</dd>
           </div>
         ))}
       {finding.evidence.length > 0 && (
@@ -47,6 +50,47 @@ export function FindingDetails({ finding }: { finding: Finding }) {
       </Lines>
       <Lines label="Stack of the longest" lines={[...stack.slice(0, FRAMES), ...more]} />
     </dl>
+  );
+}
+
+/** A process as findings name it: `bash.exe (3640)`. */
+const PROCESS = /([^\s,;()]+ \(\d+\))/;
+
+/** Takes a process by its name and id as a filter. */
+async function onlyProcess(label: string): Promise<void> {
+  const trace = store.trace.value;
+  if (trace === null) return;
+  const text = label.replace(/ \(\d+\)$/, "");
+  const { hits } = await api.search({ trace: trace.id, text, limit: 50 });
+  const chip = hits.find((hit) => hit.kind === "process" && hit.label === label)?.chip ?? null;
+  if (chip === null) {
+    announced.value = "This process was not found.";
+    return;
+  }
+  learn("process", Number(chip.values[0]), label);
+  store.addChip(chip);
+}
+
+/** Who was held up: each of them can be a filter. */
+function Victims({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(PROCESS).map((part, at) =>
+        PROCESS.test(part) ? (
+          <button
+            key={`${at} ${part}`}
+            type="button"
+            class="link"
+            title="Only this process"
+            onClick={() => void onlyProcess(part).catch(() => undefined)}
+          >
+            {shown(part)}
+          </button>
+        ) : (
+          shown(part)
+        ),
+      )}
+    </>
   );
 }
 

@@ -7,8 +7,11 @@ import { leftOutBelow, matching, namesTo, nearest } from "../../lib/flame-grow";
 import { counted, inUnit, percent } from "../../lib/format";
 import { nothingOf } from "../../lib/recorded";
 import { shown } from "../../lib/safe";
+import { unnamedShare } from "../../lib/unnamed";
 import { useAnswer } from "../../state/answer";
+import * as store from "../../state/store";
 import type { Direction, FlameAnswer } from "../../wire";
+import { PROCESS_MODULES } from "../modules";
 import { Answering, addChip, toTell, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { FlameGraph } from "./graph";
@@ -84,10 +87,10 @@ interface HalfProps {
   change: (change: Partial<FlameSettings>) => void;
 }
 
-function Half({ trace, settings, direction, title, next, change }: HalfProps) {
+export function Half({ trace, settings, direction, title, next, change }: HalfProps) {
   const selection = useSelection();
   const request = flameRequest(trace, selection, { ...settings, direction });
-  const zoomed = title === "Callers" ? "callers_zoom" : "zoom";
+  const zoomed = title !== undefined && direction === "bottom_up" ? "callers_zoom" : "zoom";
   const path = settings[zoomed];
   const { answered, unfold } = useUnfolded(useAnswer(api.flame, request), request, path);
   const label = `${title ?? (direction === "top_down" ? "Who calls whom" : "Who is called by whom")}: ${settings.weight}`;
@@ -114,10 +117,28 @@ function Half({ trace, settings, direction, title, next, change }: HalfProps) {
         answered={answered}
         source={(answer) => answer.source}
         remark={(answer) => remarkOf(answer, nearest(answer, path), settings)}
+        more={(answer) => settings.focus === null && <Unnamed share={unnamedShare(answer, direction)} />}
       >
         {look}
       </Answering>
     </div>
+  );
+}
+
+/** From this share on, names are worth a step aside. */
+const MUCH = 0.2;
+
+/** Says that much of the picture has no names, and where symbols are. */
+export function Unnamed({ share }: { share: number }) {
+  if (share <= MUCH) return null;
+  return (
+    <span class="flame-unnamed">
+      {" · "}
+      {percent(share)} of it is in code without names:{" "}
+      <button type="button" class="link" onClick={() => store.setView(PROCESS_MODULES.id)}>
+        Load symbols
+      </button>
+    </span>
   );
 }
 
@@ -126,6 +147,11 @@ function entriesOf(answer: FlameAnswer, at: number, focus: (name: string) => voi
   const node = answer.nodes[at];
   const name = answer.names[node?.name ?? -1];
   if (node === undefined || name === undefined || node.kind < METHOD) return [];
+  return methodEntries(name, focus);
+}
+
+/** What can be done with a method, wherever it is shown. */
+export function methodEntries(name: string, focus: (name: string) => void): MenuEntry[] {
   const chip = (exclude: boolean) => addChip({ field: "method", values: [name], exclude });
   return [
     { title: "Its callers and callees", run: () => focus(name) },

@@ -50,7 +50,9 @@ export function weightsOf(opening: Opening): Weight[] {
 /** Frames that take less than this are left out: a pixel of the widest screen. */
 const LEAST_SHARE = 1 / 4000;
 /** The heaviest of the others: more would make an answer too large for a gesture that asks graphs, too. */
-const MOST_NODES = 1_400;
+const DRAWN_NODES = 1_400;
+/** As many as the server sends, for those who add frames up. */
+export const MOST_NODES = 20_000;
 
 export function flameRequest(trace: number, selection: Selection, settings: FlameSettings): FlameRequest {
   const { weight, direction, by_process, by_tag, focus } = settings;
@@ -64,7 +66,7 @@ export function flameRequest(trace: number, selection: Selection, settings: Flam
     focus,
     below: [],
     least_share: LEAST_SHARE,
-    max_nodes: MOST_NODES,
+    max_nodes: DRAWN_NODES,
   };
 }
 

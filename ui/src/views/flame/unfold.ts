@@ -13,7 +13,7 @@ export interface Unfolding {
 }
 
 /** Asks for parts until the path is there and unfolded, or no part has more. */
-async function unfolded(
+export async function unfolded(
   all: FlameAnswer,
   path: readonly string[],
   request: FlameRequest,

@@ -12,6 +12,7 @@ import type { Failure, ModulesAnswer, ModulesOf, ModulesRequest } from "../../wi
 import { Answering, addChip, useSelection } from "../panel";
 import type { View, ViewProps } from "../view";
 import { moduleOf, moduleRows, ownerId } from "./model";
+import { SymbolsLine } from "./symbols";
 
 export const PROCESS_MODULES: View = {
   id: "process-modules",
@@ -37,15 +38,15 @@ const COLUMNS: GridColumn[] = [
   { id: "unload", title: "Unloaded", sentence: "When, if the trace saw it", isNumber: true, width: 92 },
   {
     id: "symbols",
-    title: "Names",
-    sentence: "Names that its symbol file gave; not loaded where only the file is known",
+    title: "Symbols",
+    sentence: "Whether names were read from its symbol file, and how many",
     isNumber: true,
-    width: 100,
+    width: 148,
   },
   { id: "path", title: "Path", width: 360 },
 ];
 
-function ModulesPanel({ trace }: ViewProps) {
+function ModulesPanel({ trace, opening }: ViewProps) {
   const selection = useSelection();
   const { arranged, onArrange } = useArranged(PROCESS_MODULES.id);
   const [find, setFind] = useState("");
@@ -82,6 +83,7 @@ function ModulesPanel({ trace }: ViewProps) {
           onInput={(event) => setFind(event.currentTarget.value)}
         />
       </div>
+      <SymbolsLine trace={trace} opening={opening} />
       {failure !== null && <Failed failure={failure} />}
       <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
         {(answer) => (

@@ -46,8 +46,11 @@ test("modules stand below the process that was unfolded, and what is left out is
   assert.equal(moduleOf(new Map(), "module 7"), null);
 });
 
-test("names of a module are counted, known of, or unknown", () => {
-  assert.equal(symbolsText({ functions: 1200, has_identity: true }), "1,200 names");
-  assert.equal(symbolsText({ functions: null, has_identity: true }), "not loaded");
-  assert.equal(symbolsText({ functions: null, has_identity: false }), "unknown file");
+test("symbols of a module are loaded, not loaded, or its file is not known", () => {
+  const textOf = (functions: number | null, has_identity: boolean) =>
+    symbolsText({ functions, has_identity }).text;
+  assert.equal(textOf(1200, true), "loaded, 1,200 names");
+  assert.equal(textOf(1, true), "loaded, 1 name");
+  assert.equal(textOf(null, true), "not loaded");
+  assert.equal(textOf(null, false), "file not known");
 });

@@ -1,7 +1,7 @@
 // Processes with their modules as rows of a tree.
 
-import type { GridRow } from "../../components/tree-grid";
-import { bytes, count, exactMoment, moment } from "../../lib/format";
+import type { GridCell, GridRow } from "../../components/tree-grid";
+import { bytes, count, counted, exactMoment, moment } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { ModuleOn, ModulesAnswer, ModulesOf } from "../../wire";
 
@@ -19,10 +19,23 @@ export function moduleOf(levels: ReadonlyMap<string, ModulesAnswer>, id: string)
   return null;
 }
 
-/** What is known of the names in a module. */
-export function symbolsText(one: Pick<ModuleOn, "functions" | "has_identity">): string {
-  if (one.functions !== null) return `${count(one.functions)} names`;
-  return one.has_identity ? "not loaded" : "unknown file";
+/** What is known of the symbols of a module, with a sentence on what that means. */
+export function symbolsText(one: Pick<ModuleOn, "functions" | "has_identity">): GridCell {
+  if (one.functions !== null) {
+    return {
+      text: `loaded, ${counted(one.functions, "name")}`,
+      exact: "Names were read from its symbol file.",
+    };
+  }
+  return one.has_identity
+    ? {
+        text: "not loaded",
+        exact: "Its symbol file is known. It was not looked for, not found, or read in parts.",
+      }
+    : {
+        text: "file not known",
+        exact: "The trace does not say which symbol file it has: its image is needed first.",
+      };
 }
 
 function ownerRow(one: ModulesOf, isOpen: boolean): GridRow {
@@ -33,11 +46,11 @@ function ownerRow(one: ModulesOf, isOpen: boolean): GridRow {
     look: "process",
     cells: [
       { text: shown(one.label) },
-      { text: `${count(one.modules)} modules` },
+      { text: counted(one.modules, "module") },
       { text: bytes(one.size_bytes), exact: `${count(one.size_bytes)} bytes` },
       { text: "" },
       { text: "" },
-      { text: `${count(one.with_symbols)} of ${count(one.modules)}` },
+      { text: `${count(one.with_symbols)} of ${count(one.modules)} loaded` },
       { text: "" },
     ],
   };
@@ -57,7 +70,7 @@ function moduleRow(one: ModuleOn): GridRow {
       { text: bytes(one.size_bytes), exact: `${count(one.size_bytes)} bytes` },
       time(one.load_ns, "before"),
       time(one.unload_ns, ""),
-      { text: symbolsText(one) },
+      symbolsText(one),
       { text: shown(one.path) },
     ],
   };

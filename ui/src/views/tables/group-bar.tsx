@@ -2,6 +2,8 @@
 
 import { useRef } from "preact/hooks";
 import { Choice } from "../../components/choice";
+import { Icon } from "../../components/icon";
+import { Menu, type MenuEntry } from "../../components/menu";
 import { isLabel } from "../../lib/columns";
 import type { ColumnInfo, Measure, TableInfo } from "../../wire";
 import type { PivotSettings } from "./pivot";
@@ -29,6 +31,11 @@ export function GroupBar({ table, settings, change }: Props) {
     if (moved !== undefined) next.splice(at + by, 0, moved);
     setGroups(next, Math.min(at, at + by));
   };
+  const remove = (name: string, at: number) =>
+    setGroups(
+      groups.filter((one) => one !== name),
+      at,
+    );
   const bar = useRef<HTMLDivElement>(null);
   // One line, whatever is in it: a wheel goes along it.
   const alongside = (event: WheelEvent) => {
@@ -69,23 +76,14 @@ export function GroupBar({ table, settings, change }: Props) {
               if (from !== at) move(from, at - from);
             }}
           >
-            {at > 0 && <Small label={`Move ${titleOf(name)} out`} text="‹" onClick={() => move(at, -1)} />}
-            {titleOf(name)}
-            {at + 1 < groups.length && (
-              <Small label={`Move ${titleOf(name)} in`} text="›" onClick={() => move(at, 1)} />
-            )}
-            {groups.length > 1 && (
-              <Small
-                label={`Without ${titleOf(name)}`}
-                text="✕"
-                onClick={() =>
-                  setGroups(
-                    groups.filter((one) => one !== name),
-                    at,
-                  )
-                }
-              />
-            )}
+            <Pill
+              title={titleOf(name)}
+              entries={[
+                ...(at > 0 ? [{ title: "Move out", run: () => move(at, -1) }] : []),
+                ...(at + 1 < groups.length ? [{ title: "Move in", run: () => move(at, 1) }] : []),
+                ...(groups.length > 1 ? [{ title: "Remove", run: () => remove(name, at) }] : []),
+              ]}
+            />
           </span>
         ))}
         {groups.length < MOST_GROUPS && (
@@ -98,14 +96,12 @@ export function GroupBar({ table, settings, change }: Props) {
         <span class="toolbar-title">Show</span>
         {measures.map((measure, at) => (
           <span key={`${measure.function} ${measure.column}`} class="chip">
-            {measureTitle(measure, table.columns)}
-            {measures.length > 1 && (
-              <Small
-                label={`Without ${measureTitle(measure, table.columns)}`}
-                text="✕"
-                onClick={() => change(without(settings, at))}
-              />
-            )}
+            <Pill
+              title={measureTitle(measure, table.columns)}
+              entries={
+                measures.length > 1 ? [{ title: "Remove", run: () => change(without(settings, at)) }] : []
+              }
+            />
           </span>
         ))}
         <Adding
@@ -151,11 +147,13 @@ function measuresOf(table: TableInfo, used: Measure[]): Measure[] {
   return all.filter((one) => !used.some((m) => m.function === one.function && m.column === one.column));
 }
 
-function Small(props: { label: string; text: string; onClick: () => void }) {
+/** A name with a menu: a button for each action would take the room of other names. */
+function Pill({ title, entries }: { title: string; entries: MenuEntry[] }) {
+  if (entries.length === 0) return <>{title}</>;
   return (
-    <button type="button" class="small" aria-label={props.label} title={props.label} onClick={props.onClick}>
-      {props.text}
-    </button>
+    <Menu label={`${title}: change`} hasText entries={entries}>
+      {title} <Icon name="down" />
+    </Menu>
   );
 }
 

@@ -101,7 +101,7 @@ export const TABLE_SPECS: TableSpec[] = [
     id: "dns",
     title: "DNS queries",
     group: "I/O",
-    sentence: "Names that programs looked up, and how long the answers took",
+    sentence: "Names that programs looked up, and how long answers took; queries at the same time add up",
     table: "dns_query",
     groups: ["name", "process"],
     measures: [sum("duration_ns"), max("duration_ns"), count],

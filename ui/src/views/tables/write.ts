@@ -40,9 +40,9 @@ export function csv(titles: string[], rows: Cell[][]): string {
 }
 
 /** Gives the reader a file. */
-export function saveText(name: string, text: string): void {
+export function saveText(name: string, text: string, type = "text/csv"): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

@@ -1,0 +1,294 @@
+// Functions with their own and inclusive CPU time, and callers and callees of the one that is chosen.
+
+import { useMemo, useState } from "preact/hooks";
+import { api } from "../../api";
+import { Toggle } from "../../components/choice";
+import { Icon } from "../../components/icon";
+import { Menu, type MenuEntry } from "../../components/menu";
+import { TreeGrid } from "../../components/tree-grid";
+import { count, counted, duration } from "../../lib/format";
+import { hasRows } from "../../lib/opening";
+import { nothingOf } from "../../lib/recorded";
+import { shown } from "../../lib/safe";
+import { type Answered, useAnswer } from "../../state/answer";
+import { useArranged } from "../../state/arranged";
+import * as store from "../../state/store";
+import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../wire";
+import { useAsked } from "../asked";
+import { FLAME, Half, methodEntries, Unnamed } from "../flame";
+import { FLAME_START, flameRequest, MOST_NODES, weightsOf } from "../flame/options";
+import { Answering, toTell, useSchema, useSelection, useSettings } from "../panel";
+import type { View, ViewProps } from "../view";
+import {
+  columnsOf,
+  FUNCTION_QUESTION,
+  type Functions,
+  functionRows,
+  functionsOf,
+  functionsOfTree,
+  rowId,
+  sortedFunctions,
+} from "./model";
+
+interface FunctionSettings {
+  by_process: boolean;
+  find: string;
+  /** The function whose callers and callees are shown. */
+  focus: string | null;
+  side: "callers" | "callees";
+}
+
+export const FUNCTIONS: View = {
+  id: "functions",
+  title: "Functions",
+  group: "CPU",
+  sentence: "Functions by their own and inclusive CPU time, with callers and callees",
+  key: "u",
+  // Extracts without samples can have sums by function.
+  lacks: (opening) => (opening.questions.includes(FUNCTION_QUESTION.name) ? null : nothingOf("cpu_sample")),
+  Panel: FunctionsPanel,
+};
+
+function FunctionsPanel(props: ViewProps) {
+  const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
+  return <section class="view">{question && <AllFunctions {...props} question={question} />}</section>;
+}
+
+interface Found extends Functions {
+  source: Source;
+}
+
+/**
+ * The question has waits and threads, but no option for some filters. Where one of these is set, stacks that
+ * match are added up on the page.
+ */
+function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: boolean) {
+  const { trace, opening, question } = props;
+  const selection = useSelection();
+  const { request, warning, notApplied } = useAsked(trace.id, question, FUNCTION_QUESTION.values);
+  const isTree = hasRows(opening, "cpu_sample") && notApplied.some((field) => !field.startsWith("col:"));
+  const stacks: FlameRequest = {
+    ...flameRequest(trace.id, selection, FLAME_START),
+    least_share: 0,
+    max_nodes: MOST_NODES,
+  };
+  const asked = useAnswer(api.ask, isTree ? null : request);
+  const tree = useAnswer(api.flame, isTree ? stacks : null);
+  const data = useMemo((): Found | null => {
+    if (!isTree) return asked.data && { ...functionsOf(asked.data, byProcess), source: asked.data.source };
+    return tree.data && { ...functionsOfTree(tree.data, byProcess), source: tree.data.source };
+  }, [isTree, asked.data, tree.data, byProcess]);
+  const answered: Answered<Found> = { ...(isTree ? tree : asked), data };
+  return { answered, isTree, warning: isTree ? "" : warning };
+}
+
+function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
+  const [settings, change] = useSettings<FunctionSettings>(FUNCTIONS.id, {
+    by_process: false,
+    find: "",
+    focus: null,
+    side: "callers",
+  });
+  const { answered, isTree, warning } = useFunctions(props, settings.by_process);
+  const arranging = useArranged(FUNCTIONS.id, { column: "own", descending: true });
+  const { sort } = arranging.arranged;
+  const weight = weightOf(props.opening, sort?.column ?? "");
+  return (
+    <>
+      <div class="toolbar" role="toolbar" aria-label="Functions">
+        <Toggle
+          label="By process"
+          isOn={settings.by_process}
+          onChange={(by_process) => change({ by_process })}
+        />
+        <span class="sentence">A click shows callers and callees. A right click (Shift+F10) filters.</span>
+        <input
+          class="find"
+          type="search"
+          placeholder="Find a function"
+          aria-label="Find a function"
+          maxLength={200}
+          value={settings.find}
+          onInput={(event) => change({ find: event.currentTarget.value })}
+        />
+      </div>
+      <div class="functions">
+        <Answering
+          answered={answered}
+          source={(found) => found.source}
+          remark={(found) => remarkOf(found, isTree)}
+          more={(found) => <Unnamed share={withoutNames(found)} />}
+          warning={warning}
+          {...(isTree ? {} : { leftOut: [] })}
+        >
+          {(found) => (
+            <FunctionGrid
+              found={found}
+              settings={settings}
+              arranging={arranging}
+              onFocus={(focus) => change({ focus })}
+              weight={weight}
+            />
+          )}
+        </Answering>
+        {settings.focus !== null && weight !== null && (
+          <Around
+            trace={props.trace.id}
+            name={settings.focus}
+            byProcess={settings.by_process}
+            weight={weight}
+            side={settings.side}
+            change={change}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The weight of stacks that the list is sorted by; nothing where the trace has no stacks to show. */
+function weightOf(opening: Opening, column: string): Weight | null {
+  const weights = weightsOf(opening).filter((one) => one !== "disk_bytes");
+  return weights.find((one) => one === column) ?? weights[0] ?? null;
+}
+
+/** Share of the CPU time that is in places without a name, each of which is a row of its own. */
+function withoutNames({ rows, total }: Functions): number {
+  const unnamed = rows.filter(({ name }) => !name.includes("!"));
+  return unnamed.reduce((sum, { times }) => sum + (times.own ?? 0), 0) / Math.max(1, total);
+}
+
+function remarkOf(found: Functions, isTree: boolean): string {
+  const parts = [`${counted(found.rows.length, "function")}, ${duration(found.total)} of CPU time`];
+  if (isTree) parts.push("With these filters there are no waits, ready times and threads");
+  if (found.note !== "") parts.push(found.note);
+  return toTell(parts);
+}
+
+interface GridProps {
+  found: Functions;
+  settings: FunctionSettings;
+  arranging: ReturnType<typeof useArranged>;
+  onFocus: (name: string) => void;
+  weight: Weight | null;
+}
+
+function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps) {
+  const { by_process, find, focus } = settings;
+  const { sort } = arranging.arranged;
+  const columns = useMemo(() => columnsOf(found, by_process), [found, by_process]);
+  const sorted = useMemo(() => sortedFunctions(found.rows, find, sort), [found, find, JSON.stringify(sort)]);
+  const rows = useMemo(() => functionRows(sorted, columns, found.total), [sorted, columns]);
+  const [clicked, setClicked] = useState<string | null>(null);
+  // A function has a row for each process; the link knows its name alone.
+  const ofName = sorted.filter((row) => row.name === focus).map(rowId);
+  const selected = ofName.find((id) => id === clicked) ?? ofName[0] ?? null;
+  const nameOf = (id: string) => sorted.find((row) => rowId(row) === id)?.name ?? "";
+  return (
+    <TreeGrid
+      label="Functions"
+      columns={columns}
+      {...arranging}
+      rows={rows}
+      sort={sort}
+      selected={selected}
+      onSelect={(row) => {
+        setClicked(row.id);
+        onFocus(nameOf(row.id));
+      }}
+      onEnter={(row) => showInFlame(nameOf(row.id), weight)}
+      cellMenu={(row) => entriesOf(nameOf(row.id), weight, onFocus)}
+      empty={find === "" ? "No samples in this selection." : "No function has this name."}
+      footer={
+        <span>
+          {rows.length < found.rows.length
+            ? `${count(rows.length)} of ${counted(found.rows.length, "function")}`
+            : counted(rows.length, "function")}
+          {weight !== null && "; Enter shows the chosen one in the flame graph"}
+        </span>
+      }
+    />
+  );
+}
+
+/** The flame graph of the selection, with the frames of a function marked. */
+function showInFlame(name: string, weight: Weight | null): void {
+  if (weight === null) return;
+  const flame = { ...FLAME_START, weight, find: name };
+  store.update({ view: FLAME.id, settings: { ...store.view.value.settings, [FLAME.id]: flame } });
+}
+
+function entriesOf(name: string, weight: Weight | null, onFocus: (name: string) => void): MenuEntry[] {
+  const copy = { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) };
+  if (weight === null) return [copy];
+  const show = { title: "Show in the flame graph", run: () => showInFlame(name, weight) };
+  return [...methodEntries(name, onFocus), show, copy];
+}
+
+const WEIGHT_WORDS: Partial<Record<Weight, string>> = {
+  cpu: "by CPU time",
+  wait: "by waits",
+  ready: "by ready time",
+};
+
+interface AroundProps {
+  trace: number;
+  name: string;
+  byProcess: boolean;
+  weight: Weight;
+  side: FunctionSettings["side"];
+  change: (change: Partial<FunctionSettings>) => void;
+}
+
+/** Callers or callees of a function, and what else can be done with it. */
+function Around({ trace, name, byProcess, weight, side, change }: AroundProps) {
+  const settings = { ...FLAME_START, weight, by_process: byProcess, focus: name, look: "tree" as const };
+  const onFocus = (focus: string) => change({ focus });
+  const segment = (value: FunctionSettings["side"], title: string) => (
+    <button
+      type="button"
+      class="segment"
+      aria-pressed={side === value}
+      onClick={() => change({ side: value })}
+    >
+      {title}
+    </button>
+  );
+  // The first entry is what this already shows.
+  const acts = entriesOf(name, weight, onFocus).slice(1);
+  return (
+    <section class="function-around" aria-label="Callers and callees">
+      <header>
+        <h3 title={shown(name)}>{shown(name)}</h3>
+        <Menu label="More about the function" entries={acts}>
+          <Icon name="more" />
+        </Menu>
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Close callers and callees"
+          onClick={() => change({ focus: null })}
+        >
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="function-acts">
+        <fieldset class="segments" aria-label="Side">
+          {segment("callers", "Callers")}
+          {segment("callees", "Callees")}
+        </fieldset>
+        <span class="muted">{WEIGHT_WORDS[weight]}</span>
+        <button type="button" onClick={() => showInFlame(name, weight)}>
+          Show in the flame graph
+        </button>
+      </div>
+      <Half
+        trace={trace}
+        settings={settings}
+        next={0}
+        change={({ focus }) => focus != null && onFocus(focus)}
+        direction={side === "callers" ? "bottom_up" : "top_down"}
+      />
+    </section>
+  );
+}
