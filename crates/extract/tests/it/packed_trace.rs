@@ -210,7 +210,7 @@ fn a_truncated_file_is_read_as_far_as_it_goes() {
                     refusals += 1;
                     assert_refused(
                         refused,
-                        &["damaged archive a.etl.", "member a.etl, behind "],
+                        &["damaged archive a.etl.", "member a.etl, after "],
                     );
                 }
             }

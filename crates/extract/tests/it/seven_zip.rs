@@ -90,7 +90,7 @@ fn a_damaged_member_is_named() {
     bytes[2000] ^= 0xFF;
     assert_refused(
         open_one(&folder.write("a.7z", &bytes)),
-        &["damaged archive a.7z, member a.etl, behind "],
+        &["damaged archive a.7z, member a.etl, after "],
     );
 }
 

@@ -207,7 +207,7 @@ fn what_is_unsafe_too_large_or_damaged_is_left_out_with_a_reason() {
     );
     assert_eq!(reasons[2..4], ["kept", "another one has the same name"]);
     assert!(
-        reasons[4].contains("damaged archive a.zip, member damaged.pdb, behind "),
+        reasons[4].contains("damaged archive a.zip, member damaged.pdb, after "),
         "{reasons:?}"
     );
     assert_eq!(names(&folder.path("symbols")), ["same.pdb"]);

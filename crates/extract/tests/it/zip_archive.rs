@@ -178,7 +178,7 @@ fn a_damaged_member_is_named_with_its_position() {
     let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     bytes[central - 50] ^= 0xFF;
     let parts = [
-        "damaged archive a.zip, member bad.etl, behind ",
+        "damaged archive a.zip, member bad.etl, after ",
         "expected 15817 intact bytes",
     ];
     assert_refused(open_one(&folder.write("a.zip", &bytes)), &parts);
@@ -194,7 +194,7 @@ fn a_member_that_is_longer_than_declared_is_refused() {
     }
     assert_refused(
         open_one(&folder.write("a.zip", &bytes)),
-        &["member a.etl, behind ", "File is larger than its declared"],
+        &["member a.etl, after ", "File is larger than its declared"],
     );
 }
 
