@@ -107,6 +107,7 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     let names = ["evidence"].into_iter().chain(std::iter::repeat(""));
     let evidence = row.evidence.lines().zip(names);
     lines.extend(evidence.map(|(command, name)| Line::command(label(name), command)));
+    lines.extend(labelled("shows", &row.shows));
     if shown.details {
         for (name, text) in [("chain", &row.chain), ("stack", &row.stack)] {
             let names = [name].into_iter().chain(std::iter::repeat(""));
