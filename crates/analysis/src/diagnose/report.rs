@@ -117,7 +117,7 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
         costs,
         ..
     } = &reported.diagnosis;
-    writeln!(page, "<h1>{}</h1>", Text(&headline(findings, rules)))?;
+    writeln!(page, "<h1>{}</h1>", Text(&headline(&reported.diagnosis)))?;
     writeln!(page, "<p class=names>{}</p>", Text(&reported.trace))?;
     let class = |is_number: bool| if is_number { " class=n" } else { "" };
     if !findings.is_empty() {
@@ -266,7 +266,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
     writeln!(
         to,
         "# {}\n\n{}",
-        Plain(&headline(findings, rules)),
+        Plain(&headline(&reported.diagnosis)),
         Plain(&reported.trace)
     )?;
     if !findings.is_empty() {
