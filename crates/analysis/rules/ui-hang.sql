@@ -144,8 +144,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, uni
   min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, first_value(d.stack_id ORDER BY d.to_ns - d.from_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
   first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns,
-  CASE WHEN d.culprit IN ('an unknown function', 'work that was not recorded') THEN '*' WHEN d.culprit LIKE '%!%' THEN d.culprit
-    ELSE split_part(d.culprit, '+', 1) || '*' END AS work,
+  CASE WHEN d.culprit IN ('an unknown function', 'work that was not recorded') THEN '*' ELSE d.culprit END AS work,
   CASE WHEN d.state = 'waited for the process' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS asking_pid,
   CASE WHEN d.state = 'waited in' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS waiting_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
