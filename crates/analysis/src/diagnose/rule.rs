@@ -317,7 +317,7 @@ SELECT 2
         );
         assert!(error("-- rule: a\nSELECT 1").contains("-- sentence"));
         let twice = format!("{TEXT}-- rule: other\n-- title: x\n-- sentence: y\n");
-        assert!(error(&twice).starts_with("t.sql:16:1: expected a name that no other"));
+        assert!(error(&twice).starts_with("t.sql:17:1: expected a name that no other"));
         assert!(Rules::parse("t.sql", &[0xFF]).is_err());
     }
 }
