@@ -141,7 +141,7 @@ fn evidence_shows_all_victims_with_names_of_functions_and_without() {
         path.to_str().unwrap().to_owned()
     });
     let extract = |args: &[&str]| {
-        let answer = run(&[&["extract", &trace], args].concat());
+        let answer = run(&[&["extract", &trace][..], args].concat());
         assert_eq!(answer.exit, Exit::Answered, "{answer:?}");
     };
     extract(&["--symbols", &symbols, "--out", &named]);
