@@ -1502,7 +1502,7 @@ command: string,
  */
 words: Array<string>, 
 /**
- * Keys of the processes with the id that it names, if it names one.
+ * Keys of the processes with the ids that it names, if it names any.
  */
 processes: Array<number>, };
 

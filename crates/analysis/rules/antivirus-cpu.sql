@@ -9,6 +9,7 @@
 -- needs: cpu_sample, samples with stacks
 -- modules: fltmgr.sys
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
+-- evidence: dump cpu --process {pid} --by module --methods '{culprit}*'
 -- evidence: dump cpu --process {pid} --methods '{culprit}*' --include-dll
 -- spot: flame --weight cpu --process {pid} --module {culprit}
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

@@ -9,8 +9,8 @@
 -- needs: context_switch, stacks
 -- modules: fltmgr.sys
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
--- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --details
--- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --chain
+-- evidence: dump wait --process {pid} --method '{culprit}*' --details
+-- evidence: dump wait --process {pid} --method '{culprit}*' --chain
 -- spot: flame --weight wait --process {pid} --module {culprit}
 -- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

@@ -7,8 +7,8 @@
 -- fix: Destroy or close what the stack makes when it is no longer needed.
 -- not proved: That the program would not have destroyed them later: caches also grow, but only to a limit.
 -- needs: handle or gdi_user_object
--- evidence: dump gdi-user --process {pid} --leak --by stack --show-stack
--- evidence: dump objectref --process {pid} --leak --show-stack
+-- evidence: dump gdi-user --process {drawing_pid} --leak --by stack --show-stack
+-- evidence: dump objectref --process {handle_pid} --leak --show-stack
 -- param limit: int = 10000 – objects of GDI, and of USER, that Windows lets a process have
 -- param min_leaked: int = 100 – fewer may be what a program needs
 -- param min_share_percent: float = 10 – of the objects that the stack made; less is a cache
@@ -53,6 +53,7 @@ SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, l.process
   coalesce(' in ' || c.caller, '') AS caller,
   CASE WHEN l.has_limit THEN '; at this rate it has ' || CAST(CAST($limit AS BIGINT) AS VARCHAR) || ' after '
     || CAST(CAST(ceil(CAST($limit AS BIGINT) * (l.span_ns / 1000000000.0) / l.leaked / 60) AS BIGINT) AS VARCHAR) || ' min' ELSE '' END AS forecast,
-  l.from_ns, l.to_ns, l.stack_id, l.thread_key, l.from_ns AS at_ns
+  l.from_ns, l.to_ns, l.stack_id, l.thread_key, l.from_ns AS at_ns,
+  CASE WHEN l.has_limit THEN p.pid END AS drawing_pid, CASE WHEN NOT l.has_limit THEN p.pid END AS handle_pid
 FROM leaks l JOIN process p ON p.process_key = l.process_key LEFT JOIN callers c ON c.stack_id = l.stack_id
 ORDER BY l.leaked DESC, culprit, l.kind, l.stack_id

@@ -6,7 +6,8 @@
 -- fix: Let the code that reads remember what it has read, or ask it less often (fewer, larger requests; no rendered messages).
 -- not proved: That the setting did not change between the reads.
 -- needs: registry_io, context_switch, stacks
--- evidence: dump registry --process {reader} --details
+-- evidence: dump registry --process {reader} --key {culprit}
+-- evidence: dump registry --process {reader} --key {culprit} --details
 -- param min_rate: int = 1000 – reads per second; programs that look after a setting read it a few times a second
 -- param min_count: int = 500 – reads by one stack; fewer are soon over
 -- param min_total_ms: float = 50 – a smaller total goes unnoticed

@@ -10,6 +10,7 @@
 -- needs: cpu_sample, samples with stacks
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
+-- evidence: dump cpu --process {pid} --by module --methods '{culprit}*'
 -- evidence: dump cpu --process {pid} --methods '{culprit}*;*!PerfInfoLog*' --include-dll
 -- spot: flame --weight cpu --process {pid} --method '{culprit}*;*!PerfInfoLog*'
 -- param min_share_percent: float = 5 – of the CPU of a program; logging alone costs less than that

@@ -10,8 +10,12 @@
 -- symptom: yes
 -- names: user32.dll or win32k*.sys or ui_delay
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
--- evidence: dump wait --process {wait_pid} --details
+-- evidence: dump wait --process {asking_pid} --by readying --details
+-- evidence: dump wait --process {waiting_pid} --method '{work}' --details
+-- evidence: dump cpu --process {busy_pid} --methods '{work}' --include-dll --top-methods 20
 -- evidence: dump ui-delay --process {reported_pid} --details
+-- shows: the waits, or the CPU time, that the delays consist of; a delay is a little longer, from one look for messages to
+--   the next
 -- spot: flame --weight cpu --process {busy_pid} --method {culprit}
 -- spot: flame --weight wait --process {blocked_pid}
 -- param min_single_ms: float = 200 – a delay that people notice
@@ -140,7 +144,9 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, uni
   min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, first_value(d.stack_id ORDER BY d.to_ns - d.from_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
   first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns,
-  CASE WHEN (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS wait_pid,
+  CASE WHEN d.culprit IN ('an unknown function', 'work that was not recorded') THEN '*' ELSE d.culprit END AS work,
+  CASE WHEN d.state = 'waited for the process' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS asking_pid,
+  CASE WHEN d.state = 'waited in' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS waiting_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
   CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,
   CASE WHEN d.state LIKE 'waited%' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS blocked_pid

@@ -13,6 +13,8 @@
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --chain
 -- evidence: dump user-lock --process {reported_pid} --details
+-- shows: all waits of these programs for the lock; the finding counts waits at the same time once, and only while {culprit}
+--   held it
 -- spot: flame --weight wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*'
 -- param min_single_ms: float = 20 – a window that is blocked for longer stutters under the mouse
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

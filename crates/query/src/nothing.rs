@@ -59,6 +59,12 @@ impl Chosen {
         Self(question.options().into_iter().filter_map(given).collect())
     }
 
+    /// Returns `true` if no option chooses among rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns a sentence about why `of` has no rows; opens a session over it only if it needs one.
     ///
     /// # Errors

@@ -136,15 +136,10 @@ fn one_line(
     path: &str,
 ) -> Result<Evidence> {
     let words = shell::split(line);
-    let pid: Option<i64> = words
-        .iter()
-        .skip_while(|word| *word != "--process")
-        .nth(1)
-        .and_then(|pid| pid.parse().ok());
-    let processes = match pid {
-        Some(pid) => processes_of(pid, victim, session)?,
-        None => Vec::new(),
-    };
+    let processes: Vec<Vec<i64>> = ids(&words)
+        .map(|pid| processes_of(pid, victim, session))
+        .collect::<Result<_>>()?;
+    let processes = processes.concat();
     // Names out of the trace stand in the line: each word is quoted anew, so that no shell runs any of them.
     let command = format!(
         "etwkit {} {}",
@@ -156,6 +151,13 @@ fn one_line(
         words,
         processes,
     })
+}
+
+/// Returns the process ids that a line names.
+fn ids(words: &[String]) -> impl Iterator<Item = i64> {
+    let mut after = words.iter().skip_while(|word| *word != "--process");
+    let named = after.nth(1).map_or("", String::as_str);
+    named.split(';').filter_map(|id| id.parse().ok())
 }
 
 /// Returns the view of a line such as `flame --weight wait --process 12 --method 'Ntfs*'`; nothing if
@@ -222,6 +224,14 @@ fn processes_of(pid: i64, victim: Option<(i64, i64)>, session: &Session) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_names_several_processes() {
+        let ids = |line: &str| -> Vec<i64> { super::ids(&shell::split(line)).collect() };
+        assert_eq!(ids("dump wait --process '12;16' --details"), [12, 16]);
+        assert!(ids("dump wait --process '*'").is_empty());
+        assert!(ids("dump trace-stats").is_empty());
+    }
 
     #[test]
     fn a_name_that_ends_its_quotes_stays_an_argument() {

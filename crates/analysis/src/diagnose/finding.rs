@@ -41,6 +41,7 @@ etwkit_query::declare! {
         explained_by: Option<i64> = "Number of the finding that explains most of its time; null without one.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
         evidence: String = "Command lines that show the rows of the finding, a line for each, without the program and the extract.",
+        shows: String = "What these lines show where it is not just the number of the finding; empty otherwise.",
         spot: Option<String> = "View of the page that shows these rows, and its filters; null where the evidence says it.",
         why: String = "Why this happens.",
         fix: String = "What to do about it.",
@@ -106,6 +107,9 @@ impl RuleRow {
 
 /// Victims that are named with what it cost them.
 const NAMED_VICTIMS: usize = 5;
+
+/// Process ids that a line of evidence lists.
+const LISTED_IDS: usize = 20;
 
 /// Findings in the making.
 pub(super) struct Findings<'s> {
@@ -188,10 +192,11 @@ impl<'s> Findings<'s> {
             .iter()
             .map(|(name, value)| (name.clone(), in_pattern(value)))
             .collect();
+        let of_all = self.with_all_ids(words.clone(), rows);
         let evidence: Vec<String> = rule
             .evidence
             .iter()
-            .filter_map(|template| line(template, |name| words.get(name)))
+            .filter_map(|template| line(template, |name| of_all.get(name)))
             .collect();
         let (thread_key, stack_id) = (whole(first, "thread_key"), whole(first, "stack_id"));
         let (tid, stack) = self.details(thread_key, stack_id)?;
@@ -222,6 +227,7 @@ impl<'s> Findings<'s> {
             explained_by: None,
             confidence: self.confidence(rule, first),
             evidence: evidence.join("\n"),
+            shows: fill(&rule.shows, value),
             spot: rule
                 .spots
                 .iter()
@@ -230,6 +236,28 @@ impl<'s> Findings<'s> {
             fix: fill(&rule.fix, value),
             not_proved: rule.not_proved.clone(),
         })
+    }
+
+    /// The values of a row, with the process ids of all rows in place of its own.
+    fn with_all_ids(&self, mut values: AnyRow, rows: &[AnyRow]) -> AnyRow {
+        for (name, value) in &mut values {
+            if name == "pid" || name.ends_with("_pid") {
+                let each = rows.iter().filter_map(|row| self.id(row, name));
+                if let Some(all) = pattern_of_ids(each) {
+                    *value = AnyValue::Text(all);
+                }
+            }
+        }
+        values
+    }
+
+    /// A process id of a row: that of its victim unless the rule has a column of this name.
+    fn id(&self, row: &AnyRow, name: &str) -> Option<i64> {
+        if name != "pid" || row.contains_key(name) {
+            return whole(row, name);
+        }
+        let victim = self.processes.get(&whole(row, "process_key")?)?;
+        Some(victim.pid)
     }
 
     fn percent(&self, cost_ns: i64) -> Option<f64> {
@@ -350,6 +378,22 @@ fn in_pattern(value: &AnyValue) -> AnyValue {
     }
 }
 
+/// A pattern for processes with these ids; for all processes where more ids are given than a line lists, and
+/// `None` without ids.
+fn pattern_of_ids(ids: impl Iterator<Item = i64>) -> Option<String> {
+    let mut different: Vec<String> = Vec::new();
+    for id in ids.map(|id| id.to_string()) {
+        if different.contains(&id) {
+            continue;
+        }
+        if different.len() == LISTED_IDS {
+            return Some("*".to_owned());
+        }
+        different.push(id);
+    }
+    (!different.is_empty()).then(|| different.join(";"))
+}
+
 /// A process as people call it.
 fn called(process: &Named) -> String {
     format!(
@@ -366,7 +410,23 @@ fn whole(row: &AnyRow, name: &str) -> Option<i64> {
 fn text<'r>(row: &'r AnyRow, name: &str) -> Option<&'r str> {
     row.get(name)?.text()
 }
+
 /// The cost by which findings are ordered. Notes have none and come after any finding with one.
 pub(super) fn order(row: &FindingRow) -> i64 {
     row.cost_ns.unwrap_or(-1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_processes_become_a_pattern() {
+        let pattern = |ids: &[i64]| pattern_of_ids(ids.iter().copied());
+        assert_eq!(pattern(&[]), None);
+        assert_eq!(pattern(&[12]).as_deref(), Some("12"));
+        assert_eq!(pattern(&[12, 4, 12]).as_deref(), Some("12;4"));
+        let many: Vec<i64> = (1..=21).collect();
+        assert_eq!(pattern(&many).as_deref(), Some("*"));
+    }
 }

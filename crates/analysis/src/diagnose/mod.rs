@@ -31,6 +31,7 @@ use etwkit_query::Session;
 use etwkit_query::filter::TextFilter;
 use etwkit_query::question::{NamedFile, OptionError, option};
 use etwkit_query::range::{Range, Unit};
+use etwkit_query::similar;
 
 use crate::Result;
 use crate::chain::ChainContext;
@@ -90,21 +91,49 @@ pub struct Diagnosis {
     pub fails: Option<bool>,
     /// The largest costs by kind where no finding costs time: where to look. They are no findings.
     pub costs: Vec<CostRow>,
+    /// Whether the recording has nothing that shows where time went, and all rules were asked.
+    pub is_blind: bool,
 }
 
 impl DiagnoseRequest {
     /// The rules that are evaluated: those of the program, then those of the file.
     pub fn chosen(&self) -> impl Iterator<Item = &Rule> {
+        let is_asked = |rule: &&Rule| {
+            let fits = |names: &str| TextFilter::parse(names).matches(Some(&rule.name));
+            self.rule.as_deref().is_none_or(fits)
+        };
+        self.known().filter(is_asked)
+    }
+
+    /// The rules of the program, then those of the file.
+    fn known(&self) -> impl Iterator<Item = &Rule> {
         let own = self
             .rules
             .content
             .as_deref()
             .map_or(&[][..], |rules| rules.0.as_slice());
-        let is_asked = |rule: &&Rule| {
-            let fits = |names: &str| TextFilter::parse(names).matches(Some(&rule.name));
-            self.rule.as_deref().is_none_or(fits)
+        rules().iter().chain(own)
+    }
+
+    /// Checks that there is a rule for each name that it is asked for. Without one, a mistyped name would
+    /// look like a trace in which nothing is wrong.
+    fn check_names(&self) -> std::result::Result<(), OptionError> {
+        let known: Vec<&str> = self.known().map(|rule| rule.name.as_str()).collect();
+        let asked = self.rule.as_deref().unwrap_or_default().split(';');
+        let mut names = asked
+            .map(|name| name.trim().trim_start_matches('!').trim_start())
+            .filter(|name| !name.is_empty());
+        let is_unknown = |name: &&str| {
+            let filter = TextFilter::parse(name);
+            !known.iter().any(|rule| filter.matches(Some(rule)))
         };
-        rules().iter().chain(own).filter(is_asked)
+        match names.find(is_unknown) {
+            Some(name) => Err(OptionError::Value {
+                option: "rule",
+                problem: no_such_rule(name, &known),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// What it is asked to fail on.
@@ -155,6 +184,8 @@ impl DiagnoseRequest {
     }
 
     fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
+        self.check_names()
+            .map_err(etwkit_query::dump::Error::from)?;
         let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
         let recorded = Recorded::of(session)?;
         let mut findings = Findings::new(session)?;
@@ -213,8 +244,19 @@ impl DiagnoseRequest {
                 rules,
                 fails,
                 costs,
+                is_blind: self.rule.is_none() && recorded.is_blind(),
             },
             known,
         ))
     }
+}
+
+/// The message about a name that no rule has.
+fn no_such_rule(name: &str, known: &[&str]) -> String {
+    let close = similar(name, known);
+    let hint = match close.as_slice() {
+        [] => "`etwkit diagnose --explain all` lists the rules".to_owned(),
+        names => format!("did you mean {}?", names.join(" or ")),
+    };
+    format!("no rule is called {name:?}; {hint}")
 }

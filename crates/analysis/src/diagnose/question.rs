@@ -7,6 +7,7 @@ use etwkit_query::question::{
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow};
+use super::recorded::NAMES_OF_FUNCTIONS;
 use super::rule::Rules;
 use super::view::{COSTS, FINDINGS, RULES, Shown, costs_instead, not_checked};
 use super::{DiagnoseRequest, DiagnoseTable, Diagnosis};
@@ -52,7 +53,15 @@ impl Question for DiagnoseRequest {
     }
 
     fn check(&self) -> std::result::Result<(), OptionError> {
+        // Names of the rules of a file are known once it is read.
+        if self.rules.name.is_none() {
+            self.check_names()?;
+        }
         self.fail_on().map(drop)
+    }
+
+    fn says_that_nothing_is_there(&self) -> bool {
+        matches!(self.table, DiagnoseTable::Findings)
     }
 
     fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
@@ -66,16 +75,18 @@ impl DiagnoseRequest {
     }
 
     fn shown(&self, diagnosis: Diagnosis) -> Answer {
+        let head = Line::heading(headline(&diagnosis));
         let Diagnosis {
             findings,
             rules,
             fails,
             costs,
+            ..
         } = diagnosis;
         let shown = Shown {
             details: self.details,
+            has_headline: true,
         };
-        let head = Line::heading(headline(&findings, &rules));
         let is_empty = findings.is_empty();
         let answer = Answer::rows(&shown, &FINDINGS, findings).with_head([head]);
         // Titles above no rows would say nothing; the headline already says that nothing was found.
@@ -91,6 +102,7 @@ impl DiagnoseRequest {
     fn costs_asked(&self, session: &Session) -> Result<Answer> {
         let shown = Shown {
             details: self.details,
+            has_headline: false,
         };
         let costs = Self::largest_costs(session)?;
         Ok(Answer::rows(&shown, &COSTS, costs))
@@ -99,6 +111,7 @@ impl DiagnoseRequest {
     fn rules_asked(&self, session: &Session) -> Result<Answer> {
         let shown = Shown {
             details: self.details,
+            has_headline: false,
         };
         let Diagnosis { rules, fails, .. } = self.ask_without_chains(session)?;
         Ok(Answer::rows(&shown, &RULES, rules).with_verdict(fails))
@@ -106,19 +119,45 @@ impl DiagnoseRequest {
 }
 
 /// The sentence that stands above all.
-pub(super) fn headline(findings: &[FindingRow], rules: &[RuleRow]) -> String {
-    let checked = rules
-        .iter()
-        .filter(|rule| rule.state == "found" || rule.state == "nothing")
-        .count();
+pub(super) fn headline(diagnosis: &Diagnosis) -> String {
+    let Diagnosis {
+        findings, rules, ..
+    } = diagnosis;
     match findings.iter().find(|finding| finding.cost_ns.is_some()) {
         Some(finding) => finding.sentence.clone(),
+        None if diagnosis.is_blind => format!("{BLIND}; {RECORDED_BY}"),
         None => {
             let found = what_is_found(findings.len());
-            let all = rules.len();
-            format!("{found}: {checked} of {all} rules could be checked")
+            format!("{found}: {}", what_was_checked(rules))
         }
     }
+}
+
+/// The headline of a trace that cannot answer.
+const BLIND: &str = "This recording has no context switches, CPU samples or disk I/O: \
+    causes of slowness cannot be seen in it";
+
+/// How to record a trace that can.
+const RECORDED_BY: &str = "`etwkit record start cswitch` records waits and CPU use";
+
+/// How many rules could be checked, and why not more if names of functions are the reason for most.
+fn what_was_checked(rules: &[RuleRow]) -> String {
+    let all = rules.len();
+    let unchecked: Vec<&RuleRow> = rules
+        .iter()
+        .filter(|rule| rule.state != "found" && rule.state != "nothing")
+        .collect();
+    let checked = all - unchecked.len();
+    let said = format!("{checked} of {all} rules could be checked");
+    let needs_names = |rule: &&&RuleRow| {
+        let missing = rule.missing.as_deref().unwrap_or_default();
+        missing.starts_with(NAMES_OF_FUNCTIONS)
+    };
+    let nameless = unchecked.iter().filter(needs_names).count();
+    if nameless * 2 <= unchecked.len() {
+        return said;
+    }
+    format!("{said}, {nameless} of the others lack {NAMES_OF_FUNCTIONS}")
 }
 
 /// The beginning of the headline where no finding has a cost; notes are no cause of lost time.
@@ -127,5 +166,63 @@ fn what_is_found(notes: usize) -> String {
         0 => "No known cause was found".to_owned(),
         1 => "No cause of lost time was found, only a note".to_owned(),
         _ => format!("No cause of lost time was found, only {notes} notes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(state: &str, missing: Option<&str>) -> RuleRow {
+        RuleRow {
+            state: state.to_owned(),
+            missing: missing.map(str::to_owned),
+            ..RuleRow::default()
+        }
+    }
+
+    #[test]
+    fn the_headline_says_why_most_rules_could_not_be_checked() {
+        let names = Some("names of functions in ntdll.dll (etwkit symbols load --symbols MS)");
+        let mut diagnosis = Diagnosis {
+            rules: vec![
+                rule("nothing", None),
+                rule("not checked", names),
+                rule("not checked", names),
+                rule("not checked", Some("DNS queries")),
+            ],
+            ..Diagnosis::default()
+        };
+        assert_eq!(
+            headline(&diagnosis),
+            "No known cause was found: 1 of 4 rules could be checked, \
+            2 of the others lack names of functions"
+        );
+        diagnosis.rules.pop();
+        diagnosis.rules.push(rule("not checked", Some("registry")));
+        diagnosis.rules.push(rule("failed", Some("SQL")));
+        assert_eq!(
+            headline(&diagnosis),
+            "No known cause was found: 1 of 5 rules could be checked"
+        );
+    }
+
+    #[test]
+    fn the_headline_of_a_trace_that_cannot_answer_says_so() {
+        let mut diagnosis = Diagnosis {
+            is_blind: true,
+            ..Diagnosis::default()
+        };
+        assert_eq!(
+            headline(&diagnosis),
+            "This recording has no context switches, CPU samples or disk I/O: \
+            causes of slowness cannot be seen in it; `etwkit record start cswitch` records waits and CPU use"
+        );
+        diagnosis.findings.push(FindingRow {
+            sentence: "a.exe waited.".to_owned(),
+            cost_ns: Some(1),
+            ..FindingRow::default()
+        });
+        assert_eq!(headline(&diagnosis), "a.exe waited.");
     }
 }

@@ -42,6 +42,12 @@ const WINDOWS: [&str; 5] = [
     "ntdll.dll",
 ];
 
+/// Tables that show where time went.
+const OF_TIME: [&str; 3] = ["context_switch", "cpu_sample", "disk_io"];
+
+/// What a rule lacks that cannot name the functions in stacks.
+pub(super) const NAMES_OF_FUNCTIONS: &str = "names of functions";
+
 /// What gets the names of functions.
 const NAMED_BY: &str = "etwkit symbols load --symbols MS";
 
@@ -88,8 +94,21 @@ impl Recorded {
             .flat_map(|needed| self.nameless_of(session, needed))
             .collect();
         let modules: Vec<&str> = nameless.into_iter().collect();
-        (!modules.is_empty())
-            .then(|| format!("names of functions in {} ({NAMED_BY})", modules.join(", ")))
+        (!modules.is_empty()).then(|| {
+            format!(
+                "{NAMES_OF_FUNCTIONS} in {} ({NAMED_BY})",
+                modules.join(", ")
+            )
+        })
+    }
+
+    /// Returns `true` if nothing was recorded that shows where time went.
+    pub(super) fn is_blind(&self) -> bool {
+        let is_missing = |table: &str| {
+            let topics = self.topics.get(table);
+            topics.is_some_and(|topics| topics.iter().all(|topic| !topic.is_recorded))
+        };
+        OF_TIME.into_iter().all(is_missing)
     }
 
     /// Returns `true` if the modules in stacks have other names than on a machine.

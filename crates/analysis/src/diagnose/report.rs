@@ -66,11 +66,12 @@ fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
 
 /// What is known about a finding besides its row, in the order in which people want to know it.
 fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
-    let all: [(&'static str, &str); 4] = [
+    let all: [(&'static str, &str); 5] = [
         ("What to do", &finding.fix),
         ("Why", &finding.why),
         ("Does not prove", &finding.not_proved),
         ("Victims", &finding.victims),
+        ("The evidence shows", &finding.shows),
     ];
     all.into_iter().filter(|(_, text)| !text.is_empty())
 }
@@ -116,7 +117,7 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
         costs,
         ..
     } = &reported.diagnosis;
-    writeln!(page, "<h1>{}</h1>", Text(&headline(findings, rules)))?;
+    writeln!(page, "<h1>{}</h1>", Text(&headline(&reported.diagnosis)))?;
     writeln!(page, "<p class=names>{}</p>", Text(&reported.trace))?;
     let class = |is_number: bool| if is_number { " class=n" } else { "" };
     if !findings.is_empty() {
@@ -265,7 +266,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
     writeln!(
         to,
         "# {}\n\n{}",
-        Plain(&headline(findings, rules)),
+        Plain(&headline(&reported.diagnosis)),
         Plain(&reported.trace)
     )?;
     if !findings.is_empty() {
@@ -352,10 +353,12 @@ impl Rule {
             .evidence
             .iter()
             .map(|line| ("evidence", format!("etwkit {line}")));
+        let shows = [("shows", self.shows.clone())];
         let all = texts
             .into_iter()
             .chain(self.thresholds().map(threshold))
-            .chain(evidence);
+            .chain(evidence)
+            .chain(shows);
         all.filter(|(_, text)| !text.is_empty()).collect()
     }
 }

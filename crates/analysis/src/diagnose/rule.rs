@@ -49,6 +49,8 @@ pub struct Rule {
     pub modules: Vec<String>,
     /// Command lines that show the rows behind it, without the name of the program.
     pub evidence: Vec<String>,
+    /// What these command lines show, where it is not just the number of a finding.
+    pub shows: String,
     /// Views of the page that show these rows, with what narrows them: `flame --weight wait --process {pid}`. The
     /// first one whose columns a row has is used.
     pub spots: Vec<String>,
@@ -131,6 +133,7 @@ impl Rule {
             names: list("names"),
             modules: list("modules"),
             evidence: header.all("evidence").map(str::to_owned).collect(),
+            shows: header.one("shows"),
             spots: header.all("spot").map(str::to_owned).collect(),
             pieces: header.one("pieces"),
             query: Query::own(Cow::<str>::Owned(name.to_owned()), text.to_owned()),
@@ -263,6 +266,7 @@ mod tests {
 -- needs: file_io, stacks
 -- names: mup.sys, user32.dll or win32k*.sys
 -- modules: fltmgr.sys
+-- shows: all files of {culprit}
 -- param min_ms: float = 5 – nobody sees less
 SELECT 1
 -- rule: other
@@ -285,6 +289,7 @@ SELECT 2
         assert_eq!(share.needs, ["file_io", "stacks"]);
         assert_eq!(share.names, ["mup.sys", "user32.dll or win32k*.sys"]);
         assert_eq!(share.modules, ["fltmgr.sys"]);
+        assert_eq!(share.shows, "all files of {culprit}");
         assert!(share.is_note && !other.is_note);
         assert_eq!(
             share
@@ -312,7 +317,7 @@ SELECT 2
         );
         assert!(error("-- rule: a\nSELECT 1").contains("-- sentence"));
         let twice = format!("{TEXT}-- rule: other\n-- title: x\n-- sentence: y\n");
-        assert!(error(&twice).starts_with("t.sql:16:1: expected a name that no other"));
+        assert!(error(&twice).starts_with("t.sql:17:1: expected a name that no other"));
         assert!(Rules::parse("t.sql", &[0xFF]).is_err());
     }
 }

@@ -1,7 +1,10 @@
 //! How findings are shown: a line for each with what it costs, and what is known about it below.
 
+use std::collections::HashMap;
+
+use etwkit_query::dump::Top;
 use etwkit_query::question::Format::{Fixed, Moment, Process, Whole, Word};
-use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Value, View};
+use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Source, Value, View, largest};
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow, order};
@@ -12,6 +15,8 @@ use super::sentence::{duration, of_cause};
 pub(super) struct Shown {
     /// All that is known about each.
     pub(super) details: bool,
+    /// Whether the sentence of the first finding is above all.
+    pub(super) has_headline: bool,
 }
 
 type FindingColumn = Column<Shown, FindingRow>;
@@ -47,7 +52,30 @@ pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
 )
 .ranking(|_| Ranked::No)
 .alarming_if(|row| row.cost_ns.is_some())
-.with_below(below);
+.with_below(below)
+.with_merge(merged)
+.changed_when_merged(|shown| Shown {
+    details: shown.details,
+    has_headline: false,
+});
+
+/// The findings of several traces, the costliest first, numbered in that order.
+fn merged(_: &Shown, sources: Vec<Source<FindingRow>>, top: Top) -> Vec<(usize, FindingRow)> {
+    let mut all = largest(sources, top, |row| order(row) as f64);
+    all.sort_by_key(|(_, row)| std::cmp::Reverse(order(row)));
+    let numbers: HashMap<(usize, i64), i64> = all
+        .iter()
+        .zip(1..)
+        .map(|((of, row), number)| ((*of, row.number), number))
+        .collect();
+    for ((of, row), number) in all.iter_mut().zip(1..) {
+        row.number = number;
+        row.explained_by = row
+            .explained_by
+            .and_then(|cause| numbers.get(&(*of, cause)).copied());
+    }
+    all
+}
 
 type Asked = Column<Shown, RuleRow>;
 
@@ -88,8 +116,7 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     let label = |label: &str| format!("        {label:<width$}");
     let labelled =
         |name: &str, text: &str| (!text.is_empty()).then(|| Line::new(label(name)).words(text));
-    // The sentence of the costliest finding stands above all.
-    let is_first = row.number == 1 && row.cost_ns.is_some();
+    let is_first = shown.has_headline && row.number == 1 && row.cost_ns.is_some();
     let mut lines = Vec::new();
     if !is_first {
         lines.push(Line::new(format!("        {}", row.sentence)));
@@ -107,6 +134,7 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     let names = ["evidence"].into_iter().chain(std::iter::repeat(""));
     let evidence = row.evidence.lines().zip(names);
     lines.extend(evidence.map(|(command, name)| Line::command(label(name), command)));
+    lines.extend(labelled("shows", &row.shows));
     if shown.details {
         for (name, text) in [("chain", &row.chain), ("stack", &row.stack)] {
             let names = [name].into_iter().chain(std::iter::repeat(""));
@@ -228,6 +256,46 @@ mod tests {
         assert_eq!(
             chain(9),
             ["wait 1", "wait 2", "wait 3", "… 5 more waits …", "wait 9"]
+        );
+    }
+
+    #[test]
+    fn findings_of_several_traces_are_numbered_by_their_cost() {
+        let finding = |number, cost_ns, explained_by| FindingRow {
+            number,
+            cost_ns,
+            explained_by,
+            ..FindingRow::default()
+        };
+        let source = |rows| Source {
+            start_filetime: 0,
+            computer: None,
+            rows,
+        };
+        let shown = Shown {
+            details: false,
+            has_headline: true,
+        };
+        let sources = vec![
+            source(vec![finding(1, Some(5), None), finding(2, None, None)]),
+            source(vec![
+                finding(1, Some(9), None),
+                finding(2, Some(7), Some(1)),
+            ]),
+        ];
+        let all = merged(&shown, sources, Top::default());
+        let all: Vec<_> = all
+            .iter()
+            .map(|(of, row)| (*of, row.number, row.cost_ns, row.explained_by))
+            .collect();
+        assert_eq!(
+            all,
+            [
+                (1, 1, Some(9), None),
+                (1, 2, Some(7), Some(1)),
+                (0, 3, Some(5), None),
+                (0, 4, None, None)
+            ]
         );
     }
 }

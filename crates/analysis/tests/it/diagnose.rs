@@ -123,6 +123,8 @@ fn victims_of_a_culprit_are_one_finding() {
         "a.exe (4) and 1 more waited 70.0 ms, 3 times up to 50.0 ms; most 60.0 ms"
     );
     assert_eq!(one.victims, "a.exe (4) 60.0 ms, b.exe (8) 10.0 ms");
+    // The line has to show the total of the sentence.
+    assert_eq!(one.evidence, "dump wait --process \"4;8\"");
 }
 
 /// A symptom and its cause, which costs less, over the same waits.

@@ -180,7 +180,8 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
         "{}",
         one.sentence
     );
-    let expected = "dump wait --process 4 --details\ndump ui-delay --process 4 --details";
+    let expected =
+        "dump wait --process 4 --by readying --details\ndump ui-delay --process 4 --details";
     assert_eq!(one.evidence, expected);
 }
 

@@ -363,6 +363,52 @@ fn rules_are_explained() {
 }
 
 #[test]
+fn a_name_that_no_rule_has_is_an_error() {
+    let trace = crate::support::trace("syscalls-5.etl");
+    let asked = |names: &str| run(&["diagnose", "--rule", names, &trace]);
+    for (names, expected) in [
+        ("filterscan", "did you mean filter-scan?"),
+        ("filter-scan;nosuchname", "no rule is called \"nosuchname\""),
+        ("!filterscan", "did you mean filter-scan?"),
+        ("nosuch*", "no rule is called \"nosuch*\""),
+    ] {
+        let answer = asked(names);
+        assert_eq!(answer.exit, Exit::Error, "{names}: {}", answer.out);
+        assert!(answer.err.contains(expected), "{names}: {}", answer.err);
+    }
+    let pattern = asked("odd-*;s?in");
+    assert_eq!(pattern.exit, Exit::Answered, "{}", pattern.err);
+}
+
+#[test]
+fn a_diagnosis_without_findings_has_no_second_message() {
+    let trace = crate::support::trace("sched-5.etl");
+    let answer = run(&["diagnose", &trace]);
+    assert_eq!(answer.exit, Exit::Nothing, "{}", answer.out);
+    assert!(answer.out.contains("No known cause"), "{}", answer.out);
+    assert!(!answer.err.contains("no rows in"), "{}", answer.err);
+    // An option that left findings out is named all the same.
+    let answer = run(&["diagnose", "--no-notes", "--cost", "100s..", &trace]);
+    assert!(answer.err.contains("matches --"), "{}", answer.err);
+}
+
+#[test]
+fn a_trace_that_cannot_show_where_time_went_says_so_first() {
+    let trace = crate::support::trace("handles-5.etl");
+    let answer = run(&["diagnose", &trace]);
+    let expected = "This recording has no context switches, CPU samples or disk I/O";
+    assert!(answer.out.contains(expected), "{}", answer.out);
+    assert!(
+        answer.out.contains("record start cswitch"),
+        "{}",
+        answer.out
+    );
+    // A rule that was asked for by its name can be checked without them.
+    let answer = run(&["diagnose", "--rule", "object-leak", &trace]);
+    assert!(answer.out.contains("1 of 1 rules"), "{}", answer.out);
+}
+
+#[test]
 fn evidence_is_a_command_line_that_there_is() {
     for rule in etwkit_analysis::diagnose::rules() {
         for evidence in &rule.evidence {

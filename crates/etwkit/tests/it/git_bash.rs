@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use etwkit_base::shell;
 use serde_json::Value;
 
 use crate::support::{Answer, Exit, json_lines, run};
@@ -116,6 +117,53 @@ fn the_virus_scanner_costs_others_what_they_wait_below_its_driver() {
         JOIN process p ON p.process_key = d.process_key WHERE p.name = 'NwScanSvc.exe'",
     ]);
     assert_eq!(shield["disk_bytes"], disk[0]["bytes"]);
+}
+
+/// Runs the first line of evidence of the one finding of a rule, and returns both.
+fn finding_with_evidence(rule: &str, extract: &str) -> (Value, Vec<Value>) {
+    let found = rows(&["diagnose", "--json", "--rule", rule, extract]);
+    let [finding] = &found[..] else {
+        panic!("{found:?}")
+    };
+    let line = finding["evidence"].as_str().unwrap().lines().next();
+    let mut words = shell::split(line.unwrap());
+    words.extend(["--json".to_owned(), extract.to_owned()]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    (finding.clone(), rows(&words))
+}
+
+#[test]
+fn evidence_shows_all_victims_with_names_of_functions_and_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, symbols) = trace(folder.path());
+    let [named, nameless] = ["named.etwx", "nameless.etwx"].map(|name| {
+        let path = folder.path().join(name);
+        path.to_str().unwrap().to_owned()
+    });
+    let extract = |args: &[&str]| {
+        let answer = run(&[&["extract", &trace][..], args].concat());
+        assert_eq!(answer.exit, Exit::Answered, "{answer:?}");
+    };
+    extract(&["--symbols", &symbols, "--out", &named]);
+    extract(&["--out", &nameless]);
+    for extract in [&named, &nameless] {
+        let (finding, waits) = finding_with_evidence("filter-scan", extract);
+        let each = |name: &str| -> Vec<i64> {
+            let values = waits.iter().map(|row| row[name].as_i64().unwrap());
+            values.collect()
+        };
+        assert_eq!(finding["count"], each("waits").iter().sum::<i64>());
+        assert_eq!(
+            finding["longest_ns"],
+            *each("wait_max_ns").iter().max().unwrap()
+        );
+        // The cost has the short times until the processors took the threads, too.
+        let (cost, sum) = (
+            finding["cost_ns"].as_i64().unwrap(),
+            each("wait_ns").iter().sum::<i64>(),
+        );
+        assert!((cost - sum).abs() < cost / 100, "{cost} {sum}");
+    }
 }
 
 #[test]

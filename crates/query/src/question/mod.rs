@@ -215,6 +215,11 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         false
     }
 
+    /// Returns `true` if the text of its answer also says what was found if there are no rows.
+    fn says_that_nothing_is_there(&self) -> bool {
+        false
+    }
+
     /// Checks combinations of its options that their declarations do not cover.
     ///
     /// # Errors

@@ -362,6 +362,10 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             Some(merge) => merge(&request, sources, top),
             None => largest(sources, top, view.order),
         };
+        let request = match view.when_merged {
+            Some(change) => change(&request),
+            None => request,
+        };
         let (mut of, rows): (Vec<usize>, Vec<R>) = all.into_iter().unzip();
         let mut table = Self {
             is_merged: true,

@@ -89,6 +89,8 @@ pub struct View<Q: 'static, R: 'static> {
     pub indent: &'static str,
     /// Merges rows of several extracts into one list; the default is the largest of them.
     pub merge: Option<Merge<Q, R>>,
+    /// Changes what a merged list is shown for; the default is that of the first extract.
+    pub when_merged: Option<fn(&Q) -> Q>,
     /// True if a row of the merged list can be made of rows of several extracts, so that JSON and
     /// CSV also have it. Its times for people count from the start of the earliest recording.
     pub joins_extracts: bool,
@@ -114,6 +116,7 @@ impl<Q, R> View<Q, R> {
             alarming: |_| false,
             indent: "",
             merge: None,
+            when_merged: None,
             joins_extracts: false,
             total: |_, _, _| Vec::new(),
             sums: None,
@@ -171,6 +174,14 @@ impl<Q, R> View<Q, R> {
     pub const fn with_merge(self, merge: Merge<Q, R>) -> Self {
         Self {
             merge: Some(merge),
+            ..self
+        }
+    }
+
+    /// Sets the function that changes the request of a merged list.
+    pub const fn changed_when_merged(self, change: fn(&Q) -> Q) -> Self {
+        Self {
+            when_merged: Some(change),
             ..self
         }
     }

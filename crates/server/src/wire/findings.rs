@@ -118,7 +118,7 @@ pub struct Evidence {
     pub command: String,
     /// Its words, without the program and the trace.
     pub words: Vec<String>,
-    /// Keys of the processes with the id that it names, if it names one.
+    /// Keys of the processes with the ids that it names, if it names any.
     pub processes: Vec<i64>,
 }
 

@@ -247,7 +247,11 @@ pub(super) fn run_as(
         cells::answered(&asking, printer, answer)?
     };
     if exit == Exit::Nothing && !asked.is_empty() {
-        explain(args, &asked, printer)?;
+        let chosen = Chosen::of(args.question, &args.values);
+        let is_said = request.says_that_nothing_is_there() && args.common.is_text() && !merge;
+        if !(is_said && chosen.is_empty()) {
+            explain(args, &chosen, &asked, printer)?;
+        }
     }
     Ok(exit)
 }
@@ -283,13 +287,17 @@ fn print_schemas(
 }
 
 /// Prints the reason why extracts have no row.
-fn explain(args: &Declared, asked: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn explain(
+    args: &Declared,
+    chosen: &Chosen,
+    asked: &[PathBuf],
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     let of = match asked {
         [one] => one.display().to_string(),
         several => format!("{} extracts", several.len()),
     };
     let looked_into = asked.get(..LOOKED_INTO).unwrap_or(asked);
-    let chosen = Chosen::of(args.question, &args.values);
     let sentence = chosen.sentence(&of, || open_extracts(looked_into, printer))?;
     if args.common.json {
         printer.json(&json!({ "nothing": sentence }))?;
