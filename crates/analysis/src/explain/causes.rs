@@ -88,6 +88,12 @@ impl Causes {
         self.causes.iter().map(|cause| cause.effect).sum()
     }
 
+    /// Returns `true` if the slow runs took hardly longer than the fast ones.
+    pub(super) fn differ_little(&self) -> bool {
+        // The last condition is for a mean of 0, of which every share is 0.
+        self.difference() < LEAST_DIFFERENCE * self.fast.abs() || self.difference() <= 0.0
+    }
+
     /// Finds features that correlate with the metric of runs.
     pub(super) fn find(matrix: &Matrix, metric: &[f64]) -> Self {
         let halves = Halves::of(metric);
@@ -98,9 +104,8 @@ impl Causes {
             tried: matrix.features.len(),
             ..Self::default()
         };
-        // A half with a single run has no meaningful mean. The last condition is for a mean of 0,
-        // of which every share is 0.
-        if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
+        // A half with a single run has no meaningful mean.
+        if metric.len() < 4 || found.differ_little() {
             return Self {
                 is_even: metric.len() >= 4,
                 ..found

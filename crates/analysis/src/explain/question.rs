@@ -209,14 +209,13 @@ impl Explanation {
         let row = |(number, run): (usize, &runs::Run)| {
             let place = self.measured.binary_search(&number).ok();
             let spreads = place.and_then(|place| distances.get(place).copied());
-            let half =
-                place.and_then(
-                    |place| match (halves.is_slow(place), halves.is_fast(place)) {
-                        (true, _) => Some("slow".to_owned()),
-                        (_, true) => Some("fast".to_owned()),
-                        _ => None,
-                    },
-                );
+            let half = place.filter(|_| !self.is_even()).and_then(|place| {
+                match (halves.is_slow(place), halves.is_fast(place)) {
+                    (true, _) => Some("slow".to_owned()),
+                    (_, true) => Some("fast".to_owned()),
+                    _ => None,
+                }
+            });
             // The spread of fewer runs is itself a matter of chance.
             let is_outlier =
                 values.len() >= 4 && spreads.is_some_and(|spreads| spreads.abs() > runs::OUTLIER);

@@ -32,7 +32,7 @@ etwkit_query::declare! {
         start_utc: String = "Start of the recording, UTC.",
         metric_ms: Option<f64> = "The metric (ms); missing if the run has none.",
         half: Option<String> =
-            "`slow` or `fast`; missing for the run in the middle and for runs without a metric.",
+            "`slow` or `fast`; missing for the run in the middle, for runs without a metric, and if no run is slower.",
         state: String = "`ok`, `outlier`, `not comparable`, both, or `no metric`.",
         spreads: Option<f64> =
             "How far its metric is from the median, in median absolute deviations × 1.4826.",

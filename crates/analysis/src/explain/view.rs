@@ -76,8 +76,8 @@ pub(super) const RUNS: View<ExplainRequest, RunRow> = View::new(
     &[
         Run::new("Run", "Run", Id, |_, row| row.run.into()),
         Run::new("Metric", "ms", Fixed(1), |_, row| row.metric_ms.into()),
-        Run::new("Half", "Half", Word, |_, row| row.half.clone().into()),
-        Run::new("Spreads", "From median", Fixed(1), |_, row| {
+        Run::new("Half", "Half", Word, |_, row| row.half.clone().into()).shown_if_known(|_| true),
+        Run::new("Spreads", "Spreads from median", Fixed(1), |_, row| {
             row.spreads.into()
         }),
         Run::new("Explained", "Explained ms", Fixed(1), |_, row| {
