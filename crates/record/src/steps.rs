@@ -1,11 +1,12 @@
 //! Windows command lines of our commands.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
 
-use crate::args::{BootArgs, StartArgs, StopArgs};
+use crate::args::{BootArgs, NowArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
 use crate::step::Step;
 
@@ -112,6 +113,39 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
         ));
     }
     Ok(steps)
+}
+
+/// Returns the line between start and stop of a recording in a script: the command, the time, or a
+/// key that the user presses.
+pub(crate) fn recorded(args: &NowArgs) -> Step {
+    let seconds = args.time.map(|time| time.as_secs().to_string());
+    let (program, args, why) = match (seconds, args.command.is_empty()) {
+        (_, false) => (
+            "call",
+            args.command.iter().map(|word| in_script(word)).collect(),
+            "The command that is recorded. Its failure does not keep the recording running.",
+        ),
+        (Some(seconds), true) => (
+            "timeout",
+            vec!["/t".to_owned(), seconds, "/nobreak".to_owned()],
+            "Seconds that are recorded.",
+        ),
+        (None, true) => (
+            "pause",
+            Vec::new(),
+            "Reproduce the problem, then press a key.",
+        ),
+    };
+    Step {
+        program,
+        args,
+        why: why.to_owned(),
+    }
+}
+
+/// Returns a word for a line of `call`: the script and `call` both replace `%%` by `%`.
+fn in_script(word: &OsStr) -> String {
+    word.to_string_lossy().replace('%', "%%%%")
 }
 
 /// Returns the line that stops a recording and writes it into that file.

@@ -76,6 +76,28 @@ fn elsewhere_the_script_for_windows_is_printed() {
 }
 
 #[test]
+fn the_script_of_a_recording_waits_or_runs_the_command_and_stops_after_its_failure() {
+    let start = "wpr -start etwkit.wprp!default -start etwkit.wprp!cswitch || exit /b 1";
+    let stop = "wpr -stop Now_%COMPUTERNAME%.etl -skipPdbGen || exit /b 1";
+    for (words, between) in [
+        (&["now"][..], "pause"),
+        (&["now", "--for", "30s"], "timeout /t 30 /nobreak"),
+        (
+            &["now", "--", "my app.exe", "50%", "a&b"],
+            r#"call "my app.exe" 50%%%% "a&b""#,
+        ),
+    ] {
+        let script = printed(words).unwrap();
+        assert_eq!(acts(&script), [start, between, stop], "{script}");
+    }
+    let both = printed(&["now", "--for", "30s", "--", "notepad.exe"]).unwrap();
+    assert!(
+        both.contains("rem The recording ends with the command: "),
+        "{both}"
+    );
+}
+
+#[test]
 fn names_that_are_wrong_say_what_is_right() {
     for (words, want) in [
         (&["start", "cpuu"][..], "no profile is called \"cpuu\""),
