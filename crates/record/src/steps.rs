@@ -9,15 +9,18 @@ use etwkit_terminal::errors::advised;
 use crate::args::{BootArgs, NowArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
 use crate::step::Step;
+use crate::wprp;
 
 /// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence, unless
-/// a name is spelled as wpr spells its own; `folder` contains their file.
-fn profile(name: &str, folder: &Path) -> Result<String> {
+/// a name is spelled as wpr spells its own; `folder` contains their file. Profiles of other files
+/// are checked.
+fn profile(name: &str, folder: &Path, to_file: bool) -> Result<String> {
     if let Some(own) = profiles::find(name) {
         return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
     }
     match name.split_once('!') {
         Some((file, inner)) if !inner.is_empty() && ends_with(file, ".wprp") => {
+            wprp::check_profile(Path::new(file), inner, to_file)?;
             return Ok(name.to_owned());
         }
         Some((file, inner)) => {
@@ -57,12 +60,13 @@ pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
 /// # Errors
 /// A profile does not exist or cannot be recorded in this way.
 pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
+    let own = args.profiles.iter().filter_map(|name| profiles::find(name));
+    let to_file = args.file || own.clone().any(|own| own.file_only);
     let names: Vec<String> = args
         .profiles
         .iter()
-        .map(|name| profile(name, folder))
+        .map(|name| profile(name, folder, to_file))
         .collect::<Result<_>>()?;
-    let own = args.profiles.iter().filter_map(|name| profiles::find(name));
     if let Some(own) = own
         .clone()
         .find(|own| own.file_only && !args.file && !args.boot)
@@ -73,7 +77,6 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
             "add --boot to record the next start of Windows, or --file",
         ));
     }
-    let to_file = args.file || own.clone().any(|own| own.file_only);
     let mut line: Vec<String> = if args.boot {
         vec!["-boottrace".into()]
     } else {

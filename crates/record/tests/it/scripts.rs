@@ -137,6 +137,45 @@ fn names_that_are_wrong_say_what_is_right() {
 }
 
 #[test]
+fn a_profile_of_a_file_is_read_before_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.wprp");
+    let definitions = "<SystemCollector Id=\"SC\" Name=\"NT Kernel Logger\"/>\
+        <SystemProvider Id=\"SP\"><Keywords><Keyword Value=\"CSwitch\"/></Keywords></SystemProvider>";
+    let profile = |name: &str, provider: &str| {
+        format!(
+            "<Profile Id=\"{name}.Verbose.Memory\" Name=\"{name}\" DetailLevel=\"Verbose\" LoggingMode=\"Memory\">\
+             <Collectors><SystemCollectorId Value=\"SC\"><SystemProviderId Value=\"{provider}\"/></SystemCollectorId>\
+             </Collectors></Profile>"
+        )
+    };
+    let (good, broken) = (profile("Good", "SP"), profile("Broken", "Missing"));
+    let text = format!(
+        "<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{good}{broken}</Profiles></WindowsPerformanceRecorder>"
+    );
+    fs::write(&path, text).unwrap();
+    let start = |name: &str| printed(&["start", &format!("{}!{name}", path.display())]);
+    for name in ["Good", "good.verbose", "Good.Verbose.Memory"] {
+        let script = start(name).unwrap();
+        assert_eq!(acts(&script).len(), 1, "{script}");
+    }
+    let unknown = start("Other").unwrap_err();
+    assert!(
+        unknown.contains("my.wprp has no profile \"Other\"\nits profiles are Broken, Good"),
+        "{unknown}"
+    );
+    let missing = start("Broken").unwrap_err();
+    assert!(
+        missing.contains(
+            "there is no <SystemProvider> with the Id \"Missing\" in the file; the file has: SP"
+        ),
+        "{missing}"
+    );
+    let nowhere = printed(&["start", "nothere.wprp!P"]).unwrap_err();
+    assert!(nowhere.contains("cannot read nothere.wprp"), "{nowhere}");
+}
+
+#[test]
 fn lines_that_people_have_are_explained() {
     let line = |program: &str, rest: &str| {
         let words: Vec<&str> = [program].into_iter().chain(rest.split(' ')).collect();
