@@ -161,6 +161,11 @@ fn what_an_earlier_trace_needed_is_a_comment_in_front_of_the_script() {
         "{front}"
     );
     assert!(script.contains("wpr -start etwkit.wprp!cpu"), "{script}");
+    let decimals = |word: &str| word.split_once('.').map_or(0, |(_, rest)| rest.len());
+    assert!(
+        front.split_whitespace().all(|word| decimals(word) <= 3),
+        "{front}"
+    );
     let missing = said("no-such-trace.etl");
     assert_eq!((missing.exit, missing.out.as_str()), (Exit::Error, ""));
     assert!(

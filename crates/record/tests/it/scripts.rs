@@ -245,4 +245,9 @@ fn lines_that_people_have_are_explained() {
     let slip = line("wpr", r"-start c:\temp\SlowBrowsing_%ComputerName%.etl").unwrap_err();
     let want = r"did you mean -stop? `wpr -stop c:\temp\SlowBrowsing_%ComputerName%.etl`";
     assert!(slip.contains(want), "{slip}");
+    let after_profile = line("wpr", "-start CPU slow.etl").unwrap_err();
+    assert!(
+        after_profile.contains("did you mean -stop? `wpr -stop slow.etl`"),
+        "{after_profile}"
+    );
 }
