@@ -57,6 +57,8 @@ pub(super) struct Cause {
     /// The share of false discoveries among causes that are at least as likely; `None` if there are
     /// too few runs.
     pub(super) p: Option<f64>,
+    /// True if `p` is the probability that the causes with this mark add up to the metric by chance.
+    pub(super) is_p_of_all: bool,
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
@@ -150,6 +152,7 @@ struct Chosen {
     slope: f64,
     correlation: f64,
     p: Option<f64>,
+    is_p_of_all: bool,
 }
 
 struct Search<'a, 'm> {
@@ -182,6 +185,7 @@ impl Search<'_, '_> {
                 slope: 1.0,
                 correlation: 0.0,
                 p: Some(sum.p),
+                is_p_of_all: true,
             })
         };
         self.chosen = parts.iter().filter_map(part).collect();
@@ -325,6 +329,7 @@ impl Search<'_, '_> {
             slope: 0.0,
             correlation,
             p: (!is_few).then_some(p),
+            is_p_of_all: false,
         })
     }
 
@@ -462,6 +467,7 @@ impl Search<'_, '_> {
             slope: per_unit,
             correlation: chosen.correlation,
             p: chosen.p,
+            is_p_of_all: chosen.is_p_of_all,
             slow: one.slow,
             fast: one.fast,
             runs: one.values.iter().filter(|value| **value != 0.0).count(),

@@ -19,6 +19,8 @@ etwkit_query::declare! {
         p_value: Option<f64> =
             "Share of false discoveries among causes that are at least as likely, corrected for all features \
              that were tried; missing where runs are too few.",
+        is_p_of_all: bool =
+            "Whether `p_value` is the probability that the causes with this mark add up to the metric by chance.",
         runs: i64 = "Runs that have any of it.",
         is_rest: bool = "Whether only the part is meant that the causes found before it leave.",
         moves_with: String = "Other names for it: what is larger or smaller in the same runs, separated by `; `.",

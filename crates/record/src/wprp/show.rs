@@ -78,7 +78,7 @@ pub(crate) fn check_profile(path: &Path, name: &str, to_file: bool) -> Result<()
             return Err(advised(
                 format!("the profile {name} of {}: {problem}", path.display()),
                 format!(
-                    "`etwkit record check {}` shows what its profiles record",
+                    "`etwkit record check {}` lists the contents of its profiles",
                     path.display()
                 ),
             ));
