@@ -57,7 +57,8 @@ pub(super) struct Cause {
     /// The share of false discoveries among causes that are at least as likely; `None` if there are
     /// too few runs.
     pub(super) p: Option<f64>,
-    /// True if `p` is the probability that the causes with this mark add up to the metric by chance.
+    /// True if `p` is the probability that the causes with this mark add up to the metric by
+    /// chance.
     pub(super) is_p_of_all: bool,
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,

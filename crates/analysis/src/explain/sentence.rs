@@ -36,8 +36,8 @@ impl Explanation {
         }
         if causes.is_even && runs >= ENOUGH_RUNS {
             return format!(
-                "The runs do not differ: the longer half of {runs} runs took {}, the shorter half {} \
-                 ({metric}), so there is nothing to explain",
+                "The runs do not differ: the longer half of {runs} runs took {}, the shorter \
+                 half {} ({metric}), so there is nothing to explain",
                 ms(causes.slow),
                 ms(causes.fast)
             );
@@ -93,9 +93,9 @@ impl Explanation {
     /// Returns the way to compare programs where recordings are equally long.
     fn other_metric(&self) -> String {
         let Some(first) = self.whole_programs.first() else {
-            return "; no program starts and ends once in each of them: --metric process-cpu --process \
-                    NAME compares the CPU of a program that stays open, and `etwkit diagnose --merge` \
-                    lists the findings of each run"
+            return "; no program starts and ends once in each of them: --metric process-cpu \
+                    --process NAME compares the CPU of a program that stays open, and \
+                    `etwkit diagnose --merge` lists the findings of each run"
                 .to_owned();
         };
         let named: Vec<&str> = self

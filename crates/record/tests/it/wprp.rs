@@ -129,10 +129,13 @@ fn profiles_have_what_they_inherit() {
 
 #[test]
 fn providers_that_no_profile_uses_are_checked() {
-    let unused = "<SystemProvider Id=\"X\"><Keywords><Keyword Value=\"CpuConfg\"/></Keywords></SystemProvider>\
-        <EventProvider Id=\"Y\" Name=\"Y\"><Keywords><Keyword Value=\"ten\"/></Keywords></EventProvider>";
+    let system = "<SystemProvider Id=\"X\"><Keywords><Keyword Value=\"CpuConfg\"/></Keywords></SystemProvider>";
+    let event = "<EventProvider Id=\"Y\" Name=\"Y\"><Keywords><Keyword Value=\"ten\"/></Keywords></EventProvider>";
+    // Providers of the kernel have to be before the others.
+    let definitions =
+        DEFINITIONS.replacen("<EventProvider ", &format!("{system}<EventProvider "), 1);
     let profile = profile("P", "", &collectors("", "SP", "EP"));
-    let file = read(&file(&format!("{DEFINITIONS}{unused}"), &profile));
+    let file = read(&file(&format!("{definitions}{event}"), &profile));
     let found = warnings(&file);
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(
