@@ -11,6 +11,7 @@ mod pattern;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use etwkit_base::natural::{Piece, pieces};
 use etwkit_json7z::is_json_extract;
 use etwkit_query::test_run::TestFile;
 
@@ -43,8 +44,8 @@ enum Meaning {
     },
 }
 
-/// Returns the files that arguments name, in the order of the arguments; files of a folder by the
-/// time of their recording, matches of a pattern by path. A file that a folder, a pattern or a list
+/// Returns the files that arguments name, in the order of the arguments; files of a folder or
+/// pattern by the time in their names, otherwise by path, in which numbers count by value. A file that a folder, a pattern or a list
 /// finds is listed once, however often it is found or named.
 ///
 /// # Errors
@@ -55,11 +56,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
     for found in read(words)? {
         match found {
             Meaning::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
-                let mut inside = recordings(std::slice::from_ref(&path), recursive)?;
-                // Names of recordings contain their time. Without one, and for two of the same
-                // time, the name decides, so that the order is the same on every file system.
-                inside.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
-                let inside = inside
+                let inside = in_order(recordings(std::slice::from_ref(&path), recursive)?)
                     .into_iter()
                     .filter_map(|file| wanted.of(file))
                     .collect();
@@ -83,7 +80,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 place,
                 pattern,
             } => {
-                let files = files
+                let files = in_order(files)
                     .into_iter()
                     .filter_map(|file| wanted.of(file))
                     .collect();
@@ -94,6 +91,24 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
         }
     }
     Ok(named.paths)
+}
+
+/// Sorts the files of a folder or pattern: first those without a time in their name, then by that
+/// time. Otherwise by folder and name, in which numbers count by value.
+fn in_order(mut files: Vec<TestFile>) -> Vec<TestFile> {
+    files.sort_by_cached_key(|file| {
+        let time = file.name.as_ref().and_then(|name| name.performed_at);
+        let folder = file.trace.as_ref().or(file.extract.as_ref());
+        let folder = folder.and_then(|path| path.parent());
+        let folder: Vec<Vec<Piece>> = folder
+            .into_iter()
+            .flat_map(Path::components)
+            .map(|part| pieces(&part.as_os_str().to_string_lossy()))
+            .collect();
+        // Two names can differ in leading zeros alone.
+        (time, folder, pieces(&file.stem), file.stem.clone())
+    });
+    files
 }
 
 /// Returns files and folders that arguments name, and all matches of patterns, traces and extracts

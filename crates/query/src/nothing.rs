@@ -33,7 +33,11 @@ declare! {
 }
 
 /// The options of a request that choose among rows, with their values.
-pub struct Chosen(Vec<(Opt, String)>);
+pub struct Chosen {
+    given: Vec<(Opt, String)>,
+    /// True if one answer is about all extracts. It can lack rows although its options match.
+    is_of_all: bool,
+}
 
 impl Chosen {
     /// Returns the options that were given and that choose rows.
@@ -56,7 +60,10 @@ impl Chosen {
             // A flag has no value, and any other option without one was not given.
             (chooses && value.is_empty() == (option.kind == Kind::Flag)).then_some((option, value))
         };
-        Self(question.options().into_iter().filter_map(given).collect())
+        Self {
+            given: question.options().into_iter().filter_map(given).collect(),
+            is_of_all: question.is_of_all(),
+        }
     }
 
     /// Returns `true` if no option chooses among rows.
@@ -74,16 +81,17 @@ impl Chosen {
         of: &str,
         open: impl FnOnce() -> std::result::Result<std::sync::Arc<Session>, E>,
     ) -> std::result::Result<String, E> {
-        if self.0.is_empty() {
-            return Ok(format!("no rows in {of}"));
+        let no_rows = format!("no rows in {of}");
+        if self.given.is_empty() {
+            return Ok(no_rows);
         }
         let option = |(option, value): &(Opt, String)| {
             format!("--{} {value}", option.name).trim_end().to_owned()
         };
-        let asked: Vec<String> = self.0.iter().map(option).collect();
+        let asked: Vec<String> = self.given.iter().map(option).collect();
         let asked = format!("nothing in {of} matches {}", asked.join(" "));
         let (session, mut why) = (open()?, Vec::new());
-        for (option, value) in &self.0 {
+        for (option, value) in &self.given {
             why.extend(match (&option.of, &option.kind) {
                 (Some(Among::Processes), _) => no_process(&session, value)?,
                 (Some(Among::Texts(what, several, sql)), _) => {
@@ -95,7 +103,8 @@ impl Chosen {
                 (None, _) => None,
             });
         }
-        Ok(match (why.as_slice(), self.0.as_slice()) {
+        Ok(match (why.as_slice(), self.given.as_slice()) {
+            ([], _) if self.is_of_all => no_rows,
             ([], [_]) => asked,
             ([], _) => format!("{asked}, all of it together"),
             _ => format!("{asked}: {}", why.join("; ")),
@@ -264,7 +273,7 @@ mod tests {
                             "show-module": "", "stack-tag-file": ["a.stacktags"]});
         let chosen = Chosen::of(&Of::<CpuQuestion>::QUESTION, values.as_object().unwrap());
         let named: Vec<_> = chosen
-            .0
+            .given
             .iter()
             .map(|(option, value)| (option.name, value.as_str()))
             .collect();

@@ -64,7 +64,8 @@ pub struct NowArgs {
         long = "profile",
         value_name = "PROFILE",
         value_delimiter = ',',
-        default_value = "default"
+        // Most rules of `diagnose` need the waits of `cswitch`.
+        default_value = "default,cswitch"
     )]
     pub profiles: Vec<String>,
     /// Stop after this time (10s, 5m) [default: when the command ends, or at Ctrl-C]

@@ -8,7 +8,9 @@ use anyhow::{Context as _, Result};
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Align, Exit, Lines, Table};
 
-use crate::args::{BootArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, StopArgs};
+use crate::args::{
+    BootArgs, NowArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, StopArgs,
+};
 use crate::facts;
 use crate::line;
 use crate::listen;
@@ -46,16 +48,7 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
         RecordCommand::Xperf(args) => {
             return verbatim(&line::read("xperf", &args.args)?, is_here, machine, lines);
         }
-        RecordCommand::Now(args) => {
-            let target = now::target(args);
-            let mut all = steps::start(&StartArgs::of(args.profiles.clone()), Path::new(""))?;
-            all.push(steps::stop(&target, &file_of(&target)));
-            let notes = [
-                OWN_PROFILES,
-                "What is to be recorded happens between the two lines. Then: etwkit diagnose FILE",
-            ];
-            script::print(&all, &notes, lines)?;
-        }
+        RecordCommand::Now(args) => print_now(args, lines)?,
         RecordCommand::Start(args) => {
             if args.rotate.is_some() {
                 return Err(advised(
@@ -122,6 +115,22 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
 /// Note about the file of the profiles of etwkit.
 const OWN_PROFILES: &str =
     "etwkit.wprp has to be in the same folder: `etwkit record profiles --write FOLDER` writes it.";
+
+/// Note about `--for` with a command.
+const NO_LIMIT: &str = "The recording ends with the command: only `etwkit record now` on Windows also ends it \
+    after the time of --for.";
+
+/// Prints the script of a recording from start to stop.
+fn print_now(args: &NowArgs, lines: &mut Lines<'_>) -> Result<()> {
+    let target = now::target(args);
+    let start = steps::start(&StartArgs::of(args.profiles.clone()), Path::new(""))?;
+    let stop = steps::stop(&target, &file_of(&target));
+    let mut notes = vec![OWN_PROFILES, "Afterwards: etwkit diagnose FILE"];
+    if args.time.is_some() && !args.command.is_empty() {
+        notes.push(NO_LIMIT);
+    }
+    script::print_recording(&start, &steps::recorded(args), &stop, &notes, lines)
+}
 
 /// The file of a recording in a script.
 fn file_of(args: &StopArgs) -> String {

@@ -343,17 +343,26 @@ fn is_near(one: &str, other: &str) -> bool {
     }
 }
 
-/// Rejects the common mistake of starting `FILE.etl`, which is a recording and not a profile.
+/// Rejects the common mistake of starting `FILE.etl`, which is a recording and not a profile, alone
+/// or after a profile.
 fn slip(program: &str, args: &[String]) -> Result<()> {
-    let mut pairs = args.iter().zip(args.iter().skip(1));
     let is_start = |option: &str| {
         ["-start", "-addboot"]
             .iter()
             .any(|start| option.eq_ignore_ascii_case(start))
     };
-    let Some((option, file)) =
-        pairs.find(|(option, file)| is_start(option) && ends_with(file, ".etl"))
-    else {
+    // All values of an option are looked at: `-start CPU slow.etl` has two.
+    let mut option = None;
+    let mut found = None;
+    for arg in args {
+        if arg.starts_with('-') {
+            option = Some(arg).filter(|option| is_start(option));
+        } else if let Some(option) = option.filter(|_| ends_with(arg, ".etl")) {
+            found = Some((option, arg));
+            break;
+        }
+    }
+    let Some((option, file)) = found else {
         return Ok(());
     };
     let other = if option.eq_ignore_ascii_case("-start") {

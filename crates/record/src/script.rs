@@ -6,6 +6,9 @@ use etwkit_terminal::Lines;
 use crate::line::RecorderLine;
 use crate::step::Step;
 
+/// Ending of a line that ends the script if it fails.
+const OR_EXIT: &str = " || exit /b 1";
+
 /// Prints command lines as a `.cmd` file. Each one ends the script if it fails.
 pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Result<()> {
     lines.line("@echo off")?;
@@ -13,12 +16,28 @@ pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Re
     for note in notes {
         lines.line(&format!("rem {note}"))?;
     }
-    for step in steps {
-        lines.line("")?;
-        lines.line(&format!("rem {}", step.why))?;
-        // A later line makes no sense without the previous one.
-        lines.line(&format!("{step} || exit /b 1"))?;
-    }
+    // A later line makes no sense without the previous one.
+    steps.iter().try_for_each(|step| one(step, OR_EXIT, lines))
+}
+
+/// Prints the start of a recording, what is recorded, and its stop as a `.cmd` file. The recording
+/// is also stopped if the recorded command fails.
+pub(crate) fn print_recording(
+    start: &[Step],
+    recorded: &Step,
+    stop: &Step,
+    notes: &[&str],
+    lines: &mut Lines<'_>,
+) -> Result<()> {
+    print(start, notes, lines)?;
+    one(recorded, "", lines)?;
+    one(stop, OR_EXIT, lines)
+}
+
+fn one(step: &Step, ending: &str, lines: &mut Lines<'_>) -> Result<()> {
+    lines.line("")?;
+    lines.line(&format!("rem {}", step.why))?;
+    lines.line(&format!("{step}{ending}"))?;
     Ok(())
 }
 

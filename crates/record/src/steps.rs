@@ -1,22 +1,26 @@
 //! Windows command lines of our commands.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
 
-use crate::args::{BootArgs, StartArgs, StopArgs};
+use crate::args::{BootArgs, NowArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
 use crate::step::Step;
+use crate::wprp;
 
 /// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence, unless
-/// a name is spelled as wpr spells its own; `folder` contains their file.
-fn profile(name: &str, folder: &Path) -> Result<String> {
+/// a name is spelled as wpr spells its own; `folder` contains their file. Profiles of other files
+/// are checked.
+fn profile(name: &str, folder: &Path, to_file: bool) -> Result<String> {
     if let Some(own) = profiles::find(name) {
         return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
     }
     match name.split_once('!') {
         Some((file, inner)) if !inner.is_empty() && ends_with(file, ".wprp") => {
+            wprp::check_profile(Path::new(file), inner, to_file)?;
             return Ok(name.to_owned());
         }
         Some((file, inner)) => {
@@ -56,12 +60,13 @@ pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
 /// # Errors
 /// A profile does not exist or cannot be recorded in this way.
 pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
+    let own = args.profiles.iter().filter_map(|name| profiles::find(name));
+    let to_file = args.file || own.clone().any(|own| own.file_only);
     let names: Vec<String> = args
         .profiles
         .iter()
-        .map(|name| profile(name, folder))
+        .map(|name| profile(name, folder, to_file))
         .collect::<Result<_>>()?;
-    let own = args.profiles.iter().filter_map(|name| profiles::find(name));
     if let Some(own) = own
         .clone()
         .find(|own| own.file_only && !args.file && !args.boot)
@@ -72,7 +77,6 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
             "add --boot to record the next start of Windows, or --file",
         ));
     }
-    let to_file = args.file || own.clone().any(|own| own.file_only);
     let mut line: Vec<String> = if args.boot {
         vec!["-boottrace".into()]
     } else {
@@ -112,6 +116,39 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
         ));
     }
     Ok(steps)
+}
+
+/// Returns the line between start and stop of a recording in a script: the command, the time, or a
+/// key that the user presses.
+pub(crate) fn recorded(args: &NowArgs) -> Step {
+    let seconds = args.time.map(|time| time.as_secs().to_string());
+    let (program, args, why) = match (seconds, args.command.is_empty()) {
+        (_, false) => (
+            "call",
+            args.command.iter().map(|word| in_script(word)).collect(),
+            "The command that is recorded. Its failure does not keep the recording running.",
+        ),
+        (Some(seconds), true) => (
+            "timeout",
+            vec!["/t".to_owned(), seconds, "/nobreak".to_owned()],
+            "Seconds that are recorded.",
+        ),
+        (None, true) => (
+            "pause",
+            Vec::new(),
+            "Reproduce the problem, then press a key.",
+        ),
+    };
+    Step {
+        program,
+        args,
+        why: why.to_owned(),
+    }
+}
+
+/// Returns a word for a line of `call`: the script and `call` both replace `%%` by `%`.
+fn in_script(word: &OsStr) -> String {
+    word.to_string_lossy().replace('%', "%%%%")
 }
 
 /// Returns the line that stops a recording and writes it into that file.

@@ -156,7 +156,7 @@ fn process(top: &Change, modules: &[Change]) -> String {
 }
 
 /// Returns the module with most of the difference, and its part of it, if there is one that the
-/// other side hardly uses.
+/// other side hardly uses. The executable of the process explains nothing.
 fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let times = |row: &Change| match top.of_time.as_str() {
         "cpu" => row
@@ -188,9 +188,12 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
             .as_deref()
             .is_some_and(|of| of.eq_ignore_ascii_case(&top.name))
     };
+    // Every stack of a process has its own executable.
+    let is_other_code = |row: &&Change| !row.name.eq_ignore_ascii_case(&top.name);
     let all = modules
         .iter()
         .filter(is_same)
+        .filter(is_other_code)
         .filter_map(|row| Some((row, times(row)?)));
     let most = all.filter(|(_, (a, b))| {
         let share = b.saturating_sub(*a) as f64 / top.difference_ns as f64;
@@ -210,4 +213,35 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
 /// Returns both values of a time that one side may lack, with 0 for the missing one.
 fn one(a: Option<i64>, b: Option<i64>) -> Option<(i64, i64)> {
     (a.is_some() || b.is_some()).then(|| (a.unwrap_or(0), b.unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn wait(name: &str, of: &str, b_ms: i64) -> Change {
+        Change {
+            name: name.to_owned(),
+            of: Some(of.to_owned()),
+            of_time: "wait".to_owned(),
+            difference_ns: b_ms * MS,
+            wait_a_ns: Some(0),
+            wait_b_ns: Some(b_ms * MS),
+            ..Change::default()
+        }
+    }
+
+    #[test]
+    fn the_executable_of_a_process_does_not_explain_its_waits() {
+        let top = wait("Report.exe", "/all", 100);
+        let own = wait("REPORT.EXE", "Report.exe", 100);
+        let driver = wait("filter.sys", "Report.exe", 60);
+        assert_eq!(
+            process(&top, &[own.clone(), driver]),
+            "Report.exe waits 0.100 s longer, 0.060 s of it with filter.sys in the stacks"
+        );
+        assert_eq!(process(&top, &[own]), "Report.exe waits 0.100 s longer");
+    }
 }

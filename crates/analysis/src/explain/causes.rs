@@ -57,6 +57,9 @@ pub(super) struct Cause {
     /// The share of false discoveries among causes that are at least as likely; `None` if there are
     /// too few runs.
     pub(super) p: Option<f64>,
+    /// True if `p` is the probability that the causes with this mark add up to the metric by
+    /// chance.
+    pub(super) is_p_of_all: bool,
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
@@ -88,6 +91,12 @@ impl Causes {
         self.causes.iter().map(|cause| cause.effect).sum()
     }
 
+    /// Returns `true` if the slow runs took hardly longer than the fast ones.
+    pub(super) fn differ_little(&self) -> bool {
+        // The last condition is for a mean of 0, of which every share is 0.
+        self.difference() < LEAST_DIFFERENCE * self.fast.abs() || self.difference() <= 0.0
+    }
+
     /// Finds features that correlate with the metric of runs.
     pub(super) fn find(matrix: &Matrix, metric: &[f64]) -> Self {
         let halves = Halves::of(metric);
@@ -98,9 +107,8 @@ impl Causes {
             tried: matrix.features.len(),
             ..Self::default()
         };
-        // A half with a single run has no meaningful mean. The last condition is for a mean of 0,
-        // of which every share is 0.
-        if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
+        // A half with a single run has no meaningful mean.
+        if metric.len() < 4 || found.differ_little() {
             return Self {
                 is_even: metric.len() >= 4,
                 ..found
@@ -145,6 +153,7 @@ struct Chosen {
     slope: f64,
     correlation: f64,
     p: Option<f64>,
+    is_p_of_all: bool,
 }
 
 struct Search<'a, 'm> {
@@ -177,6 +186,7 @@ impl Search<'_, '_> {
                 slope: 1.0,
                 correlation: 0.0,
                 p: Some(sum.p),
+                is_p_of_all: true,
             })
         };
         self.chosen = parts.iter().filter_map(part).collect();
@@ -320,6 +330,7 @@ impl Search<'_, '_> {
             slope: 0.0,
             correlation,
             p: (!is_few).then_some(p),
+            is_p_of_all: false,
         })
     }
 
@@ -457,6 +468,7 @@ impl Search<'_, '_> {
             slope: per_unit,
             correlation: chosen.correlation,
             p: chosen.p,
+            is_p_of_all: chosen.is_p_of_all,
             slow: one.slow,
             fast: one.fast,
             runs: one.values.iter().filter(|value| **value != 0.0).count(),

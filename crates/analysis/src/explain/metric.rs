@@ -18,6 +18,11 @@ etwkit_query::declare! {
         trace_id: i64 = "Run.",
         metric_ms: Option<f64> = "The metric.",
     }
+
+    /// A program.
+    row Program {
+        name: Option<String> = "Its name.",
+    }
 }
 
 const DURATION: &str = "duration";
@@ -118,6 +123,21 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
         _ if asked.process.is_some() => format!("lifetime of {process}"),
         _ => OF_TRACE.to_owned(),
     })
+}
+
+/// Returns the programs that start and end once in each run, the one whose lifetimes differ most
+/// first.
+pub(super) fn whole_programs(session: &Session, runs: usize) -> Result<Vec<String>> {
+    let sql = format!(
+        "SELECT name FROM (
+  SELECT min(name) AS name, max(stop_ns - start_ns) - min(stop_ns - start_ns) AS spread_ns
+  FROM process WHERE start_ns IS NOT NULL AND stop_ns IS NOT NULL GROUP BY lower(name)
+  HAVING count(*) = {runs} AND count(DISTINCT trace_id) = {runs}
+) ORDER BY spread_ns DESC, name"
+    );
+    let mut names = Vec::new();
+    each(session, &sql, |row: Program| names.extend(row.name))?;
+    Ok(names)
 }
 
 /// Runs SQL of the user, which returns `trace_id` and either one other column or one with the name

@@ -88,6 +88,8 @@ pub struct Explanation {
     missing: Vec<Missing>,
     /// The measured runs by the labels of `--group-by`.
     by_label: Option<ByLabel>,
+    /// Programs that start and end once in each run, if lengths of recordings are compared.
+    whole_programs: Vec<String>,
 }
 
 impl ExplainRequest {
@@ -126,8 +128,14 @@ impl ExplainRequest {
         runs::compare(self, session, &mut runs, &matrix)?;
         let by_label = self.grouped(session, &measured)?;
         let missing = recorded::missing(session)?;
+        let whole_programs = if metric == metric::OF_TRACE {
+            metric::whole_programs(session, runs.len())?
+        } else {
+            Vec::new()
+        };
         Ok(Explanation {
             by_label,
+            whole_programs,
             ..Explanation::of(metric, runs, measured, &matrix, missing)
         })
     }
@@ -169,6 +177,7 @@ impl Explanation {
             change,
             missing,
             by_label: None,
+            whole_programs: Vec::new(),
         }
     }
 }

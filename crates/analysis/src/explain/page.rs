@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Explanation;
 use super::rows::{CauseRow, RunRow};
 use super::sentence::{cause_name, ms};
-use super::view::p_text;
+use super::view::{p_of_all, p_of_one};
 use crate::page::{END, Text, head};
 
 /// Maximum number of runs of a heat map: a page with more can no longer be scrolled through.
@@ -125,7 +125,7 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
         for name in row.moves_with.split("; ").filter(|name| !name.is_empty()) {
             write!(page, "<div class=names>= {}</div>", Text(name))?;
         }
-        let p = row.p_value.map(p_text).unwrap_or_default();
+        let p = p_of_one(row).unwrap_or_default();
         let unit = Text(&row.unit);
         writeln!(
             page,
@@ -133,7 +133,11 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
             row.slow, row.fast
         )?;
     }
-    writeln!(page, "</table>")
+    writeln!(page, "</table>")?;
+    match p_of_all(causes) {
+        Some(line) => writeln!(page, "<p>{}</p>", Text(&line)),
+        None => Ok(()),
+    }
 }
 
 /// Writes a cell of the heat map: the more the cause adds, the redder; the more it saves, the

@@ -8,7 +8,7 @@ use etwkit_query::question::{
 use super::causes::Cause;
 use super::rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 use super::sentence::cause_name;
-use super::view::{CAUSES, CHANGES, EFFECTS, GROUPS, NOT_RECORDED, RUNS};
+use super::view::{CAUSES, CHANGES, EFFECTS, GROUPS, NOT_RECORDED, RUNS, p_of_all};
 use super::{ExplainRequest, ExplainTable, Explanation, load, runs};
 
 /// Maximum number of runs in text if all tables are shown; if there are more, only those that
@@ -81,7 +81,9 @@ impl ExplainRequest {
             let left = !found.causes.causes.is_empty() && rest > 0.0;
             let left =
                 left.then(|| Line::new(format!("{} are not explained", super::sentence::ms(rest))));
-            let answer = Answer::rows(self, &CAUSES, found.cause_rows()).with_foot(left);
+            let rows = found.cause_rows();
+            let foot = p_of_all(&rows).map(Line::new).into_iter().chain(left);
+            let answer = Answer::rows(self, &CAUSES, rows).with_foot(foot);
             tables.push(("causes", "Causes", answer));
         }
         if is_wanted(ExplainTable::Groups) {
@@ -177,6 +179,7 @@ impl Explanation {
             ms_per_unit: cause.slope,
             correlation: cause.correlation,
             p_value: cause.p,
+            is_p_of_all: cause.is_p_of_all,
             runs: count(cause.runs),
             is_rest: cause.is_rest,
             moves_with: cause
@@ -209,14 +212,13 @@ impl Explanation {
         let row = |(number, run): (usize, &runs::Run)| {
             let place = self.measured.binary_search(&number).ok();
             let spreads = place.and_then(|place| distances.get(place).copied());
-            let half =
-                place.and_then(
-                    |place| match (halves.is_slow(place), halves.is_fast(place)) {
-                        (true, _) => Some("slow".to_owned()),
-                        (_, true) => Some("fast".to_owned()),
-                        _ => None,
-                    },
-                );
+            let half = place.filter(|_| !self.is_even()).and_then(|place| {
+                match (halves.is_slow(place), halves.is_fast(place)) {
+                    (true, _) => Some("slow".to_owned()),
+                    (_, true) => Some("fast".to_owned()),
+                    _ => None,
+                }
+            });
             // The spread of fewer runs is itself a matter of chance.
             let is_outlier =
                 values.len() >= 4 && spreads.is_some_and(|spreads| spreads.abs() > runs::OUTLIER);

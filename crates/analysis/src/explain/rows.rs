@@ -19,6 +19,8 @@ etwkit_query::declare! {
         p_value: Option<f64> =
             "Share of false discoveries among causes that are at least as likely, corrected for all features \
              that were tried; missing where runs are too few.",
+        is_p_of_all: bool =
+            "Whether `p_value` is the probability that the causes with this mark add up to the metric by chance.",
         runs: i64 = "Runs that have any of it.",
         is_rest: bool = "Whether only the part is meant that the causes found before it leave.",
         moves_with: String = "Other names for it: what is larger or smaller in the same runs, separated by `; `.",
@@ -32,7 +34,7 @@ etwkit_query::declare! {
         start_utc: String = "Start of the recording, UTC.",
         metric_ms: Option<f64> = "The metric (ms); missing if the run has none.",
         half: Option<String> =
-            "`slow` or `fast`; missing for the run in the middle and for runs without a metric.",
+            "`slow` or `fast`; missing for the run in the middle, for runs without a metric, and if no run is slower.",
         state: String = "`ok`, `outlier`, `not comparable`, both, or `no metric`.",
         spreads: Option<f64> =
             "How far its metric is from the median, in median absolute deviations × 1.4826.",

@@ -1,5 +1,7 @@
 //! The first line: the result, for readers who go no further.
 
+use etwkit_base::shell::quoted_pattern;
+
 use super::causes::{Cause, ENOUGH_RUNS, MANY_RUNS};
 use super::rows::ChangeRow;
 use super::{Explanation, metric};
@@ -25,13 +27,19 @@ impl Explanation {
                 counted(runs)
             );
         }
+        if self.is_equally_long() {
+            return format!(
+                "The {runs} recordings are equally long ({} on average){}",
+                ms(f64::midpoint(causes.slow, causes.fast)),
+                self.other_metric()
+            );
+        }
         if causes.is_even && runs >= ENOUGH_RUNS {
             return format!(
-                "The runs do not differ: the slow half of {runs} runs took {}, the fast one {} ({metric}), \
-                 so there is nothing to explain{}",
+                "The runs do not differ: the longer half of {runs} runs took {}, the shorter \
+                 half {} ({metric}), so there is nothing to explain",
                 ms(causes.slow),
-                ms(causes.fast),
-                self.other_metric()
+                ms(causes.fast)
             );
         }
         let halves = format!(
@@ -72,14 +80,40 @@ impl Explanation {
         )
     }
 
-    /// Returns what else could be compared than the lengths of traces, which mostly say how long
-    /// somebody recorded.
-    fn other_metric(&self) -> &'static str {
-        if self.metric == metric::OF_TRACE {
-            "; --process NAME compares how long a program ran"
+    /// Returns `true` if only lengths of recordings are compared and these are equal.
+    fn is_equally_long(&self) -> bool {
+        self.metric == metric::OF_TRACE && self.causes.differ_little()
+    }
+
+    /// Returns `true` if no run is slower than the others.
+    pub(super) fn is_even(&self) -> bool {
+        self.causes.is_even || self.is_equally_long()
+    }
+
+    /// Returns the way to compare programs where recordings are equally long.
+    fn other_metric(&self) -> String {
+        let Some(first) = self.whole_programs.first() else {
+            return "; no program starts and ends once in each of them: --metric process-cpu \
+                    --process NAME compares the CPU of a program that stays open, and \
+                    `etwkit diagnose --merge` lists the findings of each run"
+                .to_owned();
+        };
+        let named: Vec<&str> = self
+            .whole_programs
+            .iter()
+            .take(NAMED)
+            .map(String::as_str)
+            .collect();
+        let verb = if named.len() == 1 {
+            "starts and ends"
         } else {
-            ""
-        }
+            "start and end"
+        };
+        format!(
+            "; {} {verb} in each of them: --process {} compares how long it ran",
+            named.join(", "),
+            quoted_pattern(first)
+        )
     }
 
     /// Returns the lines below the sentence.

@@ -31,8 +31,7 @@ pub(super) const CAUSES: View<ExplainRequest, CauseRow> = View::new(
         Cause::new("Correlation", "Correlation", Fixed(2), |_, row| {
             row.correlation.into()
         }),
-        Cause::new("P", "p", Word, |_, row| row.p_value.map(p_text).into())
-            .shown_if_known(|_| true),
+        Cause::new("P", "p", Word, |_, row| p_of_one(row).into()).shown_if_known(|_| true),
         Cause::new("Measure", "Measure", Word, |_, row| {
             row.measure.clone().into()
         }),
@@ -64,7 +63,7 @@ fn name(row: &CauseRow) -> String {
 }
 
 /// Formats a probability with three decimals, or with its order of magnitude if it is smaller.
-pub(super) fn p_text(p: f64) -> String {
+fn p_text(p: f64) -> String {
     if p >= 0.001 {
         format!("{p:.3}")
     } else {
@@ -72,12 +71,28 @@ pub(super) fn p_text(p: f64) -> String {
     }
 }
 
+/// Returns the probability of a cause, if it is not of several causes together.
+pub(super) fn p_of_one(row: &CauseRow) -> Option<String> {
+    row.p_value.filter(|_| !row.is_p_of_all).map(p_text)
+}
+
+/// Returns a line with the probability of causes together.
+pub(super) fn p_of_all(rows: &[CauseRow]) -> Option<String> {
+    let together: Vec<&CauseRow> = rows.iter().filter(|row| row.is_p_of_all).collect();
+    let p = p_text(together.first()?.p_value?);
+    if together.len() == rows.len() {
+        return Some(format!("p of all causes together: {p}"));
+    }
+    let numbers: Vec<String> = together.iter().map(|row| row.cause.to_string()).collect();
+    Some(format!("p of causes {} together: {p}", numbers.join(", ")))
+}
+
 pub(super) const RUNS: View<ExplainRequest, RunRow> = View::new(
     &[
         Run::new("Run", "Run", Id, |_, row| row.run.into()),
         Run::new("Metric", "ms", Fixed(1), |_, row| row.metric_ms.into()),
-        Run::new("Half", "Half", Word, |_, row| row.half.clone().into()),
-        Run::new("Spreads", "From median", Fixed(1), |_, row| {
+        Run::new("Half", "Half", Word, |_, row| row.half.clone().into()).shown_if_known(|_| true),
+        Run::new("Spreads", "Spreads from median", Fixed(1), |_, row| {
             row.spreads.into()
         }),
         Run::new("Explained", "Explained ms", Fixed(1), |_, row| {
@@ -180,3 +195,34 @@ pub(super) const NOT_RECORDED: View<ExplainRequest, MissingRow> = View::new(
     |_| 0.0,
 )
 .ranking(|_| Ranked::No);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cause(cause: i64, is_p_of_all: bool) -> CauseRow {
+        CauseRow {
+            cause,
+            p_value: Some(0.005),
+            is_p_of_all,
+            ..CauseRow::default()
+        }
+    }
+
+    #[test]
+    fn one_probability_of_several_causes_is_said_once() {
+        let text = |rows: &[CauseRow]| p_of_all(rows).unwrap_or_default();
+        let (one, two, own) = (cause(1, true), cause(2, true), cause(3, false));
+        assert_eq!(p_of_one(&one), None);
+        assert_eq!(p_of_one(&own).as_deref(), Some("0.005"));
+        assert_eq!(
+            text(&[one.clone(), two.clone()]),
+            "p of all causes together: 0.005"
+        );
+        assert_eq!(
+            text(&[one, two, own.clone()]),
+            "p of causes 1, 2 together: 0.005"
+        );
+        assert_eq!(text(&[own]), "");
+    }
+}

@@ -80,9 +80,9 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
         // for traces.
         (&[d], &[d]),
         (&["runs"], &[c, b, a]),
-        // A pattern is by path, in any case of letters, and finds no hidden names.
-        (&["runs/*"], &[a, b, c]),
-        (&["runs/*.etl"], &["runs/A_1msP.20200717-120200.etl", b]),
+        // So is a pattern, in any case of letters. It finds no hidden names.
+        (&["runs/*"], &[c, b, a]),
+        (&["runs/*.etl"], &[b, "runs/A_1msP.20200717-120200.etl"]),
         (&["runs/b_*.ETL"], &[b]),
         (&["runs/?_1msp.20200717-1201*"], &[b]),
         (&["hidden/.h*"], &["hidden/.hidden.etwx"]),
@@ -90,7 +90,8 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
         (&["*/g.etl"], &["other/g.etl"]),
         (&["runs/**/*.7z"], &[e]),
         (&["runs/**/d.etwx"], &[d]),
-        (&["runs/**"], &[a, b, c, d, e, f]),
+        // Names without a time are first, by path.
+        (&["runs/**"], &[d, e, f, c, b, a]),
         (&["**/deep/**/e.*"], &[e]),
         // A name with signs of a pattern is a name if it is there.
         (&[f], &[f]),
@@ -123,7 +124,7 @@ fn those_who_read_traces_get_traces() {
         )
     };
     assert_eq!(of(Wanted::Sources, "runs"), [b, a]);
-    assert_eq!(of(Wanted::Session, "runs/*"), [a, b]);
+    assert_eq!(of(Wanted::Session, "runs/*"), [b, a]);
     // The reader of one session reports the problem with a folder.
     assert_eq!(of(Wanted::Session, "runs"), ["runs"]);
     // A choice of names sees both of a trace and its extract.
@@ -132,6 +133,16 @@ fn those_who_read_traces_get_traces() {
         short(folder.path(), &both),
         [a, "runs/A_1msP.20200717-120200.etwx", "other"]
     );
+}
+
+#[test]
+fn folders_and_patterns_have_one_order_in_which_numbers_count() {
+    let sorted = ["n/run1.etl", "n/run2.etl", "n/run10.etl", "n/run11.etwx"];
+    let folder = folder(&["n/run11.etwx", "n/run10.etl", "n/run1.etl", "n/run2.etl"]);
+    for word in ["n", "n/*", "n/run*"] {
+        let found = named(&words(folder.path(), &[word]), Wanted::Answers, false).unwrap();
+        assert_eq!(short(folder.path(), &found), sorted, "{word}");
+    }
 }
 
 #[test]

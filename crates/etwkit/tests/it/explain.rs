@@ -125,6 +125,8 @@ fn planted_causes_come_out_with_their_effects() {
     assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 4);
     let text = explain(folder.path(), &[]).out;
     assert!(text.starts_with("The slow half of 40 runs took "), "{text}");
+    let runs = explain(folder.path(), &["--table", "runs"]).out;
+    assert!(runs.contains("Spreads from median"), "{runs}");
 
     // The page is made again where it was, and nothing else is overwritten.
     let page = folder.path().join("page.html");
@@ -159,12 +161,26 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
     );
     let text = explain(folder.path(), &[]).out;
     assert!(text.starts_with("The runs do not differ: "), "{text}");
+    let no_cause = explain(folder.path(), &["--table", "causes"]);
+    assert_eq!(no_cause.exit, Exit::Nothing, "{}", no_cause.out);
+    assert!(
+        no_cause.err.contains("note: no rows in 10 extracts") && !no_cause.err.contains("matches"),
+        "{}",
+        no_cause.err
+    );
     let all = folder.path().join("*.etwx");
     let quotes = run(&["explain", "--process", "it's'*", all.to_str().unwrap()]);
     assert_ne!(quotes.exit, Exit::Error, "{}", quotes.err);
     let of_traces = run(&["explain", all.to_str().unwrap()]).out;
     assert!(
-        of_traces.contains("; --process NAME compares how long a program ran"),
+        of_traces.starts_with("The 10 recordings are equally long (")
+            && of_traces.contains(
+                "; ReportTest.exe starts and ends in each of them: --process ReportTest.exe compares"
+            ),
+        "{of_traces}"
+    );
+    assert!(
+        !of_traces.contains(" slow ") && !of_traces.contains(" fast "),
         "{of_traces}"
     );
     let none = run(&["explain", "--process", "NoSuch.exe", all.to_str().unwrap()]);

@@ -161,6 +161,11 @@ fn what_an_earlier_trace_needed_is_a_comment_in_front_of_the_script() {
         "{front}"
     );
     assert!(script.contains("wpr -start etwkit.wprp!cpu"), "{script}");
+    let decimals = |word: &str| word.split_once('.').map_or(0, |(_, rest)| rest.len());
+    assert!(
+        front.split_whitespace().all(|word| decimals(word) <= 3),
+        "{front}"
+    );
     let missing = said("no-such-trace.etl");
     assert_eq!((missing.exit, missing.out.as_str()), (Exit::Error, ""));
     assert!(
@@ -169,5 +174,24 @@ fn what_an_earlier_trace_needed_is_a_comment_in_front_of_the_script() {
             .contains("it is not known what the earlier trace needed"),
         "{}",
         missing.err
+    );
+}
+
+#[test]
+fn a_checked_profile_that_records_nothing_is_exit_code_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.wprp");
+    let profile =
+        r#"<Profile Id="P.Verbose.File" Name="P" DetailLevel="Verbose" LoggingMode="File"/>"#;
+    let text = format!(
+        "<WindowsPerformanceRecorder><Profiles>{profile}</Profiles></WindowsPerformanceRecorder>"
+    );
+    std::fs::write(&file, text).unwrap();
+    let checked = run(&["record", "check", file.to_str().unwrap()]);
+    assert_eq!(checked.exit, Exit::Nothing, "{checked:?}");
+    assert!(
+        checked.out.contains("the profile \"P\" records nothing"),
+        "{}",
+        checked.out
     );
 }

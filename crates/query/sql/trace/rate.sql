@@ -9,7 +9,9 @@ WITH second AS (
     FROM second s JOIN trace t ON t.duration_ns > 0 /*+ AND t.trace_id = s.trace_id GROUP BY s.trace_id */
     HAVING count(*) > 0
 )
-SELECT /*+ trace_id, */ mb_per_second, most_mb_in_a_second, events_per_second,
-       $memory_mb / nullif(mb_per_second, 0) AS seconds_in_memory, $disk_mb / nullif(mb_per_second, 0) AS seconds_on_disk
+SELECT /*+ trace_id, */ round(mb_per_second, 3) AS mb_per_second, round(most_mb_in_a_second, 3) AS most_mb_in_a_second,
+       round(events_per_second, 1) AS events_per_second,
+       round($memory_mb / nullif(mb_per_second, 0), 1) AS seconds_in_memory,
+       round($disk_mb / nullif(mb_per_second, 0), 1) AS seconds_on_disk
 FROM whole
 /*+ ORDER BY trace_id */

@@ -11,6 +11,9 @@ use crate::profiles;
 /// Definitions that one is derived from, one after the other.
 const MAX_BASES: usize = 16;
 
+/// Ids that an error lists.
+const MOST_IDS: usize = 20;
+
 /// What a profile records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {
@@ -38,6 +41,8 @@ pub struct Recorded {
     pub branches: bool,
     /// True if it has heaps of processes.
     pub heaps: bool,
+    /// References to definitions that are neither in the file nor in wpr.
+    pub broken: Vec<String>,
 }
 
 /// How a provider is recorded.
@@ -101,11 +106,13 @@ pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) 
     }
     let mut profiles = Vec::new();
     let mut seen = BTreeSet::new();
+    let mut read = BTreeSet::new();
     for element in lists.iter().flat_map(|list| list.all("Profile")) {
         let mut reader = Reader {
             file,
             warnings,
             definitions: &definitions,
+            read: &mut read,
         };
         let found = reader.profile(element);
         let key = [&found.name, &found.detail, &found.mode].map(|text| text.to_lowercase());
@@ -120,6 +127,13 @@ pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) 
         }
         profiles.push(found);
     }
+    let mut reader = Reader {
+        file,
+        warnings,
+        definitions: &definitions,
+        read: &mut read,
+    };
+    reader.unused();
     profiles
 }
 
@@ -138,6 +152,8 @@ struct Reader<'r, 'f, 'e> {
     file: &'r File<'f>,
     warnings: &'r mut Warnings,
     definitions: &'r Definitions<'e>,
+    /// Bytes at which the definitions start that a profile uses.
+    read: &'r mut BTreeSet<usize>,
 }
 
 impl<'e> Reader<'_, '_, 'e> {
@@ -171,8 +187,39 @@ impl<'e> Reader<'_, '_, 'e> {
             chain.push(next);
             last = next;
         }
+        self.read.extend(chain.iter().map(|element| element.at));
         chain.reverse();
         (chain, outside)
+    }
+
+    /// Checks the providers that no profile uses.
+    fn unused(&mut self) {
+        let mut providers: Vec<&'e Element> = self.definitions.all.values().copied().collect();
+        providers.sort_by_key(|element| element.at);
+        // What they would record is not part of any profile.
+        let mut nothing = Recorded::default();
+        for element in providers {
+            if self.read.contains(&element.at) {
+                continue;
+            }
+            if element.is("SystemProvider") {
+                self.kernel(element, &mut nothing);
+            } else if element.is("EventProvider") {
+                self.event_provider(element, &mut nothing);
+            }
+        }
+    }
+
+    /// Notes a reference of a profile to a definition that does not exist.
+    fn broken(&mut self, at: usize, kind: &str, text: String, found: &mut Recorded) {
+        let ids = self.definitions.ids(kind);
+        let ids = if ids.is_empty() {
+            "none".to_owned()
+        } else {
+            ids.join(", ")
+        };
+        found.broken.push(format!("{text}; the file has: {ids}"));
+        self.warn(at, text);
     }
 
     fn profile(&mut self, element: &'e Element) -> Recorded {
@@ -207,7 +254,7 @@ impl<'e> Reader<'_, '_, 'e> {
                     "Base {:?} is not in the file, nor one of wpr",
                     clipped(&base)
                 );
-                self.warn(element.at, text);
+                self.broken(element.at, "Profile", text, &mut found);
             }
         }
         let mut collectors = Collectors::new();
@@ -270,7 +317,7 @@ impl<'e> Reader<'_, '_, 'e> {
             "EventCollector" => {
                 let mut providers: Vec<(&'e Element, String)> = Vec::new();
                 for list in parts.iter().flat_map(|part| part.all("EventProviders")) {
-                    self.event_providers(list, &mut providers);
+                    self.event_providers(list, &mut providers, found);
                 }
                 for (provider, _) in providers {
                     self.event_provider(provider, found);
@@ -299,7 +346,7 @@ impl<'e> Reader<'_, '_, 'e> {
                 Some(None) => {
                     let id = clipped(id.unwrap_or_default());
                     let text = format!("there is no <{kind}> with the Id {id:?} in the file");
-                    self.warn(child.at, text);
+                    self.broken(child.at, kind, text, found);
                     continue;
                 }
                 None => child,
@@ -359,7 +406,12 @@ impl<'e> Reader<'_, '_, 'e> {
         }
     }
 
-    fn event_providers(&mut self, list: &'e Element, providers: &mut Vec<(&'e Element, String)>) {
+    fn event_providers(
+        &mut self,
+        list: &'e Element,
+        providers: &mut Vec<(&'e Element, String)>,
+        found: &mut Recorded,
+    ) {
         let operation = self.operation(list);
         if operation == Operation::Set {
             providers.clear();
@@ -380,7 +432,7 @@ impl<'e> Reader<'_, '_, 'e> {
                     None => {
                         let id = clipped(id);
                         let text = format!("there is no <EventProvider> with the Id {id:?}");
-                        self.warn(child.at, text);
+                        self.broken(child.at, "EventProvider", text, found);
                     }
                 }
             }
@@ -487,8 +539,28 @@ enum Operation {
     Remove,
 }
 
+impl Definitions<'_> {
+    /// The ids of the definitions of a kind.
+    fn ids(&self, kind: &str) -> Vec<&str> {
+        let of_kind = self.all.values().filter(|element| element.is(kind));
+        let mut ids: Vec<&str> = of_kind.filter_map(|element| element.get("Id")).collect();
+        ids.sort_unstable();
+        ids.truncate(MOST_IDS);
+        ids
+    }
+}
+
 impl Recorded {
-    fn is_empty(&self) -> bool {
+    /// Returns `true` if wpr takes it for this name: `NAME`, `NAME.DETAIL` or its id.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        let detailed = format!("{}.{}", self.name, self.detail);
+        [&self.name, &detailed, &self.id]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns `true` if it records nothing.
+    pub(super) fn is_empty(&self) -> bool {
         let lists = [&self.kernel, &self.counters, &self.built_in];
         lists.iter().all(|list| list.is_empty())
             && self.providers.is_empty()

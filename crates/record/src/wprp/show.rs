@@ -20,23 +20,18 @@ const MAX_BYTES: u64 = (16 << 20) + 1;
 /// # Errors
 /// A file cannot be read, is no file of profiles, or has none of the name that was asked for.
 pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
+    let mut records_all = true;
     for path in &args.files {
         let file = read(path)?;
         let is_asked = |profile: &&Recorded| {
             let wanted = args.profile.as_deref();
-            wanted.is_none_or(|name| {
-                profile.name.eq_ignore_ascii_case(name) || profile.id.eq_ignore_ascii_case(name)
-            })
+            wanted.is_none_or(|name| profile.is_called(name))
         };
         let found: Vec<&Recorded> = file.profiles.iter().filter(is_asked).collect();
-        if found.is_empty() {
-            let names: BTreeSet<&str> = file.profiles.iter().map(|p| p.name.as_str()).collect();
-            let names: Vec<&str> = names.into_iter().collect();
-            return Err(advised(
-                format!("{} has no profile of this name", path.display()),
-                format!("its profiles are {}", names.join(", ")),
-            ));
+        if let (true, Some(name)) = (found.is_empty(), args.profile.as_deref()) {
+            return Err(no_profile(path, name, &file));
         }
+        records_all &= !found.iter().any(|profile| profile.is_empty());
         lines.heading(&format!(
             "{} of {}",
             count(found.len(), "profile"),
@@ -51,7 +46,54 @@ pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
             lines.line(&format!("warning: {warning}"))?;
         }
     }
-    Ok(Exit::Answered)
+    Ok(if records_all {
+        Exit::Answered
+    } else {
+        Exit::Nothing
+    })
+}
+
+/// Checks that a recording of a profile of a file can start.
+///
+/// # Errors
+/// The file cannot be read or has no profile of this name; the profile refers to a definition that
+/// does not exist, or records nothing.
+pub(crate) fn check_profile(path: &Path, name: &str, to_file: bool) -> Result<()> {
+    let file = read(path)?;
+    let is_called = |profile: &&Recorded| profile.is_called(name);
+    let named: Vec<&Recorded> = file.profiles.iter().filter(is_called).collect();
+    if named.is_empty() {
+        return Err(no_profile(path, name, &file));
+    }
+    // Profiles have variants for files and for memory. wpr reads one of them.
+    let mode = if to_file { "File" } else { "Memory" };
+    let of_mode = named
+        .iter()
+        .filter(|profile| profile.mode.eq_ignore_ascii_case(mode));
+    for profile in of_mode {
+        let broken = profile.broken.first().cloned();
+        let problem =
+            broken.or_else(|| profile.is_empty().then(|| "it records nothing".to_owned()));
+        if let Some(problem) = problem {
+            return Err(advised(
+                format!("the profile {name} of {}: {problem}", path.display()),
+                format!(
+                    "`etwkit record check {}` lists the contents of its profiles",
+                    path.display()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn no_profile(path: &Path, name: &str, file: &Wprp) -> anyhow::Error {
+    let names: BTreeSet<&str> = file.profiles.iter().map(|p| p.name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    advised(
+        format!("{} has no profile \"{name}\"", path.display()),
+        format!("its profiles are {}", names.join(", ")),
+    )
 }
 
 fn read(path: &Path) -> Result<Wprp> {

@@ -435,7 +435,7 @@ fn stop_of_its_own() {
 fn start_and_stop(folder: &Path, etl: &str) -> [String; 2] {
     let own = path(folder, "etwkit/etwkit.wprp");
     [
-        format!("wpr -start {own}!default"),
+        format!("wpr -start {own}!default -start {own}!cswitch"),
         format!("wpr -stop {etl} -skipPdbGen"),
     ]
 }
@@ -493,7 +493,8 @@ fn other_systems_print_the_lines_of_a_recording_from_start_to_answer() {
     for line in [
         "wpr -start etwkit.wprp!cswitch -start etwkit.wprp!file",
         "wpr -stop Now_%COMPUTERNAME%.etl -skipPdbGen",
-        "Then: etwkit diagnose FILE",
+        "\npause\n",
+        "Afterwards: etwkit diagnose FILE",
     ] {
         assert!(said.contains(line), "{line}:\n{said}");
     }

@@ -76,6 +76,28 @@ fn elsewhere_the_script_for_windows_is_printed() {
 }
 
 #[test]
+fn the_script_of_a_recording_waits_or_runs_the_command_and_stops_after_its_failure() {
+    let start = "wpr -start etwkit.wprp!default -start etwkit.wprp!cswitch || exit /b 1";
+    let stop = "wpr -stop Now_%COMPUTERNAME%.etl -skipPdbGen || exit /b 1";
+    for (words, between) in [
+        (&["now"][..], "pause"),
+        (&["now", "--for", "30s"], "timeout /t 30 /nobreak"),
+        (
+            &["now", "--", "my app.exe", "50%", "a&b"],
+            r#"call "my app.exe" 50%%%% "a&b""#,
+        ),
+    ] {
+        let script = printed(words).unwrap();
+        assert_eq!(acts(&script), [start, between, stop], "{script}");
+    }
+    let both = printed(&["now", "--for", "30s", "--", "notepad.exe"]).unwrap();
+    assert!(
+        both.contains("rem The recording ends with the command: "),
+        "{both}"
+    );
+}
+
+#[test]
 fn names_that_are_wrong_say_what_is_right() {
     for (words, want) in [
         (&["start", "cpuu"][..], "no profile is called \"cpuu\""),
@@ -112,6 +134,45 @@ fn names_that_are_wrong_say_what_is_right() {
         found.contains("dns") && !found.contains("cswitch"),
         "{found}"
     );
+}
+
+#[test]
+fn a_profile_of_a_file_is_read_before_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.wprp");
+    let definitions = "<SystemCollector Id=\"SC\" Name=\"NT Kernel Logger\"/>\
+        <SystemProvider Id=\"SP\"><Keywords><Keyword Value=\"CSwitch\"/></Keywords></SystemProvider>";
+    let profile = |name: &str, provider: &str| {
+        format!(
+            "<Profile Id=\"{name}.Verbose.Memory\" Name=\"{name}\" DetailLevel=\"Verbose\" LoggingMode=\"Memory\">\
+             <Collectors><SystemCollectorId Value=\"SC\"><SystemProviderId Value=\"{provider}\"/></SystemCollectorId>\
+             </Collectors></Profile>"
+        )
+    };
+    let (good, broken) = (profile("Good", "SP"), profile("Broken", "Missing"));
+    let text = format!(
+        "<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{good}{broken}</Profiles></WindowsPerformanceRecorder>"
+    );
+    fs::write(&path, text).unwrap();
+    let start = |name: &str| printed(&["start", &format!("{}!{name}", path.display())]);
+    for name in ["Good", "good.verbose", "Good.Verbose.Memory"] {
+        let script = start(name).unwrap();
+        assert_eq!(acts(&script).len(), 1, "{script}");
+    }
+    let unknown = start("Other").unwrap_err();
+    assert!(
+        unknown.contains("my.wprp has no profile \"Other\"\nits profiles are Broken, Good"),
+        "{unknown}"
+    );
+    let missing = start("Broken").unwrap_err();
+    assert!(
+        missing.contains(
+            "there is no <SystemProvider> with the Id \"Missing\" in the file; the file has: SP"
+        ),
+        "{missing}"
+    );
+    let nowhere = printed(&["start", "nothere.wprp!P"]).unwrap_err();
+    assert!(nowhere.contains("cannot read nothere.wprp"), "{nowhere}");
 }
 
 #[test]
@@ -184,4 +245,9 @@ fn lines_that_people_have_are_explained() {
     let slip = line("wpr", r"-start c:\temp\SlowBrowsing_%ComputerName%.etl").unwrap_err();
     let want = r"did you mean -stop? `wpr -stop c:\temp\SlowBrowsing_%ComputerName%.etl`";
     assert!(slip.contains(want), "{slip}");
+    let after_profile = line("wpr", "-start CPU slow.etl").unwrap_err();
+    assert!(
+        after_profile.contains("did you mean -stop? `wpr -stop slow.etl`"),
+        "{after_profile}"
+    );
 }

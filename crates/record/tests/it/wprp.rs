@@ -128,6 +128,28 @@ fn profiles_have_what_they_inherit() {
 }
 
 #[test]
+fn providers_that_no_profile_uses_are_checked() {
+    let system = "<SystemProvider Id=\"X\"><Keywords><Keyword Value=\"CpuConfg\"/></Keywords></SystemProvider>";
+    let event = "<EventProvider Id=\"Y\" Name=\"Y\"><Keywords><Keyword Value=\"ten\"/></Keywords></EventProvider>";
+    // Providers of the kernel have to be before the others.
+    let definitions =
+        DEFINITIONS.replacen("<EventProvider ", &format!("{system}<EventProvider "), 1);
+    let profile = profile("P", "", &collectors("", "SP", "EP"));
+    let file = read(&file(&format!("{definitions}{event}"), &profile));
+    let found = warnings(&file);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[0].ends_with("\"CpuConfg\" is not a keyword that wpr knows"),
+        "{found:?}"
+    );
+    assert!(
+        found[1].ends_with("\"ten\" is not a mask like 0x10"),
+        "{found:?}"
+    );
+    assert_eq!(kernel(&file.profiles[0]), "CSwitch Loader");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_place() {
     let good = collectors("", "SP", "EP");
     for (definitions, more, content, expected) in [
