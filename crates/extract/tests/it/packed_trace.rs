@@ -208,10 +208,7 @@ fn a_truncated_file_is_read_as_far_as_it_goes() {
                 }
                 refused => {
                     refusals += 1;
-                    assert_refused(
-                        refused,
-                        &["damaged archive a.etl.", "member a.etl, after "],
-                    );
+                    assert_refused(refused, &["damaged archive a.etl.", "member a.etl, after "]);
                 }
             }
         }
