@@ -1,9 +1,12 @@
 //! Sources of names of native code: places that a user names, and files next to a trace.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use etwkit_base::path::stem_of;
-use etwkit_extract::{NameFrom, OnSymbols, default_target};
+use etwkit_base::shell::quoted_pattern;
+use etwkit_extract::{Extract, NameFrom, OnSymbols, default_target};
 use etwkit_symbols::search_path::Defaults;
 use etwkit_symbols::{Options, SearchPath};
 
@@ -70,6 +73,60 @@ pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Opti
         is_refresh,
         ..Options::default()
     }
+}
+
+/// Returns a note on a folder with symbol files that was put next to a trace after the extract was
+/// made, if names are missing: the extract in the cache is not named again by itself.
+pub(crate) fn note_on_new(trace: &Path, extract: &Extract) -> Option<String> {
+    let names = extract.manifest().native_names;
+    if names.is_some_and(|names| names.named >= names.addresses) {
+        return None;
+    }
+    let made = fs::metadata(extract.path()).ok()?.modified().ok()?;
+    let is_new = |folder: &PathBuf| {
+        has_entries(folder) && changed(folder).is_some_and(|changed| changed > made)
+    };
+    let folder = folders_beside(trace).into_iter().find(is_new)?;
+    Some(format!(
+        "{} is newer than the extract of {}: `etwkit symbols load {}` loads its names",
+        folder.display(),
+        trace.display(),
+        quoted_pattern(&trace.display().to_string())
+    ))
+}
+
+/// Records that the folders next to a trace were searched and changed nothing in its extract in the
+/// cache. Where the time of a folder cannot be set, they are only reported once more.
+pub fn found_nothing_for(extract: &Path) {
+    if let Ok(folder) = fs::File::open(extract) {
+        let _ = folder.set_modified(SystemTime::now());
+    }
+}
+
+/// Returns `true` for a folder, and not a link to one, that is not empty.
+fn has_entries(folder: &Path) -> bool {
+    let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+    is_folder && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Returns the time at which a folder was put into its place, or got or lost an entry.
+#[cfg(unix)]
+fn changed(folder: &Path) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt;
+    use std::time::Duration;
+    // Copying programs set back the time of modification, but not the time of change.
+    let found = fs::metadata(folder).ok()?;
+    let seconds = u64::try_from(found.ctime()).ok()?;
+    let nanos = u32::try_from(found.ctime_nsec()).ok()?;
+    Some(SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos))
+}
+
+/// Returns the time at which a folder was put into its place, or got or lost an entry.
+#[cfg(not(unix))]
+fn changed(folder: &Path) -> Option<SystemTime> {
+    let found = fs::metadata(folder).ok()?;
+    let modified = found.modified().ok()?;
+    Some(found.created().map_or(modified, |made| made.max(modified)))
 }
 
 fn cache_folder(settings: &Settings, name: &str) -> Option<PathBuf> {
