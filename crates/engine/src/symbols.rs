@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use etwkit_base::path::stem_of;
 use etwkit_base::shell::quoted_pattern;
 use etwkit_extract::{Extract, NameFrom, OnSymbols, default_target};
-use etwkit_symbols::search_path::Defaults;
+use etwkit_symbols::search_path::{Defaults, Element};
 use etwkit_symbols::{Options, SearchPath};
 
 use crate::Settings;
@@ -42,7 +42,22 @@ pub fn search_path(
     folders_beside(beside)
         .into_iter()
         .rev()
-        .fold(path, SearchPath::with_folder)
+        .filter(|folder| !is_named(folder, &path))
+        .fold(path.clone(), SearchPath::with_folder)
+}
+
+/// Returns `true` if a user names a folder, which is then searched where the user wants it.
+fn is_named(folder: &Path, path: &SearchPath) -> bool {
+    let is_same = |element: &Element| match element {
+        Element::Folder(named) => is_same_folder(named, folder),
+        _ => false,
+    };
+    path.elements().iter().any(is_same)
+}
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| fs::canonicalize(path).ok();
+    whole(one).is_some_and(|one| whole(other) == Some(one))
 }
 
 /// Returns names from files next to a trace, and from nowhere else: no option, no environment, no
@@ -152,4 +167,29 @@ fn folders_beside(path: &Path) -> Vec<PathBuf> {
             .is_ok_and(|found| found.is_dir() || found.is_symlink())
     };
     BESIDE.iter().map(folder).filter(is_there).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_next_to_a_trace_that_is_also_named_is_searched_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let symbols = folder.path().join("slow.symbols");
+        fs::create_dir(&symbols).unwrap();
+        let trace = folder.path().join("slow.etl");
+        let elements = |named: &[String]| {
+            let path = search_path(&Settings::default(), named, &trace, &[]);
+            path.elements().to_vec()
+        };
+        assert_eq!(elements(&[]), [Element::Beside(symbols.clone())]);
+        let named = folder.path().join(".").join("slow.symbols");
+        let named = named.display().to_string();
+        let found = elements(&[named]);
+        assert!(
+            matches!(found.as_slice(), [Element::Folder(_)]),
+            "{found:?}"
+        );
+    }
 }

@@ -42,8 +42,13 @@ const WINDOWS: [&str; 5] = [
     "ntdll.dll",
 ];
 
-/// What gets the names of functions.
-const NAMED_BY: &str = "etwkit symbols load --symbols MS";
+/// The command that gets the names of functions, without the name of the program.
+pub(super) const NAMED_BY: &str = "symbols load --symbols MS";
+
+/// The end of the text on functions without names.
+pub(super) fn how_named() -> String {
+    format!(" (etwkit {NAMED_BY})")
+}
 
 /// What a trace recorded.
 pub(super) struct Recorded {
@@ -88,8 +93,13 @@ impl Recorded {
             .flat_map(|needed| self.nameless_of(session, needed))
             .collect();
         let modules: Vec<&str> = nameless.into_iter().collect();
-        (!modules.is_empty())
-            .then(|| format!("names of functions in {} ({NAMED_BY})", modules.join(", ")))
+        (!modules.is_empty()).then(|| {
+            format!(
+                "names of functions in {}{}",
+                modules.join(", "),
+                how_named()
+            )
+        })
     }
 
     /// Returns `true` if the modules in stacks have other names than on a machine.

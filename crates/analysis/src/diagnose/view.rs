@@ -5,6 +5,7 @@ use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Value, View};
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow, order};
+use super::recorded::{NAMED_BY, how_named};
 use super::sentence::{duration, of_cause};
 
 /// How much of a finding is shown.
@@ -178,14 +179,21 @@ pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
     title.into_iter().chain(each).collect()
 }
 
-/// What could not be checked, with a title.
+/// What could not be checked, with a title. The command that gets the names of functions follows once, since
+/// only a line of its own gets the trace.
 pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
     let lines = unchecked(rules);
+    let how = how_named();
     let title = (!lines.is_empty()).then(|| Line::new("Not checked:"));
-    title
-        .into_iter()
-        .chain(lines.into_iter().map(|line| Line::new(format!("  {line}"))))
-        .collect()
+    let command = lines
+        .iter()
+        .any(|line| line.ends_with(&how))
+        .then(|| Line::command("  names of functions: ", NAMED_BY));
+    let short = lines.iter().map(|line| {
+        let line = line.strip_suffix(&how).unwrap_or(line);
+        Line::new(format!("  {line}"))
+    });
+    title.into_iter().chain(short).chain(command).collect()
 }
 
 /// What could not be checked: a line for each thing that was not recorded, with the rules that need it, and
@@ -217,6 +225,24 @@ pub(super) fn unchecked(rules: &[RuleRow]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_for_names_follows_once_and_gets_the_trace() {
+        let row = |rule: &str| RuleRow {
+            rule: rule.to_owned(),
+            title: String::new(),
+            state: "not checked".to_owned(),
+            found: 0,
+            missing: Some(format!("names of functions in {rule}.sys{}", how_named())),
+        };
+        let lines = not_checked(&[row("one"), row("two")]);
+        let commands: Vec<bool> = lines.iter().map(|line| line.is_command).collect();
+        assert_eq!(commands, [false, false, false, true], "{lines:?}");
+        assert!(
+            !format!("{:?}", lines[1]).contains("symbols load"),
+            "{lines:?}"
+        );
+    }
 
     #[test]
     fn a_long_chain_is_shown_by_its_ends() {
