@@ -146,6 +146,10 @@ impl Screen<'_> {
                 {
                     return Exit::Answered;
                 }
+                // The user knows about Ctrl-C, as in commands that notice it themselves.
+                if report::is_interrupted(&error) {
+                    return Exit::Interrupted;
+                }
                 match (
                     error.downcast_ref::<Usage>(),
                     error.downcast_ref::<report::Failures>(),

@@ -47,6 +47,16 @@ pub(crate) fn hint(error: &anyhow::Error, help: &str) -> String {
         .unwrap_or_else(of_system)
 }
 
+/// Returns `true` if the user ended the work.
+pub(crate) fn is_interrupted(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let of_engine = cause.downcast_ref::<etwkit_engine::Error>();
+        let of_extract = cause.downcast_ref::<etwkit_extract::ConvertError>();
+        of_engine.is_some_and(etwkit_engine::Error::is_cancelled)
+            || matches!(of_extract, Some(etwkit_extract::ConvertError::Interrupted))
+    })
+}
+
 /// Returns a suggestion if a trace or an extract does not exist and a similar name does.
 fn misspelled(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let of_trace = || match error.downcast_ref()? {
@@ -295,6 +305,17 @@ mod tests {
             printed(&Err::<(), _>(dump).context("run.etwx").unwrap_err())
                 .ends_with("hint: ask again\n")
         );
+    }
+
+    #[test]
+    fn ctrl_c_during_an_extraction_is_noticed_wherever_it_stands() {
+        let interrupted = || etwkit_engine::Error::from(ConvertError::Interrupted).of("a.etl");
+        assert!(is_interrupted(&interrupted().into()));
+        assert!(is_interrupted(
+            &Err::<(), _>(interrupted()).context("more").unwrap_err()
+        ));
+        assert!(is_interrupted(&ConvertError::Interrupted.into()));
+        assert!(!is_interrupted(&anyhow!("x")));
     }
 
     #[test]
