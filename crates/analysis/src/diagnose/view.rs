@@ -7,6 +7,7 @@ use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow, order};
 use super::recorded::{NAMED_BY, how_named};
 use super::sentence::{duration, of_cause};
+use crate::chain::middle;
 
 /// How much of a finding is shown.
 #[derive(Clone)]
@@ -109,11 +110,15 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     let evidence = row.evidence.lines().zip(names);
     lines.extend(evidence.map(|(command, name)| Line::command(label(name), command)));
     if shown.details {
-        for (name, text) in [("chain", &row.chain), ("stack", &row.stack)] {
+        let frames = |stack: &str| stack.lines().map(str::to_owned).collect();
+        let chain = row.chain.as_deref().map(shortened);
+        let stack: Option<Vec<String>> = row.stack.as_deref().map(frames);
+        for (name, parts) in [("chain", chain), ("stack", stack)] {
             let names = [name].into_iter().chain(std::iter::repeat(""));
-            let parts = text.iter().flat_map(|text| text.lines());
+            let parts = parts.unwrap_or_default();
             lines.extend(
                 parts
+                    .iter()
                     .zip(names)
                     .filter_map(|(part, name)| labelled(name, part)),
             );
@@ -137,21 +142,19 @@ pub(super) const COSTS: View<Shown, CostRow> = View::new(
 .ranking(|_| Ranked::No)
 .with_below(|_, row| details_of_cost(row));
 
-/// The first links of a chain of waits and its root; the evidence shows all of them.
+/// The first links of a chain of waits and its root; machine output has all of them.
 fn shortened(chain: &str) -> Vec<String> {
-    const FIRST: usize = 3;
     let links: Vec<&str> = chain.lines().collect();
-    let left_out = links.len().saturating_sub(FIRST + 1);
-    if left_out < 2 {
+    let waits = links.len().saturating_sub(1);
+    let Some(middle) = middle(waits) else {
         return links.into_iter().map(str::to_owned).collect();
-    }
-    let (first, others) = links.split_at(FIRST);
-    let root = others.last().map(|root| (*root).to_owned());
+    };
+    let first = links.iter().take(middle.start);
+    let root = links.last();
     first
-        .iter()
         .map(|link| (*link).to_owned())
-        .chain([format!("… {left_out} more waits …")])
-        .chain(root)
+        .chain([format!("… {} more waits …", middle.len())])
+        .chain(root.map(|root| (*root).to_owned()))
         .collect()
 }
 
