@@ -59,7 +59,7 @@ pub(crate) fn is_interrupted(error: &anyhow::Error) -> bool {
 
 /// Returns a suggestion if a trace or an extract does not exist and a similar name does.
 fn misspelled(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    let of_trace = || match error.downcast_ref()? {
+    let of_trace = || match error.downcast_ref::<etwkit_extract::Error>()? {
         etwkit_extract::Error::Open { path, source } => {
             (source.kind() == io::ErrorKind::NotFound).then_some(path.as_path())
         }
