@@ -20,8 +20,8 @@ pub fn quoted(word: &str) -> String {
 
 /// Quotes a pattern so that `cmd`, PowerShell and `sh` read it as one word and give no part of it a
 /// meaning: with double quotes, which all three know. A character that one of them reads between
-/// these becomes `?`, which stands for any character in a pattern, and so does a part of a file name
-/// that is not UTF-8.
+/// these becomes `?`, which stands for any character in a pattern, and so does a part of a file
+/// name that is not UTF-8.
 #[must_use]
 pub fn quoted_pattern(pattern: &str) -> String {
     let mut safe = String::with_capacity(pattern.len());

@@ -180,7 +180,8 @@ impl Originals {
             })
     }
 
-    /// Replaces the stand-ins of the rows of a table, whose columns then have room for the originals.
+    /// Replaces the stand-ins of the rows of a table, whose columns then have room for the
+    /// originals.
     fn rows(&self, lines: &[String]) -> Vec<String> {
         let cells = |line: &String| columns::cells(line, |cell| self.replaced(cell, escaped));
         let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();

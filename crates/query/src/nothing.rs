@@ -229,7 +229,8 @@ mod tests {
             .collect();
         assert_eq!(
             none_fits((PROCESS, "processes"), "powershell", &names, 24),
-            "no process matches powershell (there are 24 processes; `etwkit dump process` lists them)"
+            "no process matches powershell (there are 24 processes; \
+             `etwkit dump process` lists them)"
         );
         assert_eq!(
             none_fits((PROCESS, "processes"), "powershell", &[], 0),

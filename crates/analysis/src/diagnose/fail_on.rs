@@ -61,7 +61,8 @@ impl Word {
             .map(|rule| format!(" (did you mean {rule}?)"))
             .unwrap_or_default();
         Err(format!(
-            "expected any, a time such as 500ms, or a rule of `diagnose --explain all`, found {word:?}{meant}"
+            "expected any, a time such as 500ms, or a rule of `diagnose --explain all`, \
+             found {word:?}{meant}"
         ))
     }
 }

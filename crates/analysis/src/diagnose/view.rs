@@ -182,8 +182,8 @@ pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
     title.into_iter().chain(each).collect()
 }
 
-/// What could not be checked, with a title. The command that gets the names of functions follows once, since
-/// only a line of its own gets the trace.
+/// What could not be checked, with a title. The command that gets the names of functions follows
+/// once, since only a line of its own gets the trace.
 pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
     let lines = unchecked(rules);
     let how = how_named();

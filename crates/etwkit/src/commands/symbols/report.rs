@@ -98,8 +98,8 @@ pub(super) fn text(
     }
     if !servers.is_empty() {
         printer.labelled(&format!(
-            "hint: HTTPS_PROXY names a proxy; without a network, copy symbol files from another computer: etwkit symbols \
-             load --symbols FOLDER {}",
+            "hint: HTTPS_PROXY names a proxy; without a network, copy symbol files from another \
+             computer: etwkit symbols load --symbols FOLDER {}",
             quoted_pattern(&path.display().to_string())
         ))?;
     }
