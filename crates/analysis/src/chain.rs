@@ -25,8 +25,17 @@ const LEAST_SHARE: i64 = 10;
 /// damage.
 const MAX_LINKS: usize = 64;
 
+/// Number of waits at the start of a long chain that a text shows.
+const FIRST: usize = 3;
+
 /// Default number of waits whose chains are shown.
 const DEFAULT_CHAINS: usize = 3;
+
+/// Returns the waits of a long chain that a text leaves out: those between the first ones and the
+/// root, if they are more than one.
+pub(crate) fn middle(waits: usize) -> Option<std::ops::Range<usize>> {
+    (waits > FIRST + 1).then_some(FIRST..waits)
+}
 
 /// The chains of the longest waits that match a request for waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

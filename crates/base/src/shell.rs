@@ -20,7 +20,8 @@ pub fn quoted(word: &str) -> String {
 
 /// Quotes a pattern so that `cmd`, PowerShell and `sh` read it as one word and give no part of it a
 /// meaning: with double quotes, which all three know. A character that one of them reads between
-/// these becomes `?`, which stands for any character in a pattern.
+/// these becomes `?`, which stands for any character in a pattern, and so does a part of a file
+/// name that is not UTF-8.
 #[must_use]
 pub fn quoted_pattern(pattern: &str) -> String {
     let mut safe = String::with_capacity(pattern.len());
@@ -30,6 +31,7 @@ pub fn quoted_pattern(pattern: &str) -> String {
         // `sh` takes two backslashes as one, and the last one would take the closing quote along.
         let is_read = match letter {
             '\\' => matches!(next, None | Some('\\' | '"' | '$' | '`')),
+            char::REPLACEMENT_CHARACTER => true,
             letter => "\"'$`%!".contains(letter) || letter.is_control(),
         };
         safe.push(if is_read { '?' } else { letter });
@@ -176,6 +178,7 @@ mod tests {
                 r#""?(reboot) ?x? ?PATH? ?y? it?s""#,
             ),
             ("a\nb", r#""a?b""#),
+            ("slow-\u{FFFD}\u{FFFD}.etl", r#""slow-??.etl""#),
         ] {
             assert_eq!(quoted_pattern(pattern), expected, "{pattern}");
         }

@@ -1,12 +1,13 @@
 //! `-dump`: a line becomes arguments of `etwkit dump`.
 
 use anyhow::bail;
+use etwkit_query::nearest;
 
 use crate::line::{Line, Word};
 use crate::read::read;
 use crate::switch::{Native, find, has, pair, without};
 use crate::tables::{self, Dump};
-use crate::{Find, Step, chosen, csv, reconcile};
+use crate::{Find, Step, Wrong, chosen, csv, reconcile};
 
 /// Translates the words after the name of the program.
 pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step> {
@@ -95,10 +96,7 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
             .and_then(|at| words.get(at))
             .filter(|word| !word.starts_with('-'))
         {
-            Some(word) => bail!(
-                "-dump {word}: there is no sub command of this name; there are: {}",
-                all.join(" ")
-            ),
+            Some(word) => return Err(no_sub_command(word, &all).into()),
             None => bail!("-dump needs a sub command: {}", all.join(" ")),
         }
     };
@@ -162,6 +160,19 @@ fn last_of_each(native: &mut Native) {
     });
 }
 
+/// Returns the error for a sub command that does not exist.
+fn no_sub_command(word: &str, all: &[&str]) -> Wrong {
+    let hint = nearest(&word.to_lowercase(), all).map_or_else(
+        || "`etwkit -help` lists the sub commands".to_owned(),
+        |meant| format!("did you mean -dump {meant}?"),
+    );
+    let all = all.join(" ");
+    Wrong::new(
+        format!("-dump {word}: there is no sub command of this name; there are: {all}"),
+        hint,
+    )
+}
+
 /// Returns a suggestion for a misspelt switch.
 fn similar(name: &str) -> String {
     let begins =
@@ -171,7 +182,9 @@ fn similar(name: &str) -> String {
         .split_whitespace()
         .filter(begins)
         .max_by_key(|known| known.len());
+    let all: Vec<&str> = tables::KNOWN.split_whitespace().collect();
     found
+        .or_else(|| nearest(name, &all))
         .map(|known| format!("; there is -{known}"))
         .unwrap_or_default()
 }

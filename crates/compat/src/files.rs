@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use etwkit_base::endings::{self, strip};
 use etwkit_base::path::{name_of, split_typed};
 use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_query::filter::TextFilter;
+use etwkit_query::similar_file;
 
 use crate::drive::{drive_letter, local};
 use crate::line::Line;
@@ -215,13 +216,17 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     }
     if let Some((letter, _)) = drive_letter(query).filter(|_| !cfg!(windows)) {
         let hint = if query.contains(['\\', '/']) {
-            format!("ETWKIT_DRIVE_{letter} sets the folder that drive {letter}: means")
+            of_drive(letter)
         } else {
             r"a shell takes \ away: put quotes around the path".to_owned()
         };
         return Err(Wrong::new("was not found", hint).into());
     }
-    bail!("was not found: name a file, a folder or a query such as *Serial*")
+    let hint = similar_file(&path).map_or_else(
+        || "name a file, a folder or a query such as *Serial*".to_owned(),
+        |similar| format!("did you mean {}?", similar.display()),
+    );
+    Err(Wrong::new("was not found", hint).into())
 }
 
 /// Returns a query of a drive with the separators that a shell took away: `C:tempslow.json` is
@@ -319,12 +324,30 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let filter = TextFilter::parse(&filters.join(";"));
     let folder = local(folder);
     if !folder.is_dir() {
-        bail!("there is no folder {}", folder.display());
+        return Err(no_folder(parts.first().copied().unwrap_or_default(), &folder).into());
     }
     let mut found = Vec::new();
     list(&folder, is_recursive, &mut found)?;
     found.retain(|path| fits(&filter, path));
     Ok(found)
+}
+
+/// Returns the error for a folder that does not exist. Elsewhere than on Windows a drive is a
+/// folder that a variable names.
+fn no_folder(query: &str, folder: &Path) -> Wrong {
+    let message = format!("there is no folder {}", folder.display());
+    match drive_letter(query.trim_start_matches('!')).filter(|_| !cfg!(windows)) {
+        Some((letter, _)) => Wrong::new(message, of_drive(letter)),
+        None => Wrong::new(
+            message,
+            "check the name; relative names start in the current folder",
+        ),
+    }
+}
+
+/// Returns the hint for a path with a drive on another system than Windows.
+fn of_drive(letter: char) -> String {
+    format!("ETWKIT_DRIVE_{letter} sets the folder that drive {letter}: means")
 }
 
 /// Returns `true` if a full path matches, with its own name or with the name of an extract of

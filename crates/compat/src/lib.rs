@@ -242,6 +242,20 @@ fn quoted_as_in_texts(words: Vec<String>) -> Vec<String> {
     joined
 }
 
+/// Returns the command line that shows the help for a line: `-dump cpu -help`.
+#[must_use]
+pub fn help_line(args: &[OsString]) -> String {
+    let words = words(args);
+    let mut after = words
+        .iter()
+        .skip_while(|word| !word.eq_ignore_ascii_case("-dump"));
+    after.next();
+    match after.next().filter(|word| tables::dump(word).is_some()) {
+        Some(sub) => format!("-dump {} -help", sub.to_lowercase()),
+        None => "-help".to_owned(),
+    }
+}
+
 /// Returns `true` if a line disables colors; errors in the line itself follow that as well.
 #[must_use]
 pub fn is_plain(words: &[String]) -> bool {
@@ -332,6 +346,14 @@ pub fn shell_line(args: &[OsString]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_of_a_line_is_of_its_sub_command() {
+        let help = |line: &str| help_line(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(help("etwkit -dump CPU -topm 5"), "-dump cpu -help");
+        assert_eq!(help("etwkit -dump cpuu"), "-help");
+        assert_eq!(help("etwkit -extract all"), "-help");
+    }
 
     #[test]
     fn lines_are_recognized_by_the_dash_or_the_name() {

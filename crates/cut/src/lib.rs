@@ -16,6 +16,7 @@
 mod args;
 mod began;
 mod chosen;
+mod columns;
 mod cut;
 mod describing;
 mod fate;

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use etwkit_terminal::errors::advised;
 use serde_json::{Value, json};
 
+use crate::columns::{self, Cell};
 use crate::redact::StandIn;
 
 /// The first key of the file, by which it is known.
@@ -17,6 +18,8 @@ const FORMAT: &str = "etwkit_substitutes";
 const VERSION: u64 = 1;
 /// Maximum bytes of a table that is read.
 const MAX_BYTES: u64 = 1 << 30;
+/// Maximum number of rows that are held back until their table ends.
+const MOST_ROWS: usize = 10_000;
 
 /// Fails if a table cannot be written there: the originals of an earlier trace would be lost.
 ///
@@ -135,7 +138,7 @@ impl Originals {
             });
         }
         match form {
-            Form::Text => self.columns(line),
+            Form::Text => self.rows(&[line.to_owned()]).concat(),
             Form::Csv => self.cells(line),
         }
     }
@@ -177,29 +180,12 @@ impl Originals {
             })
     }
 
-    /// Replaces the stand-ins of a row, and takes from the blanks behind an original what it is
-    /// longer.
-    fn columns(&self, line: &str) -> String {
-        let mut new = String::with_capacity(line.len());
-        // Columns that the originals so far are too wide.
-        let mut excess: isize = 0;
-        let mut rest = line;
-        while !rest.is_empty() {
-            let gap = rest.find("  ").unwrap_or(rest.len());
-            let (cell, after) = rest.split_at_checked(gap).unwrap_or((rest, ""));
-            let named = self.replaced(cell, escaped);
-            excess += named.chars().count() as isize - cell.chars().count() as isize;
-            new.push_str(&named);
-            let blanks = after.len() - after.trim_start_matches(' ').len();
-            rest = after.get(blanks..).unwrap_or_default();
-            if rest.is_empty() {
-                break;
-            }
-            let wanted = (blanks as isize - excess).max(2);
-            excess += wanted - blanks as isize;
-            new.extend(std::iter::repeat_n(' ', wanted.unsigned_abs()));
-        }
-        new
+    /// Replaces the stand-ins of the rows of a table, whose columns then have room for the
+    /// originals.
+    fn rows(&self, lines: &[String]) -> Vec<String> {
+        let cells = |line: &String| columns::cells(line, |cell| self.replaced(cell, escaped));
+        let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
+        columns::aligned(&rows)
     }
 
     /// Replaces the stand-ins of cells, which get quotes if an original needs them.
@@ -259,6 +245,8 @@ pub struct Named<'o, W: Write> {
     form: Form,
     /// The line so far.
     line: Vec<u8>,
+    /// Rows of a table that has not ended yet: the widths of its columns depend on all of them.
+    rows: Vec<String>,
 }
 
 impl<'o, W: Write> Named<'o, W> {
@@ -269,6 +257,7 @@ impl<'o, W: Write> Named<'o, W> {
             originals,
             form,
             line: Vec::new(),
+            rows: Vec::new(),
         }
     }
 
@@ -283,6 +272,14 @@ impl<'o, W: Write> Named<'o, W> {
 
     fn put(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
+        if let Some(row) = self.row(&line) {
+            self.rows.push(row);
+            return match self.rows.len() {
+                MOST_ROWS => self.put_rows(),
+                _ => Ok(()),
+            };
+        }
+        self.put_rows()?;
         match std::str::from_utf8(&line) {
             Ok(text) => {
                 let (text, end) = match text.strip_suffix('\n') {
@@ -295,6 +292,22 @@ impl<'o, W: Write> Named<'o, W> {
             // Bytes that are no text have no names in them.
             Err(_) => self.out.write_all(&line),
         }
+    }
+
+    /// The text of a line that can be a row of a table.
+    fn row(&self, line: &[u8]) -> Option<String> {
+        let text = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+        let is_row = matches!(self.form, Form::Text) && columns::is_row(text);
+        is_row.then(|| text.to_owned())
+    }
+
+    /// Writes the rows so far.
+    fn put_rows(&mut self) -> io::Result<()> {
+        let rows = std::mem::take(&mut self.rows);
+        self.originals
+            .rows(&rows)
+            .iter()
+            .try_for_each(|row| writeln!(self.out, "{row}"))
     }
 }
 
@@ -310,6 +323,7 @@ impl<W: Write> Write for Named<'_, W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.put_rows()?;
         self.out.flush()
     }
 }
@@ -366,6 +380,32 @@ mod tests {
             "1,\"A \"\"B\"\", \\u{1b}[31m\",r,\"x, r\""
         );
         assert_eq!(all.line("  user-1   12  x", Form::Text), "  r        12  x");
+    }
+
+    #[test]
+    fn a_table_gets_wider_as_a_whole() {
+        let all = originals(&[("driver-1", "scanner")]);
+        let mut out = Vec::new();
+        let mut named = Named::new(&mut out, &all, Form::Text);
+        named
+            .write_all(b"driver-1  x\n  Name      ms\n  driver-1   1\n  a         22\nend")
+            .unwrap();
+        named.finish().unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "scanner   x\n  Name      ms\n  scanner    1\n  a         22\nend"
+        );
+        let all = originals(&[("driver-1", "scanner-of-files")]);
+        let mut out = Vec::new();
+        let mut named = Named::new(&mut out, &all, Form::Text);
+        named
+            .write_all(b"  Name      ms\n  driver-1   1\n  a         22\n")
+            .unwrap();
+        named.flush().unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "  Name              ms\n  scanner-of-files   1\n  a                 22\n"
+        );
     }
 
     #[test]

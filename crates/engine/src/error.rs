@@ -44,9 +44,7 @@ pub enum Error {
         source: Option<io::Error>,
     },
     /// There is no cache folder.
-    #[error(
-        "there is no folder for extracts of the cache: set {variable}, or extract the trace first"
-    )]
+    #[error("there is no folder for extracts of the cache: {variable} and HOME are not set")]
     NoCache {
         /// The environment variable that names one.
         variable: &'static str,
@@ -135,7 +133,10 @@ impl Error {
             Self::Of { source, .. } => source.hint(),
             Self::Named { hint, .. } => Some(hint),
             Self::NoMatch { hint, .. } => Some(hint),
-            Self::System { .. } | Self::NoCache { .. } => None,
+            Self::System { .. } => None,
+            Self::NoCache { .. } => {
+                Some("set ETWKIT_CACHE to a folder, or extract the trace first")
+            }
             Self::SameTagSet { .. } | Self::KeepsTags { .. } => None,
             Self::Twice { .. } => Some("name each extract once"),
             Self::Trace(error) => error.hint(),
@@ -148,6 +149,19 @@ impl Error {
             Self::Rules(error) => Some(error.hint()),
             Self::Tags(error) => Some(error.hint()),
             Self::Description(error) => Some(error.hint()),
+        }
+    }
+
+    /// Returns the path that does not exist, if that is the error.
+    #[must_use]
+    pub fn missing(&self) -> Option<&Path> {
+        match self {
+            Self::Of { source, .. } => source.missing(),
+            Self::Trace(etwkit_extract::Error::Open { path, source })
+            | Self::Extract(StoreError::Io { path, source, .. }) => {
+                (source.kind() == io::ErrorKind::NotFound).then_some(path.as_path())
+            }
+            _ => None,
         }
     }
 

@@ -13,7 +13,7 @@ use etwkit_query::{Session, Source};
 
 use crate::cache::Cached;
 use crate::same_trace::refuse_twice;
-use crate::{Asking, Engine, Result, SameTrace};
+use crate::{Asking, Engine, Result, SameTrace, symbols};
 
 impl Engine {
     /// Opens traces and extracts as one session, whose tables lead with a number of the extract.
@@ -94,6 +94,9 @@ impl Engine {
     ) -> Result<(Source, Option<String>)> {
         let extract = self.open_extract(asking, &self.extract_of(asking, path, notes)?, notes)?;
         let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
+        if is_trace(path) {
+            notes.extend(symbols::note_on_new(path, &extract));
+        }
         let source = Source::from(extract);
         Ok((
             if is_trace(path) {

@@ -1,10 +1,13 @@
 //! Sources of names of native code: places that a user names, and files next to a trace.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use etwkit_base::path::stem_of;
-use etwkit_extract::{NameFrom, OnSymbols, default_target};
-use etwkit_symbols::search_path::Defaults;
+use etwkit_base::shell::quoted_pattern;
+use etwkit_extract::{Extract, NameFrom, OnSymbols, default_target};
+use etwkit_symbols::search_path::{Defaults, Element};
 use etwkit_symbols::{Options, SearchPath};
 
 use crate::Settings;
@@ -39,7 +42,22 @@ pub fn search_path(
     folders_beside(beside)
         .into_iter()
         .rev()
-        .fold(path, SearchPath::with_folder)
+        .filter(|folder| !is_named(folder, &path))
+        .fold(path.clone(), SearchPath::with_folder)
+}
+
+/// Returns `true` if a user names a folder, which is then searched where the user wants it.
+fn is_named(folder: &Path, path: &SearchPath) -> bool {
+    let is_same = |element: &Element| match element {
+        Element::Folder(named) => is_same_folder(named, folder),
+        _ => false,
+    };
+    path.elements().iter().any(is_same)
+}
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| fs::canonicalize(path).ok();
+    whole(one).is_some_and(|one| whole(other) == Some(one))
 }
 
 /// Returns names from files next to a trace, and from nowhere else: no option, no environment, no
@@ -72,6 +90,60 @@ pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Opti
     }
 }
 
+/// Returns a note on a folder with symbol files that was put next to a trace after the extract was
+/// made, if names are missing: the extract in the cache is not named again by itself.
+pub(crate) fn note_on_new(trace: &Path, extract: &Extract) -> Option<String> {
+    let names = extract.manifest().native_names;
+    if names.is_some_and(|names| names.named >= names.addresses) {
+        return None;
+    }
+    let made = fs::metadata(extract.path()).ok()?.modified().ok()?;
+    let is_new = |folder: &PathBuf| {
+        has_entries(folder) && changed(folder).is_some_and(|changed| changed > made)
+    };
+    let folder = folders_beside(trace).into_iter().find(is_new)?;
+    Some(format!(
+        "{} is newer than the extract of {}: `etwkit symbols load {}` loads its names",
+        folder.display(),
+        trace.display(),
+        quoted_pattern(&trace.display().to_string())
+    ))
+}
+
+/// Records that the folders next to a trace were searched and changed nothing in its extract in the
+/// cache. Where the time of a folder cannot be set, they are only reported once more.
+pub fn found_nothing_for(extract: &Path) {
+    if let Ok(folder) = fs::File::open(extract) {
+        let _ = folder.set_modified(SystemTime::now());
+    }
+}
+
+/// Returns `true` for a folder, and not a link to one, that is not empty.
+fn has_entries(folder: &Path) -> bool {
+    let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+    is_folder && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Returns the time at which a folder was put into its place, or got or lost an entry.
+#[cfg(unix)]
+fn changed(folder: &Path) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt;
+    use std::time::Duration;
+    // Copying programs set back the time of modification, but not the time of change.
+    let found = fs::metadata(folder).ok()?;
+    let seconds = u64::try_from(found.ctime()).ok()?;
+    let nanos = u32::try_from(found.ctime_nsec()).ok()?;
+    Some(SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos))
+}
+
+/// Returns the time at which a folder was put into its place, or got or lost an entry.
+#[cfg(not(unix))]
+fn changed(folder: &Path) -> Option<SystemTime> {
+    let found = fs::metadata(folder).ok()?;
+    let modified = found.modified().ok()?;
+    Some(found.created().map_or(modified, |made| made.max(modified)))
+}
+
 fn cache_folder(settings: &Settings, name: &str) -> Option<PathBuf> {
     settings.cache.as_ref().map(|folder| folder.join(name))
 }
@@ -95,4 +167,29 @@ fn folders_beside(path: &Path) -> Vec<PathBuf> {
             .is_ok_and(|found| found.is_dir() || found.is_symlink())
     };
     BESIDE.iter().map(folder).filter(is_there).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_next_to_a_trace_that_is_also_named_is_searched_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let symbols = folder.path().join("slow.symbols");
+        fs::create_dir(&symbols).unwrap();
+        let trace = folder.path().join("slow.etl");
+        let elements = |named: &[String]| {
+            let path = search_path(&Settings::default(), named, &trace, &[]);
+            path.elements().to_vec()
+        };
+        assert_eq!(elements(&[]), [Element::Beside(symbols.clone())]);
+        let named = folder.path().join(".").join("slow.symbols");
+        let named = named.display().to_string();
+        let found = elements(&[named]);
+        assert!(
+            matches!(found.as_slice(), [Element::Folder(_)]),
+            "{found:?}"
+        );
+    }
 }

@@ -11,7 +11,7 @@ use etwkit_cut::CutArgs;
 use etwkit_lab::LabArgs;
 use etwkit_mcp::McpArgs;
 use etwkit_query::question::Descriptions;
-use etwkit_query::similar;
+use etwkit_query::{nearest, similar};
 use etwkit_record::RecordArgs;
 use etwkit_run::RunArgs;
 use etwkit_terminal::style::When;
@@ -39,6 +39,7 @@ use crate::examples::{
 use crate::help;
 use crate::options::OptionGroup;
 use crate::printer::Speech;
+use crate::report;
 use crate::rules::NameArgs;
 use crate::symbols::SymbolArgs;
 use crate::tags::TagArgs;
@@ -108,18 +109,67 @@ pub(crate) fn read(args: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
+/// Returns the hint for a command line if there is no better one.
+pub(crate) fn help_of(args: &[OsString]) -> String {
+    if etwkit_compat::is_line(args) {
+        return format!(
+            "`etwkit {}` lists the switches of ETWAnalyzer",
+            etwkit_compat::help_line(args)
+        );
+    }
+    let root = Cli::command();
+    let (mut command, mut names) = (&root, Vec::new());
+    for word in args.iter().skip(1).filter_map(|word| word.to_str()) {
+        if let Some(next) = command.find_subcommand(word) {
+            names.push(next.get_name().to_owned());
+            command = next;
+        }
+    }
+    if names.is_empty() {
+        return report::HELP.to_owned();
+    }
+    format!(
+        "`etwkit {} --help` lists the arguments, with examples",
+        names.join(" ")
+    )
+}
+
+/// Returns the text of a usage error. A wrong number is described for users, not for programmers.
+pub(crate) fn text_of(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.replace("invalid digit found in string", "expected a whole number")
+        .replace("invalid float literal", "expected a number")
+}
+
 /// Returns the text of a usage error with the most similar command added, if the parser of
 /// arguments found none: for it, two swapped letters are far apart.
 pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
-    let known = || error.get(ContextKind::SuggestedSubcommand).is_some();
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && option == "--for"
+        && text.contains(" record start ")
+    {
+        return with_tip(&text, "etwkit record now records for that time and stops");
+    }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return text;
     };
+    if word == "list" && text.contains(" record [OPTIONS]") {
+        let tip =
+            "etwkit record profiles lists the profiles, etwkit record sessions what is running";
+        return with_tip(&text, tip);
+    }
     if is_trace(word) || word.ends_with(".etwx") {
         return with_tip(&text, &format!("etwkit diagnose {}", quoted_pattern(word)));
     }
-    if known() {
-        return text;
+    if let Some(ContextValue::Strings(known)) = error.get(ContextKind::SuggestedSubcommand) {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        return match nearest(word, &known) {
+            // The parser lists names with any letters in common.
+            Some(best) if known.len() > 1 => {
+                with_tip(&text, &format!("a similar subcommand exists: '{best}'"))
+            }
+            _ => text,
+        };
     }
     let root = Cli::command();
     let dumps = root
@@ -542,6 +592,41 @@ mod tests {
                 .try_get_matches_from(["etwkit", word])
                 .unwrap_err();
             let text = with_suggestion(&error, error.render().to_string());
+            assert!(text.contains(tip), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_hint_names_the_command_of_the_line() {
+        let help = |line: &str| help_of(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(
+            help("etwkit dump cpu --top x a.etl"),
+            "`etwkit dump cpu --help` lists the arguments, with examples"
+        );
+        assert!(help("etwkit -q diagnose a.etl").starts_with("`etwkit diagnose --help`"));
+        assert!(help("etwkit -dump cpu -x").starts_with("`etwkit -dump cpu -help`"));
+        assert_eq!(help("etwkit"), report::HELP);
+    }
+
+    #[test]
+    fn tips_name_what_was_meant() {
+        let text = |line: &str| {
+            let error = command().try_get_matches_from(line.split(' ')).unwrap_err();
+            with_suggestion(&error, text_of(&error))
+        };
+        for (line, tip) in [
+            ("etwkit record list", "tip: etwkit record profiles lists"),
+            (
+                "etwkit record start cpu --for 10s",
+                "tip: etwkit record now ",
+            ),
+            (
+                "etwkit dump cpuu a.etl",
+                "tip: a similar subcommand exists: 'cpu'\n",
+            ),
+            ("etwkit dump cpu --top ten a.etl", "expected a whole number"),
+        ] {
+            let text = text(line);
             assert!(text.contains(tip), "{text}");
         }
     }

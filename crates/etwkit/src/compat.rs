@@ -11,7 +11,7 @@ use etwkit_query::test_run::Selection;
 use etwkit_terminal::Exit;
 use etwkit_terminal::style::When;
 
-use crate::cli::{Cli, Command, ExtractArgs};
+use crate::cli::{self, Cli, Command, ExtractArgs};
 use crate::commands::extract::{Done, run_reporting};
 use crate::options::OptionGroup;
 use crate::printer::Printer;
@@ -75,8 +75,11 @@ fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
 fn parsed<T: Parser>(args: &[OsString]) -> anyhow::Result<T> {
     let line = std::iter::once(OsString::from("etwkit")).chain(args.iter().cloned());
     T::try_parse_from(line).map_err(|error| {
-        let text = error.render().to_string();
-        anyhow::anyhow!("{}", text.trim_end().trim_start_matches("error: "))
+        let text = cli::text_of(&error);
+        // The usage below the message is of our own words.
+        let message = text.split("\n\n").next().unwrap_or_default();
+        let lines: Vec<&str> = message.lines().map(str::trim).collect();
+        anyhow::anyhow!("{}", lines.join(" ").trim_start_matches("error: "))
     })
 }
 

@@ -122,6 +122,7 @@ impl Screen<'_> {
         let finished = printer.finish();
         let result = result.and_then(|exit| finished.map(|()| exit).map_err(Into::into));
         let (notes, failures) = (printer.take_notes(), printer.take_failures());
+        let help = printer.take_help();
         let mut err = Errors {
             is_colored: printer.colors().err,
             out: self.err,
@@ -131,7 +132,7 @@ impl Screen<'_> {
         }
         failures
             .iter()
-            .for_each(|failure| report::error(&mut err, failure));
+            .for_each(|failure| report::error(&mut err, failure, &help));
         let failed = if failures.is_empty() {
             Exit::Answered
         } else {
@@ -145,13 +146,17 @@ impl Screen<'_> {
                 {
                     return Exit::Answered;
                 }
+                // The user knows about Ctrl-C, as in commands that notice it themselves.
+                if report::is_interrupted(&error) {
+                    return Exit::Interrupted;
+                }
                 match (
                     error.downcast_ref::<Usage>(),
                     error.downcast_ref::<report::Failures>(),
                 ) {
                     (Some(Usage(usage)), _) => err.lines(usage),
-                    (_, Some(failures)) => report::failures(&mut err, failures),
-                    _ => report::error(&mut err, &error),
+                    (_, Some(failures)) => report::failures(&mut err, failures, &help),
+                    _ => report::error(&mut err, &error, &help),
                 }
                 Exit::Error
             },
@@ -175,6 +180,14 @@ struct Usage(String);
 
 /// Runs a command line. Its first item is the name of the program.
 pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let answered = parsed_line(args, printer);
+    if answered.is_err() {
+        printer.help_with(cli::help_of(args));
+    }
+    answered
+}
+
+fn parsed_line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if etwkit_compat::is_line(args) {
         return compat::run(args, printer);
     }
@@ -184,7 +197,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     match cli::read(args) {
         Ok(cli) => dispatch(&cli, printer),
         Err(usage) if usage.use_stderr() => {
-            let text = usage.render().to_string();
+            let text = cli::text_of(&usage);
             Err(Usage(cli::with_suggestion(&usage, text)).into())
         }
         // The parser returns --help and --version as errors, but they are answers.

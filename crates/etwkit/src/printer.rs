@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::Terminal;
 use crate::context::Context;
+use crate::report;
 
 type Result<T> = std::result::Result<T, WriteError>;
 
@@ -47,6 +48,8 @@ pub(crate) struct Printer<'w> {
     context: Context,
     /// The extracts that have answered without an error.
     answered: Vec<String>,
+    /// The hint for errors that have no better one.
+    help: String,
 }
 
 impl<'w> Deref for Printer<'w> {
@@ -75,6 +78,7 @@ impl<'w> Printer<'w> {
             is_json: false,
             context: Context::default(),
             answered: Vec::new(),
+            help: report::HELP.to_owned(),
         }
     }
 
@@ -112,6 +116,16 @@ impl<'w> Printer<'w> {
     /// Records that an extract has answered, even without a row.
     pub(crate) fn answered_by(&mut self, extract: &str) {
         self.answered.push(extract.to_owned());
+    }
+
+    /// Sets the hint for errors that have no better one.
+    pub(crate) fn help_with(&mut self, help: String) {
+        self.help = help;
+    }
+
+    /// Takes out the hint for errors that have no better one.
+    pub(crate) fn take_help(&mut self) -> String {
+        std::mem::take(&mut self.help)
     }
 
     /// Keeps a note for the error stream.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use etwkit_query::similar_file;
 use etwkit_terminal::errors::{Advised, Errors, hint_of_system};
 
 /// Traces that could not be extracted, while others could.
@@ -15,32 +16,61 @@ pub(crate) struct Failures {
 }
 
 /// Prints each of several errors with its trace, and then their number.
-pub(crate) fn failures(err: &mut Errors<'_>, failures: &Failures) {
+pub(crate) fn failures(err: &mut Errors<'_>, failures: &Failures, help: &str) {
     for (trace, error) in &failures.all {
         err.line(&format!("error: {trace}: {error:#}"));
-        err.line(&format!("hint: {}", hint(error)));
+        err.line(&format!("hint: {}", hint(error, help)));
     }
     err.line(&format!("error: {failures}"));
 }
 
 /// Prints an error with its causes and its hint.
-pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
-    err.error(error, &hint(error));
+pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error, help: &str) {
+    err.error(error, &hint(error, help));
 }
 
-/// Hint if there is no better one.
-const HELP: &str = "`etwkit COMMAND --help` lists the arguments of a command, with examples";
+/// Hint if there is no better one and the command is not known.
+pub(crate) const HELP: &str = "`etwkit --help` lists the commands";
 
 /// Returns the advice of the library that the error, or one of its causes, comes from; otherwise
-/// advice for the kind of error.
-pub(crate) fn hint(error: &anyhow::Error) -> String {
+/// advice for the kind of error, and `help` if there is none.
+pub(crate) fn hint(error: &anyhow::Error, help: &str) -> String {
     let of_system = || {
         let cause = error
             .chain()
             .find_map(|cause| cause.downcast_ref::<io::Error>());
-        cause.and_then(hint_of_system).unwrap_or(HELP).to_owned()
+        cause.and_then(hint_of_system).unwrap_or(help).to_owned()
     };
-    error.chain().find_map(of_library).unwrap_or_else(of_system)
+    let misspelled = || error.chain().find_map(misspelled);
+    misspelled()
+        .or_else(|| error.chain().find_map(of_library))
+        .unwrap_or_else(of_system)
+}
+
+/// Returns `true` if the user ended the work.
+pub(crate) fn is_interrupted(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let of_engine = cause.downcast_ref::<etwkit_engine::Error>();
+        let of_extract = cause.downcast_ref::<etwkit_extract::ConvertError>();
+        of_engine.is_some_and(etwkit_engine::Error::is_cancelled)
+            || matches!(of_extract, Some(etwkit_extract::ConvertError::Interrupted))
+    })
+}
+
+/// Returns a suggestion if a trace or an extract does not exist and a similar name does.
+fn misspelled(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let of_trace = || match error.downcast_ref::<etwkit_extract::Error>()? {
+        etwkit_extract::Error::Open { path, source } => {
+            (source.kind() == io::ErrorKind::NotFound).then_some(path.as_path())
+        }
+        _ => None,
+    };
+    let missing = error
+        .downcast_ref()
+        .and_then(etwkit_engine::Error::missing)
+        .or_else(of_trace)?;
+    let similar = similar_file(missing)?;
+    Some(format!("did you mean {}?", similar.display()))
 }
 
 /// Returns the advice of a library.
@@ -129,6 +159,7 @@ mod tests {
                 is_colored: false,
             },
             error,
+            HELP,
         );
         String::from_utf8(out).unwrap()
     }
@@ -274,6 +305,17 @@ mod tests {
             printed(&Err::<(), _>(dump).context("run.etwx").unwrap_err())
                 .ends_with("hint: ask again\n")
         );
+    }
+
+    #[test]
+    fn ctrl_c_during_an_extraction_is_noticed_wherever_it_stands() {
+        let interrupted = || etwkit_engine::Error::from(ConvertError::Interrupted).of("a.etl");
+        assert!(is_interrupted(&interrupted().into()));
+        assert!(is_interrupted(
+            &Err::<(), _>(interrupted()).context("more").unwrap_err()
+        ));
+        assert!(is_interrupted(&ConvertError::Interrupted.into()));
+        assert!(!is_interrupted(&anyhow!("x")));
     }
 
     #[test]

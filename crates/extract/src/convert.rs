@@ -138,9 +138,7 @@ impl ConvertError {
             Self::Rows(_) => Some(
                 "extract the trace again; if that fails too, it is a defect of etwkit: please report it",
             ),
-            Self::Interrupted => {
-                Some("run it again: what is complete by then is kept with --no-overwrite")
-            }
+            Self::Interrupted => Some("run it again"),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Suggestions for misspelt names and unsupported SQL.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use datafusion::common::SchemaError;
 use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
 
@@ -13,6 +16,8 @@ const CLOSE_TO_BEST: f64 = 0.15;
 const OFFERED: usize = 3;
 /// Maximum number of names to list if none is similar.
 const LISTED: usize = 80;
+/// Maximum number of files of a folder that are compared with a missing one.
+const MAX_FILES: usize = 10_000;
 
 /// Returns message and hint for a table or function that does not exist; other messages of the
 /// planner unchanged.
@@ -217,6 +222,28 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     (best.0 >= LEAST).then_some(best.1)
 }
 
+/// Returns the file or folder with the name most similar to a missing one, in the same folder.
+#[must_use]
+pub fn similar_file(missing: &Path) -> Option<PathBuf> {
+    let name = missing.file_name()?.to_str()?;
+    let folder = missing.parent()?;
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|other| other != name)
+        .take(MAX_FILES)
+        .collect();
+    // The order of a folder is not always the same.
+    names.sort();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    nearest(name, &known).map(|found| missing.with_file_name(found))
+}
+
 /// Returns the most similar known names, at most three. Wildcards and case do not count.
 #[must_use]
 pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
@@ -293,7 +320,22 @@ fn offer(name: &str, known: &[&str], what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::similar;
+    use super::{similar, similar_file};
+
+    #[test]
+    fn a_misspelled_file_is_found_in_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["slow-login.etl", "slow-login.truth.json", "other.etl"] {
+            std::fs::write(path(name), "").unwrap();
+        }
+        assert_eq!(
+            similar_file(&path("slow-logn.etl")),
+            Some(path("slow-login.etl"))
+        );
+        assert_eq!(similar_file(&path("quite-different.bin")), None);
+        assert_eq!(similar_file(&path("none/slow-logn.etl")), None);
+    }
 
     #[test]
     fn what_was_mistyped_is_found() {

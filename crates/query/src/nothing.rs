@@ -19,6 +19,9 @@ const COMPARED: usize = 20_000;
 /// Names are listed without a similar one only if there are at most this many.
 const LISTED: usize = 8;
 
+/// Noun for a process in messages.
+const PROCESS: &str = "process";
+
 declare! {
     /// A process.
     row ProcessName {
@@ -69,7 +72,7 @@ impl Chosen {
     /// Returns `true` if no option chooses among rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.given.is_empty()
     }
 
     /// Returns a sentence about why `of` has no rows; opens a session over it only if it needs one.
@@ -134,7 +137,7 @@ pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
         (name, _) => name.clone(),
     };
     let names: Vec<String> = all.iter().filter_map(called).collect();
-    let message = none_fits(("process", "processes"), filter, &names, all.len());
+    let message = none_fits((PROCESS, "processes"), filter, &names, all.len());
     Ok(Some(match name_and_arguments(filter) {
         Some((name, arguments)) if is_process(name) => {
             let name = shell::quoted_pattern(name);
@@ -179,6 +182,9 @@ fn none_fits(
     let close = similar(filter, &names);
     let meant = match close.as_slice() {
         [] if (1..=LISTED).contains(&names.len()) => format!(": {}", names.join(", ")),
+        [] if what == PROCESS && !names.is_empty() => {
+            "; `etwkit dump process` lists them".to_owned()
+        }
         [] => String::new(),
         close => format!(", similar: {}", close.join(", ")),
     };
@@ -230,6 +236,22 @@ mod tests {
     use super::*;
     use crate::dump::cpu::question::CpuQuestion;
     use crate::question::Of;
+
+    #[test]
+    fn many_processes_are_listed_by_a_command() {
+        let names: Vec<String> = (0..24)
+            .map(|number| format!("{number}{number}.exe"))
+            .collect();
+        assert_eq!(
+            none_fits((PROCESS, "processes"), "powershell", &names, 24),
+            "no process matches powershell (there are 24 processes; \
+             `etwkit dump process` lists them)"
+        );
+        assert_eq!(
+            none_fits((PROCESS, "processes"), "powershell", &[], 0),
+            "no process matches powershell (there are no processes)"
+        );
+    }
 
     #[test]
     fn a_range_outside_of_the_trace_is_told_its_clock_times() {

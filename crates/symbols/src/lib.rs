@@ -37,5 +37,5 @@ pub use image::{ImageIdentity, NamedPdb};
 pub use load::{ImageSearch, Module, Options, Outcome, Symbols};
 pub use progress::{Event, Progress};
 pub use search_path::SearchPath;
-pub use store::Attempt;
+pub use store::{Attempt, NOT_THERE};
 pub use symbol::{Inlined, Symbol};

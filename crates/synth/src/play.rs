@@ -27,6 +27,9 @@ pub enum Unplayable {
     /// Cards have neither a scale nor compressed buffers.
     #[error("--scale and --compressed are for scenarios, and \"{0}\" is a card")]
     ForScenarios(String),
+    /// Scenarios are simulations of their own.
+    #[error("only cards can be joined by +, and \"{0}\" is a scenario")]
+    NotACard(String),
     /// The name is unknown.
     #[error("there is no scenario or card \"{name}\"; there are: {all}")]
     Unknown {
@@ -64,6 +67,10 @@ impl Play {
             let is_usual = strength_percent == 100 && !is_healthy;
             let scenario = is_usual.then_some(Self::Scenario(scenario, options));
             return scenario.ok_or_else(|| Unplayable::ForCards(name.to_owned()));
+        }
+        // The whole name is not a scenario, so a part that is one was joined to another.
+        if let Some(scenario) = name.split('+').find(|part| crate::find(part).is_some()) {
+            return Err(Unplayable::NotACard(scenario.to_owned()));
         }
         let cards = name
             .split('+')
@@ -157,6 +164,10 @@ mod tests {
             of("spin", Options { scale: 3, ..usual }, 100),
             Err(Unplayable::ForScenarios(_))
         ));
+        assert_eq!(
+            of("git-bash+spin", usual, 100).unwrap_err(),
+            Unplayable::NotACard("git-bash".to_owned())
+        );
         let unknown = of("spin+spim", usual, 100).unwrap_err().to_string();
         assert!(
             unknown.starts_with("there is no scenario or card \"spim\"; there are: "),

@@ -1,6 +1,7 @@
 //! What a diagnosis is asked to fail on, for scripts: any finding, one of a rule, or one that costs too much.
 
 use etwkit_query::filter::TextFilter;
+use etwkit_query::nearest;
 use etwkit_query::range::{Range, Unit};
 
 use super::finding::FindingRow;
@@ -56,8 +57,12 @@ impl Word {
         if !word.is_empty() && rules.iter().any(|rule| name.matches(Some(rule))) {
             return Ok(Self::Rule(name));
         }
+        let meant = nearest(word, rules)
+            .map(|rule| format!(" (did you mean {rule}?)"))
+            .unwrap_or_default();
         Err(format!(
-            "expected any, a time such as 500ms, or a rule of `diagnose --explain all`, found {word:?}"
+            "expected any, a time such as 500ms, or a rule of `diagnose --explain all`, \
+             found {word:?}{meant}"
         ))
     }
 }
@@ -95,6 +100,8 @@ mod tests {
                 "{text}"
             );
         }
+        let wrong = FailOn::parse("spim", &rules).unwrap_err();
+        assert!(wrong.ends_with("(did you mean spin?)"), "{wrong}");
         for wrong in ["", "spim", "5 parsecs", "any,,spin"] {
             assert!(FailOn::parse(wrong, &rules).is_err(), "{wrong}");
         }

@@ -48,8 +48,13 @@ const OF_TIME: [&str; 3] = ["context_switch", "cpu_sample", "disk_io"];
 /// What a rule lacks that cannot name the functions in stacks.
 pub(super) const NAMES_OF_FUNCTIONS: &str = "names of functions";
 
-/// What gets the names of functions.
-const NAMED_BY: &str = "etwkit symbols load --symbols MS";
+/// The command that gets the names of functions, without the name of the program.
+pub(super) const NAMED_BY: &str = "symbols load --symbols MS";
+
+/// The end of the text on functions without names.
+pub(super) fn how_named() -> String {
+    format!(" (etwkit {NAMED_BY})")
+}
 
 /// What a trace recorded.
 pub(super) struct Recorded {
@@ -96,8 +101,9 @@ impl Recorded {
         let modules: Vec<&str> = nameless.into_iter().collect();
         (!modules.is_empty()).then(|| {
             format!(
-                "{NAMES_OF_FUNCTIONS} in {} ({NAMED_BY})",
-                modules.join(", ")
+                "{NAMES_OF_FUNCTIONS} in {}{}",
+                modules.join(", "),
+                how_named()
             )
         })
     }

@@ -8,7 +8,9 @@ use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Source, Value, V
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow, order};
+use super::recorded::{NAMED_BY, how_named};
 use super::sentence::{duration, of_cause};
+use crate::chain::middle;
 
 /// How much of a finding is shown.
 #[derive(Clone)]
@@ -136,11 +138,15 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     lines.extend(evidence.map(|(command, name)| Line::command(label(name), command)));
     lines.extend(labelled("shows", &row.shows));
     if shown.details {
-        for (name, text) in [("chain", &row.chain), ("stack", &row.stack)] {
+        let frames = |stack: &str| stack.lines().map(str::to_owned).collect();
+        let chain = row.chain.as_deref().map(shortened);
+        let stack: Option<Vec<String>> = row.stack.as_deref().map(frames);
+        for (name, parts) in [("chain", chain), ("stack", stack)] {
             let names = [name].into_iter().chain(std::iter::repeat(""));
-            let parts = text.iter().flat_map(|text| text.lines());
+            let parts = parts.unwrap_or_default();
             lines.extend(
                 parts
+                    .iter()
                     .zip(names)
                     .filter_map(|(part, name)| labelled(name, part)),
             );
@@ -164,21 +170,19 @@ pub(super) const COSTS: View<Shown, CostRow> = View::new(
 .ranking(|_| Ranked::No)
 .with_below(|_, row| details_of_cost(row));
 
-/// The first links of a chain of waits and its root; the evidence shows all of them.
+/// The first links of a chain of waits and its root; machine output has all of them.
 fn shortened(chain: &str) -> Vec<String> {
-    const FIRST: usize = 3;
     let links: Vec<&str> = chain.lines().collect();
-    let left_out = links.len().saturating_sub(FIRST + 1);
-    if left_out < 2 {
+    let waits = links.len().saturating_sub(1);
+    let Some(middle) = middle(waits) else {
         return links.into_iter().map(str::to_owned).collect();
-    }
-    let (first, others) = links.split_at(FIRST);
-    let root = others.last().map(|root| (*root).to_owned());
+    };
+    let first = links.iter().take(middle.start);
+    let root = links.last();
     first
-        .iter()
         .map(|link| (*link).to_owned())
-        .chain([format!("… {left_out} more waits …")])
-        .chain(root)
+        .chain([format!("… {} more waits …", middle.len())])
+        .chain(root.map(|root| (*root).to_owned()))
         .collect()
 }
 
@@ -206,14 +210,21 @@ pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
     title.into_iter().chain(each).collect()
 }
 
-/// What could not be checked, with a title.
+/// What could not be checked, with a title. The command that gets the names of functions follows
+/// once, since only a line of its own gets the trace.
 pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
     let lines = unchecked(rules);
+    let how = how_named();
     let title = (!lines.is_empty()).then(|| Line::new("Not checked:"));
-    title
-        .into_iter()
-        .chain(lines.into_iter().map(|line| Line::new(format!("  {line}"))))
-        .collect()
+    let command = lines
+        .iter()
+        .any(|line| line.ends_with(&how))
+        .then(|| Line::command("  names of functions: ", NAMED_BY));
+    let short = lines.iter().map(|line| {
+        let line = line.strip_suffix(&how).unwrap_or(line);
+        Line::new(format!("  {line}"))
+    });
+    title.into_iter().chain(short).chain(command).collect()
 }
 
 /// What could not be checked: a line for each thing that was not recorded, with the rules that need it, and
@@ -245,6 +256,24 @@ pub(super) fn unchecked(rules: &[RuleRow]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_for_names_follows_once_and_gets_the_trace() {
+        let row = |rule: &str| RuleRow {
+            rule: rule.to_owned(),
+            title: String::new(),
+            state: "not checked".to_owned(),
+            found: 0,
+            missing: Some(format!("names of functions in {rule}.sys{}", how_named())),
+        };
+        let lines = not_checked(&[row("one"), row("two")]);
+        let commands: Vec<bool> = lines.iter().map(|line| line.is_command).collect();
+        assert_eq!(commands, [false, false, false, true], "{lines:?}");
+        assert!(
+            !format!("{:?}", lines[1]).contains("symbols load"),
+            "{lines:?}"
+        );
+    }
 
     #[test]
     fn a_long_chain_is_shown_by_its_ends() {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Stacks, WaitQuestion};
 use crate::Result;
-use crate::chain::{Chain, ChainRow};
+use crate::chain::{Chain, ChainRow, middle};
 use crate::stacks::StackText;
 
 #[derive(Serialize)]
@@ -56,7 +56,11 @@ struct Page<'a> {
 impl Page<'_> {
     fn chain(&self, chain: &Chain) -> Vec<Line> {
         let mut lines = Vec::new();
-        for (level, link) in chain.links.iter().enumerate() {
+        let middle = middle(chain.links.len());
+        let shown = middle
+            .as_ref()
+            .map_or(chain.links.len(), |middle| middle.start);
+        for (level, link) in chain.links.iter().take(shown).enumerate() {
             let indent = "  ".repeat(level);
             lines.push(waited(Line::new(&*indent), link));
             lines.extend(others(chain, link, &indent));
@@ -67,7 +71,13 @@ impl Page<'_> {
                 lines.extend(meanwhile(Line::new(format!("{indent}          ")), link));
             }
         }
-        let indent = "  ".repeat(chain.links.len());
+        let indent = "  ".repeat(shown);
+        if let Some(middle) = middle {
+            lines.push(Line::new(format!(
+                "{indent}… {} more waits (--json and --csv have them) …",
+                middle.len()
+            )));
+        }
         lines.push(root(Line::new(format!("{indent}root: ")), &chain.root));
         lines.extend(others(chain, &chain.root, &indent));
         lines.push(Line::default());

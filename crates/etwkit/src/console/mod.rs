@@ -97,7 +97,7 @@ enum Then {
 /// the exit code is the worst one of all lines. On a terminal, the user has seen the errors.
 pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
     answered(request, screen).unwrap_or_else(|error| {
-        report::error(&mut screen.errors(), &error);
+        report::error(&mut screen.errors(), &error, report::HELP);
         Exit::Error
     })
 }
@@ -164,7 +164,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
             Ok(Next::Nothing) => continue,
             Ok(Next::End) => break,
             Err(error) => {
-                report::error(&mut screen.errors(), &error);
+                report::error(&mut screen.errors(), &error, report::HELP);
                 worst = worst.worse(Exit::Error);
                 break;
             }

@@ -110,3 +110,44 @@ fn a_trace_that_changed_is_extracted_again() {
     assert!(second.1.contains("note: extracted "), "{}", second.1);
     assert_eq!((second.0, extracts(folder.path()).len()), (first.0, 2));
 }
+
+#[test]
+fn symbols_that_came_after_the_extract_are_reported_until_they_are_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let trace = path("bash.etl");
+    let answer = run(&[
+        "synth",
+        "write",
+        "git-bash",
+        "--out",
+        trace.to_str().unwrap(),
+    ]);
+    assert_eq!(answer.exit, Exit::Answered, "{answer:?}");
+    fs::rename(path("bash.symbols"), path("elsewhere")).unwrap();
+    let notes = || ask(folder.path(), &trace).1;
+    let first = notes();
+    assert!(first.contains("note: extracted "), "{first}");
+    assert_eq!(notes(), "");
+    // An empty folder has no names.
+    fs::create_dir(path("bash.symbols")).unwrap();
+    assert_eq!(notes(), "");
+    for entry in fs::read_dir(path("elsewhere")).unwrap() {
+        let entry = entry.unwrap();
+        fs::rename(entry.path(), path("bash.symbols").join(entry.file_name())).unwrap();
+    }
+    let note = notes();
+    assert!(
+        note.contains("bash.symbols is newer than the extract of "),
+        "{note}"
+    );
+    assert!(note.contains("`etwkit symbols load "), "{note}");
+    let loaded = Command::new(env!("CARGO_BIN_EXE_etwkit"))
+        .args(["symbols", "load"])
+        .arg(&trace)
+        .env("ETWKIT_CACHE", folder.path().join("cache"))
+        .output()
+        .unwrap();
+    assert!(loaded.status.success(), "{loaded:?}");
+    assert_eq!(notes(), "");
+}

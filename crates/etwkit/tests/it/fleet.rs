@@ -255,6 +255,14 @@ fn every_command_over_many_extracts_chooses() {
     }
     // All three are too many for a comparison.
     assert_eq!(over(&folder, &["diff"], &[]).exit, Exit::Error);
+    // One is too few.
+    let one = run(&["diff", &two[0]]);
+    assert_eq!(one.exit, Exit::Error, "{one:?}");
+    assert!(
+        one.err
+            .contains("hint: name a second one, or two parts of it"),
+        "{one:?}"
+    );
 
     let out = folder.path().join("stacks.txt");
     let export = [

@@ -525,3 +525,22 @@ fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
     ours.reverse();
     assert_eq!(ours, shown);
 }
+
+#[test]
+fn a_long_chain_is_printed_by_its_ends_and_is_whole_for_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("lock.etl");
+    let trace = trace.to_str().unwrap();
+    let answer = run(&["synth", "write", "user-lock", "--out", trace]);
+    assert_eq!(answer.exit, Exit::Answered, "{answer:?}");
+    let chain = ["dump", "wait", "--chain", "--top", "1", trace];
+    let waits = rows(&[&chain[..], &["--json"]].concat())
+        .iter()
+        .filter(|row| row["kind"] == "wait")
+        .count();
+    assert!(waits > 4, "{waits}");
+    let text = run(&chain).out;
+    let left_out = format!("      … {} more waits (", waits - 3);
+    assert!(text.contains(&left_out), "{text}");
+    assert!(text.contains("\n      root: "), "{text}");
+}

@@ -110,6 +110,31 @@ fn symbols_without_a_place_are_one_sentence() {
 }
 
 #[test]
+fn a_server_without_a_connection_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nothing listens on this port.
+    let server = "http://127.0.0.1:9/symbols";
+    let path = format!("srv*{}*{server}", folder.path().display());
+    let extract = extract("sched.etwx");
+    let Answer { out, exit, .. } = run(&["symbols", "load", "--symbols", &path, &extract]);
+    assert_eq!(exit, Exit::Nothing, "{out}");
+    assert_eq!(out.matches(&format!("{server}: ")).count(), 1, "{out}");
+    let lines: Vec<&str> = out.lines().rev().take(3).collect();
+    let [hint, sum, server_line] = lines[..] else {
+        panic!("{out}")
+    };
+    assert!(
+        server_line.contains(&format!(" modules: {server}: ")),
+        "{out}"
+    );
+    assert!(sum.starts_with("0 of "), "{out}");
+    assert!(
+        hint.ends_with(&format!("etwkit symbols load --symbols FOLDER {extract}")),
+        "{out}"
+    );
+}
+
+#[test]
 fn a_limit_of_the_library_says_how_many_rows_there_are() {
     let (one, two) = (extract("sched.etwx"), extract("summary.etwx"));
     let Answer { out, err, .. } = run(&[

@@ -24,6 +24,9 @@ pub use fetch::Limits;
 pub(crate) use search::{Found, Search};
 pub(crate) use sought::Sought;
 
+/// The reason of a place that works and does not have the file.
+pub const NOT_THERE: &str = "does not have it";
+
 /// A place that was searched, with the reason for which it did not give the symbol file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {

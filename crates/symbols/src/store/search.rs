@@ -10,7 +10,7 @@ use super::folder::{
     Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack,
 };
 use super::sought::Sought;
-use super::{Attempt, StorePath, breakpad};
+use super::{Attempt, NOT_THERE, StorePath, breakpad};
 use crate::search_path::{Element, Store};
 use crate::{Error, Event, Progress, Result, SearchPath};
 
@@ -195,7 +195,7 @@ impl Search<'_> {
         if tried.len() == before {
             tried.push(Attempt {
                 place: server.to_owned(),
-                reason: "does not have it".to_owned(),
+                reason: NOT_THERE.to_owned(),
             });
         }
         None
@@ -339,7 +339,7 @@ fn folder_of(store: &Store) -> Option<&Path> {
 
 fn missing_in(folder: &Path) -> Attempt {
     let reason = if folder.is_dir() {
-        "does not have it"
+        NOT_THERE
     } else {
         "is no folder"
     };

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
             // The others continue: one failure must not waste a night of extractions.
             Err(error) => {
                 if args.json {
-                    let hint = report::hint(&error);
+                    let hint = report::hint(&error, report::HELP);
                     let text = format!("{error:#}");
                     printer.json(
                         &json!({"trace": job.label(), "extract": job.target, "error": text, "hint": hint}),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use etwkit_engine::symbols::found_nothing_for;
 use etwkit_engine::{Wanted, named};
 use etwkit_extract::{ConvertError, Extract, NameFrom, name_again, own_tag_sets};
 use etwkit_query::numbers::Numbers;
@@ -95,6 +96,9 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     bar.clear();
     let naming = match named {
         Ok((naming, written)) => {
+            if written.is_none() && extract != path {
+                found_nothing_for(&extract);
+            }
             // Sums by tag depend on names, and the rule files are not available here.
             let tags = opened.derived().map(own_tag_sets).unwrap_or_default();
             if written.is_some() && !tags.is_empty() {

@@ -30,10 +30,16 @@ pub(super) fn text(
     for line in search_lines(search) {
         printer.line(&format!("  {line}"))?;
     }
+    let servers = servers_without_connection(search, naming);
+    let is_only_there = |file: &&NamedFile| {
+        file.source.is_none()
+            && !file.tried.is_empty()
+            && file.tried.iter().all(|attempt| servers.contains(&attempt))
+    };
     let looked_for = |file: &NamedFile| {
         let from = match &file.source {
             Some(source) => with_faults(source, &file.tried) + &lines_of(file, numbers),
-            None => reason(file),
+            None => reason(file, &servers),
         };
         let (addresses, named) = (
             numbers.grouped(file.addresses as u64),
@@ -67,12 +73,19 @@ pub(super) fn text(
             unknown(file),
         ]
     };
-    let rows = naming.files.iter().map(looked_for);
+    let files = naming.files.iter().filter(|file| !is_only_there(file));
+    let rows = files.map(looked_for);
     let rows = rows.chain(naming.unknown.iter().take(MAX_UNKNOWN).map(not_known));
-    printer.table(&Table::of(
-        "module|symbol file|addresses>|named>|from, or why not",
-        rows,
-    ))?;
+    let rows: Vec<[String; 5]> = rows.collect();
+    if !rows.is_empty() {
+        printer.table(&Table::of(
+            "module|symbol file|addresses>|named>|from, or why not",
+            rows,
+        ))?;
+    }
+    for server in &servers {
+        printer.line(&server_line(server, naming, numbers))?;
+    }
     if naming.unknown.len() > MAX_UNKNOWN {
         printer.line(&format!(
             "  … and {} more modules whose symbol files are not known",
@@ -83,7 +96,62 @@ pub(super) fn text(
     for line in without_lines(naming.dotnet, numbers) {
         printer.line(&line)?;
     }
+    if !servers.is_empty() {
+        printer.labelled(&format!(
+            "hint: HTTPS_PROXY names a proxy; without a network, copy symbol files from another \
+             computer: etwkit symbols load --symbols FOLDER {}",
+            quoted_pattern(&path.display().to_string())
+        ))?;
+    }
     Ok(())
+}
+
+/// Returns the failed attempts at servers that did not answer, each once. They are the same for
+/// each symbol file.
+fn servers_without_connection<'n>(search: &SearchPath, naming: &'n Naming) -> Vec<&'n Attempt> {
+    let stores = search
+        .elements()
+        .iter()
+        .filter_map(|element| match element {
+            Element::Chain(stores) => Some(stores),
+            _ => None,
+        });
+    let urls: Vec<&str> = stores
+        .flatten()
+        .filter_map(|store| match store {
+            Store::Server(url) => Some(url.as_str()),
+            Store::Folder(_) => None,
+        })
+        .collect();
+    // The other reasons that a server as a whole has: it answered.
+    let is_down = |attempt: &&Attempt| {
+        urls.contains(&attempt.place.as_str()) && attempt.reason != etwkit_symbols::NOT_THERE
+    };
+    let mut servers: Vec<&Attempt> = Vec::new();
+    for attempt in naming
+        .files
+        .iter()
+        .flat_map(|file| &file.tried)
+        .filter(is_down)
+    {
+        if !servers.contains(&attempt) {
+            servers.push(attempt);
+        }
+    }
+    servers
+}
+
+/// `27 modules: https://…: io: failed to lookup address information`.
+fn server_line(server: &Attempt, naming: &Naming, numbers: Numbers) -> String {
+    let files = naming.files.iter();
+    let modules = files.filter(|file| file.tried.contains(server)).count();
+    let noun = if modules == 1 { "module" } else { "modules" };
+    format!(
+        "  {} {noun}: {}: {}",
+        numbers.grouped(modules as u64),
+        server.place,
+        server.reason
+    )
 }
 
 /// Returns the reason why there is no place to search, if it is the same for each file.
@@ -192,8 +260,14 @@ fn lines_of(file: &NamedFile, numbers: Numbers) -> String {
     )
 }
 
-fn reason(file: &NamedFile) -> String {
-    let tried = places(&file.tried);
+/// Returns the reasons why a symbol file was not found, without the servers that have a line of
+/// their own.
+fn reason(file: &NamedFile, servers: &[&Attempt]) -> String {
+    let others = file
+        .tried
+        .iter()
+        .filter(|attempt| !servers.contains(attempt));
+    let tried = places(others);
     if tried.is_empty() {
         "no place to look for it is known".to_owned()
     } else {
@@ -207,9 +281,9 @@ fn with_faults(source: &str, tried: &[Attempt]) -> String {
     faults.fold(source.to_owned(), |text, fault| text + ": " + &fault.reason)
 }
 
-fn places(tried: &[Attempt]) -> String {
+fn places<'a>(tried: impl IntoIterator<Item = &'a Attempt>) -> String {
     let place = |attempt: &Attempt| format!("{}: {}", attempt.place, attempt.reason);
-    tried.iter().map(place).collect::<Vec<_>>().join("; ")
+    tried.into_iter().map(place).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the reason why the symbol file of a module is not known.
