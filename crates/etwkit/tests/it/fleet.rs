@@ -256,12 +256,13 @@ fn every_command_over_many_extracts_chooses() {
     // All three are too many for a comparison.
     assert_eq!(over(&folder, &["diff"], &[]).exit, Exit::Error);
     // One is too few.
-    let one = run(&["diff", &two[0]]);
-    assert_eq!(one.exit, Exit::Error, "{one:?}");
+    let alone = run(&["diff", &two[0]]);
+    assert_eq!(alone.exit, Exit::Error, "{alone:?}");
     assert!(
-        one.err
+        alone
+            .err
             .contains("hint: name a second one, or two parts of it"),
-        "{one:?}"
+        "{alone:?}"
     );
 
     let out = folder.path().join("stacks.txt");
