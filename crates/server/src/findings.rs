@@ -227,10 +227,10 @@ mod tests {
 
     #[test]
     fn a_line_names_several_processes() {
-        let ids = |line: &str| -> Vec<i64> { super::ids(&shell::split(line)).collect() };
-        assert_eq!(ids("dump wait --process '12;16' --details"), [12, 16]);
-        assert!(ids("dump wait --process '*'").is_empty());
-        assert!(ids("dump trace-stats").is_empty());
+        let found = |line: &str| -> Vec<i64> { ids(&shell::split(line)).collect() };
+        assert_eq!(found("dump wait --process '12;16' --details"), [12, 16]);
+        assert!(found("dump wait --process '*'").is_empty());
+        assert!(found("dump trace-stats").is_empty());
     }
 
     #[test]

@@ -256,7 +256,7 @@ fn every_command_over_many_extracts_chooses() {
     // All three are too many for a comparison.
     assert_eq!(over(&folder, &["diff"], &[]).exit, Exit::Error);
     // One is too few.
-    let alone = run(&["diff", &two[0]]);
+    let alone = run(&["diff", two[0]]);
     assert_eq!(alone.exit, Exit::Error, "{alone:?}");
     assert!(
         alone
