@@ -12,7 +12,7 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {asking_pid} --by readying --details
 -- evidence: dump wait --process {waiting_pid} --method '{work}' --details
--- evidence: dump cpu --process {busy_pid} --methods '{work}' --include-dll --top-methods 20
+-- evidence: dump cpu --process {computing_pid} --methods '{work}' --include-dll --top-methods 20
 -- evidence: dump ui-delay --process {reported_pid} --details
 -- shows: the waits, or the CPU time, that the delays consist of; a delay is a little longer, from one look for messages to
 --   the next
@@ -148,6 +148,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, uni
   CASE WHEN d.state = 'waited for the process' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS asking_pid,
   CASE WHEN d.state = 'waited in' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS waiting_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
+  CASE WHEN d.state = 'computed in' THEN max(v.pid) END AS computing_pid,
   CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,
   CASE WHEN d.state LIKE 'waited%' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS blocked_pid
 FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state

@@ -6,28 +6,36 @@
 --   mouse freeze; a program that ends holds it while Windows looks for its windows and drawing objects.
 -- fix: Let short programs without windows not load user32.dll and gdi32.dll (delay-load shell32.dll and those), start
 --   fewer of them at once; of other holders, do long work before the call into the window manager.
--- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times.
+-- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times. Without names of
+--   functions, that the resource of the window manager is this lock.
 -- needs: context_switch or user_lock, stacks or user_lock
 -- names: win32k*.sys or user_lock
 -- pieces: process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --chain
+-- evidence: dump wait --process {nameless_pid} --method 'win32k*' --details
+-- evidence: dump wait --process {nameless_pid} --method 'win32k*' --chain
 -- evidence: dump user-lock --process {reported_pid} --details
 -- shows: all waits of these programs for the lock; the finding counts waits at the same time once, and only while {culprit}
 --   held it
 -- spot: flame --weight wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*'
+-- spot: flame --weight wait --process {nameless_pid} --module 'win32k*'
 -- param min_single_ms: float = 20 – a window that is blocked for longer stutters under the mouse
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_wait_us: float = 500 – programs need the lock all the time; shorter waits and holds are its everyday price
-WITH waits AS (
-  SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, readied_ns, coalesce(in_ns, readied_ns) AS to_ns,
+WITH crit_waits AS ( -- without names of functions, waits for a resource out of win32k: nearly all are for the lock
+  SELECT *, stack_contains(stack_id, 'win32k*!*EnterCrit*;win32k*!*EnterSharedCrit*;win32k*!*UserCritSec*') AS is_named,
+    wait_reason = 27 AND stack_contains(stack_id, 'win32k*.sys+*')
+      AND NOT stack_contains(stack_id, 'ntfs.sys*;fltmgr.sys*;dxgkrnl.sys*;dxgmms*.sys*') AS is_nameless
+  FROM context_switch
+  WHERE wait_ns >= $min_wait_us * 1000 AND readying_thread_key IS NOT NULL AND NOT is_readied_by_dpc
+), waits AS (
+  SELECT is_named, process_key, thread_key, stack_id, last_out_ns AS from_ns, readied_ns, coalesce(in_ns, readied_ns) AS to_ns,
     wait_ns, readying_thread_key AS holder_thread,
     stack_contains(readying_stack_id, '*!PspExitThread*;*!NtGdiCloseProcess*') AS is_exit,
     lag(readied_ns) OVER (ORDER BY readied_ns, thread_key) AS before_ns,
     lag(thread_key) OVER (ORDER BY readied_ns, thread_key) AS before_thread
-  FROM context_switch
-  WHERE wait_ns >= $min_wait_us * 1000 AND readying_thread_key IS NOT NULL AND NOT is_readied_by_dpc
-    AND stack_contains(stack_id, 'win32k*!*EnterCrit*;win32k*!*EnterSharedCrit*;win32k*!*UserCritSec*')
+  FROM crit_waits WHERE is_named OR is_nameless
 ), holds AS ( -- from when the lock was handed to a thread, else from when somebody started to wait for it
   SELECT w.holder_thread, t.process_key AS holder_key, p.name AS holder, w.readied_ns AS to_ns,
     CASE WHEN w.before_thread = w.holder_thread THEN w.before_ns
@@ -41,7 +49,8 @@ WITH waits AS (
     least(u.acquire_ns, h.release_ns) AS to_ns,
     least(u.acquire_ns, h.release_ns) - greatest(u.acquire_ns - u.wait_ns, h.acquire_ns) AS wait_ns,
     u.acquire_ns - u.wait_ns AS wait_from_ns, h.process_key AS holder_key, p.name AS holder,
-    coalesce(p.stop_ns - h.release_ns BETWEEN -1000000 AND 1000000000, false) AS is_exit, true AS is_reported
+    coalesce(p.stop_ns - h.release_ns BETWEEN -1000000 AND 1000000000, false) AS is_exit, true AS is_reported,
+    false AS is_named
   FROM user_lock u
   JOIN user_lock h ON h.acquire_ns < u.acquire_ns AND h.release_ns > u.acquire_ns - u.wait_ns AND h.thread_key <> u.thread_key
   JOIN process p ON p.process_key = h.process_key
@@ -52,7 +61,8 @@ WITH waits AS (
   SELECT w.process_key, w.thread_key, w.stack_id, greatest(w.from_ns, h.from_ns) AS from_ns,
     CASE WHEN h.to_ns >= w.readied_ns THEN w.to_ns ELSE h.to_ns END AS to_ns,
     least(h.to_ns, w.readied_ns) - greatest(w.from_ns, h.from_ns) AS wait_ns,
-    w.from_ns AS wait_from_ns, h.holder_key, h.holder, h.is_exit, false AS is_reported
+    w.from_ns AS wait_from_ns, h.holder_key, h.holder, h.is_exit, false AS is_reported,
+    w.is_named
   FROM waits w
   JOIN holds h ON h.from_ns < w.readied_ns AND h.to_ns > w.from_ns AND h.holder_thread <> w.thread_key
   LEFT JOIN process v ON v.process_key = w.process_key
@@ -82,7 +92,9 @@ SELECT h.holder || CASE WHEN h.processes = 1 AND NOT h.is_exit THEN ' (' || p.pi
   first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
   first_value(d.wait_from_ns ORDER BY d.wait_ns DESC) AS at_ns,
-  CASE WHEN NOT bool_and(d.is_reported) THEN max(v.pid) END AS wait_pid, CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid
+  CASE WHEN bool_or(d.is_named) THEN max(v.pid) END AS wait_pid,
+  CASE WHEN bool_or(NOT d.is_named AND NOT d.is_reported) THEN max(v.pid) END AS nameless_pid,
+  CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid
 FROM delays d JOIN holders h ON h.holder = d.holder JOIN process p ON p.process_key = h.only_key
 LEFT JOIN process v ON v.process_key = d.process_key
 WHERE h.total_ns >= $min_total_ms * 1000000 AND h.longest_ns >= $min_single_ms * 1000000

@@ -374,8 +374,8 @@ fn has_single_rows(side: &Side) -> bool {
 }
 
 fn one_side() -> Error {
-    Error::TooWide {
+    Error::NotThere {
         message: "there is one trace, and a comparison is of two".to_owned(),
-        how: "name a second one, or two parts of it: --range 1..3 --range 4..6",
+        how: "name a second one, or two parts of it: --range 1..3 --range 4..6".to_owned(),
     }
 }

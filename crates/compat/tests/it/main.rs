@@ -156,7 +156,7 @@ fn what_is_wrong_has_a_message_and_often_a_hint() {
         (
             "-dump cup",
             "-dump cup: there is no sub command of this name; there are: cpu disk",
-            "",
+            "`etwkit -help` lists",
         ),
         (
             "-dump cpu -topnm 5",

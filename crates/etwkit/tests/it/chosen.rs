@@ -75,8 +75,8 @@ fn tests_are_chosen_before_they_are_asked() {
     let first = folder.path().join(format!("{}.etwx", EXTRACTS[0].0));
     for (args, expected) in [
         // Without a choice: folders by time, extracts as they are named.
-        (&[][..], &[client, server, close, "other"][..]),
-        (&["--recursive"], &[client, server, close, later, "other"]),
+        (&[][..], &["other", client, server, close][..]),
+        (&["--recursive"], &["other", client, server, close, later]),
         (
             &["--recursive", "--valid-tests-only"],
             &[client, server, close, later],

@@ -255,15 +255,6 @@ fn every_command_over_many_extracts_chooses() {
     }
     // All three are too many for a comparison.
     assert_eq!(over(&folder, &["diff"], &[]).exit, Exit::Error);
-    // One is too few.
-    let alone = run(&["diff", two[0]]);
-    assert_eq!(alone.exit, Exit::Error, "{alone:?}");
-    assert!(
-        alone
-            .err
-            .contains("hint: name a second one, or two parts of it"),
-        "{alone:?}"
-    );
 
     let out = folder.path().join("stacks.txt");
     let export = [

@@ -29,7 +29,7 @@ pub enum Error {
         /// Name of the single rows.
         what: &'static str,
     },
-    /// The question covers more than it can answer, or is of too few traces.
+    /// The question covers more than it can answer.
     #[error("{message}")]
     TooWide {
         /// The error message.
