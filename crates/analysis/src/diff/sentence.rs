@@ -13,6 +13,14 @@ const MOST_OF_IT: f64 = 0.5;
 /// with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
+/// Modules of Windows that are in nearly every stack: threads start in them, and waits end in them.
+const IN_EVERY_STACK: [&str; 4] = [
+    "ntoskrnl.exe",
+    "ntdll.dll",
+    "kernel32.dll",
+    "kernelbase.dll",
+];
+
 /// The rows that the sentence is made of. Those of tables are ascending: the last one explains most.
 pub(super) struct Rows<'r> {
     /// The finding that explains most.
@@ -156,7 +164,8 @@ fn process(top: &Change, modules: &[Change]) -> String {
 }
 
 /// Returns the module with most of the difference, and its part of it, if there is one that the
-/// other side hardly uses. The executable of the process explains nothing.
+/// other side hardly uses. The executable of the process explains nothing, and neither do the
+/// modules in which all threads start and wait.
 fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let times = |row: &Change| match top.of_time.as_str() {
         "cpu" => row
@@ -189,7 +198,10 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
             .is_some_and(|of| of.eq_ignore_ascii_case(&top.name))
     };
     // Every stack of a process has its own executable.
-    let is_other_code = |row: &&Change| !row.name.eq_ignore_ascii_case(&top.name);
+    let is_other_code = |row: &&Change| {
+        let is_everywhere = |name: &&str| row.name.eq_ignore_ascii_case(name);
+        !row.name.eq_ignore_ascii_case(&top.name) && !IN_EVERY_STACK.iter().any(is_everywhere)
+    };
     let all = modules
         .iter()
         .filter(is_same)
@@ -237,9 +249,10 @@ mod tests {
     fn the_executable_of_a_process_does_not_explain_its_waits() {
         let top = wait("Report.exe", "/all", 100);
         let own = wait("REPORT.EXE", "Report.exe", 100);
+        let start = wait("KERNEL32.DLL", "Report.exe", 100);
         let driver = wait("filter.sys", "Report.exe", 60);
         assert_eq!(
-            process(&top, &[own.clone(), driver]),
+            process(&top, &[own.clone(), start, driver]),
             "Report.exe waits 0.100 s longer, 0.060 s of it with filter.sys in the stacks"
         );
         assert_eq!(process(&top, &[own]), "Report.exe waits 0.100 s longer");
