@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use etwkit_base::endings;
 use etwkit_base::path::name_of;
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current};
+use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current, name_again};
 use etwkit_json7z::{is_json_archive, is_json_extract, open_all_json, open_json};
 use etwkit_query::{Session, Source};
 
@@ -92,11 +92,12 @@ impl Engine {
         path: &Path,
         notes: &mut Vec<String>,
     ) -> Result<(Source, Option<String>)> {
-        let extract = self.open_extract(asking, &self.extract_of(asking, path, notes)?, notes)?;
-        let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
-        if is_trace(path) {
-            notes.extend(symbols::note_on_new(path, &extract));
+        let mut extract =
+            self.open_extract(asking, &self.extract_of(asking, path, notes)?, notes)?;
+        if is_trace(path) && symbols::newer_folder(path, &extract).is_some() {
+            extract = self.named_by_newer(asking, path, extract.path(), notes)?;
         }
+        let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
         let source = Source::from(extract);
         Ok((
             if is_trace(path) {
@@ -106,6 +107,34 @@ impl Engine {
             },
             hash,
         ))
+    }
+
+    /// Gives an extract of the cache the names of a folder that was put next to its trace later.
+    fn named_by_newer(
+        &self,
+        asking: &Asking,
+        trace: &Path,
+        path: &Path,
+        notes: &mut Vec<String>,
+    ) -> Result<Extract> {
+        let reserved = self.making().begin(path, &asking.cancel)?;
+        // Another question may have done it in the meantime.
+        let extract = Extract::open(path)?;
+        if let Some(folder) = symbols::newer_folder(trace, &extract) {
+            let names = symbols::names_beside(self.settings(), trace, &|_, _| {});
+            let folder = folder.display();
+            match name_again(&extract, &names) {
+                Ok((_, Some(_))) => notes.push(format!(
+                    "loaded the names of {folder}, which is newer than the extract"
+                )),
+                Ok((_, None)) => symbols::found_nothing_for(path),
+                Err(error) => {
+                    notes.push(format!("the names of {folder} cannot be loaded: {error}"));
+                }
+            }
+        }
+        drop(reserved);
+        self.open_extract(asking, path, notes)
     }
 
     /// Returns the extract that a path means: the path itself, or the extract in the cache made of

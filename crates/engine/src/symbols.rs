@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use etwkit_base::path::stem_of;
-use etwkit_base::shell::quoted_pattern;
 use etwkit_extract::{Extract, NameFrom, OnSymbols, default_target};
 use etwkit_symbols::search_path::{Defaults, Element};
 use etwkit_symbols::{Options, SearchPath};
@@ -90,9 +89,9 @@ pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Opti
     }
 }
 
-/// Returns a note on a folder with symbol files that was put next to a trace after the extract was
-/// made, if names are missing: the extract in the cache is not named again by itself.
-pub(crate) fn note_on_new(trace: &Path, extract: &Extract) -> Option<String> {
+/// Returns a folder with symbol files that was put next to a trace after the extract was made, if
+/// names are missing.
+pub(crate) fn newer_folder(trace: &Path, extract: &Extract) -> Option<PathBuf> {
     let names = extract.manifest().native_names;
     if names.is_some_and(|names| names.named >= names.addresses) {
         return None;
@@ -101,13 +100,7 @@ pub(crate) fn note_on_new(trace: &Path, extract: &Extract) -> Option<String> {
     let is_new = |folder: &PathBuf| {
         has_entries(folder) && changed(folder).is_some_and(|changed| changed > made)
     };
-    let folder = folders_beside(trace).into_iter().find(is_new)?;
-    Some(format!(
-        "{} is newer than the extract of {}: `etwkit symbols load {}` loads its names",
-        folder.display(),
-        trace.display(),
-        quoted_pattern(&trace.display().to_string())
-    ))
+    folders_beside(trace).into_iter().find(is_new)
 }
 
 /// Records that the folders next to a trace were searched and changed nothing in its extract in the
