@@ -53,7 +53,7 @@ pub(crate) struct InTheMaking {
 impl InTheMaking {
     /// Waits until no other question makes the target, and reserves it for the caller as long as
     /// the returned value lives.
-    fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
+    pub(crate) fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         while targets.contains(target) {
             if cancel.is_asked() {
@@ -72,7 +72,7 @@ impl InTheMaking {
 }
 
 /// Reserves a target while this lives.
-struct Making<'m> {
+pub(crate) struct Making<'m> {
     all: &'m InTheMaking,
     target: &'m Path,
 }
