@@ -124,7 +124,9 @@ test("the wheel zooms, or scrolls the graphs where the reader prefers that", asy
   await page.waitForFunction((was) => !location.hash.includes(`${was};`), start.window);
   await page.keyboard.press("Control+Shift+p");
   await page.getByRole("combobox", { name: "Search" }).fill(">wheel");
+  await page.getByRole("option", { name: "Wheel over graphs" }).waitFor();
   await page.keyboard.press("Enter");
+  await page.getByRole("listbox").waitFor({ state: "detached" });
   await page.mouse.move(plot.x + 200, plot.y + 40);
   const zoomed = await view();
   await page.mouse.wheel(0, 120);
