@@ -24,6 +24,9 @@ import {
 const SECONDS = 75;
 /** What may come for one frame, of all answers together. */
 const FRAME_BYTES = 200_000;
+/** The list of functions is whole, so that its shares are of all CPU time. The modules count unnamed time in it. */
+const LIST_BYTES = 300_000;
+const WHOLE_LISTS = ["Functions", "Modules by process"];
 /** Questions of the graphs that are open at first: one for each, two for lanes (which, and their states). */
 const GRAPH_REQUESTS = 7;
 
@@ -73,10 +76,10 @@ class Meter {
 }
 
 /** A gesture that changes the picture once. */
-function isOneFrame(name: string, cost: Cost, requests: number): void {
+function isOneFrame(name: string, cost: Cost, requests: number, bytes = FRAME_BYTES): void {
   console.log(`${name}: ${cost.requests} requests, ${cost.bytes} bytes`);
   assert.ok(cost.requests <= requests, `${name}: ${cost.requests} requests: ${cost.each}`);
-  assert.ok(cost.bytes <= FRAME_BYTES, `${name}: ${cost.bytes} bytes: ${cost.each}`);
+  assert.ok(cost.bytes <= bytes, `${name}: ${cost.bytes} bytes: ${cost.each}`);
 }
 
 async function middle(page: Page): Promise<{ x: number; y: number; width: number }> {
@@ -194,7 +197,8 @@ test("every view, its groups and its rows are a frame each", async () => {
   const { seen, page, meter } = await opened({ height: 1000 });
   const entries = page.getByRole("navigation", { name: "Views" }).locator("button.entry:not(.is-lacking)");
   for (const title of await entries.locator("span:first-child").allInnerTexts()) {
-    isOneFrame(title, await meter.of(() => clickView(page, title)), 6);
+    const bytes = WHOLE_LISTS.includes(title) ? LIST_BYTES : FRAME_BYTES;
+    isOneFrame(title, await meter.of(() => clickView(page, title)), 6, bytes);
   }
   await goTo(page, "Scheduling (precise)");
   const grid = page.getByRole("treegrid").first();
