@@ -45,8 +45,8 @@ enum Meaning {
 }
 
 /// Returns the files that arguments name, in the order of the arguments; files of a folder or
-/// pattern by the time in their names, otherwise by path, in which numbers count by value. A file that a folder, a pattern or a list
-/// finds is listed once, however often it is found or named.
+/// pattern by the time in their names, otherwise by path, in which numbers count by value. A file
+/// that a folder, a pattern or a list finds is listed once, however often it is found or named.
 ///
 /// # Errors
 /// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that
