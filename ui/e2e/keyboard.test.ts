@@ -173,3 +173,41 @@ test("the palette finds a process as a filter and runs commands", async () => {
   noErrors(seen);
   await seen.close();
 });
+
+test("keys that come faster than frames are heard: letters in the palette, and the key after a dialog", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  // All within one task of the page, so that no frame is drawn and no event of the dialog arrives between.
+  const typed = await page.evaluate(async () => {
+    const keyDown = (key: string, more: KeyboardEventInit) =>
+      document.activeElement?.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+      );
+    keyDown("P", { ctrlKey: true, shiftKey: true, code: "KeyP" });
+    const box = document.querySelector<HTMLInputElement>("[role=combobox]");
+    if (box === null) return null;
+    box.value = ">report";
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return box.value;
+  });
+  assert.equal(typed, ">report");
+  await press(page, "Escape", "?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  const isHeard = await page.evaluate(() => {
+    document.querySelector<HTMLDialogElement>("dialog[open]")?.close();
+    document.body.dispatchEvent(
+      new KeyboardEvent("keydown", {
+        key: "k",
+        code: "KeyK",
+        ctrlKey: true,
+        bubbles: true,
+        cancelable: true,
+      }),
+    );
+    return document.activeElement?.getAttribute("role") === "combobox";
+  });
+  assert.ok(isHeard, "the search box has the focus");
+  noErrors(seen);
+  await seen.close();
+});

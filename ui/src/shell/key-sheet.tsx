@@ -1,6 +1,6 @@
 // All keys, out of the list of commands.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Command, withViews } from "../state/commands";
 import { isKeySheetOpen } from "../state/page";
 import { singleKeys } from "../state/prefs";
@@ -32,7 +32,8 @@ const TABLES: [string, string][] = [
 export function KeySheet() {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = isKeySheetOpen.value;
-  useEffect(() => {
+  // Before the next key is heard: it belongs to the dialog.
+  useLayoutEffect(() => {
     if (isOpen && !dialog.current?.open) dialog.current?.showModal();
     if (!isOpen) dialog.current?.close();
   }, [isOpen]);

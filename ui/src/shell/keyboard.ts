@@ -43,8 +43,10 @@ export function listenToKeys(): void {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || trace.value === null) return;
     const target = event.target instanceof Element ? event.target : document.body;
-    // An open dialog has the keyboard; it closes by itself.
-    if (isKeySheetOpen.value && !(event.key === "?")) return;
+    // An open dialog has the keyboard; it closes by itself. The document knows first that it is closed: the signal
+    // follows with the event of the dialog, which may come after the next key.
+    const isCovered = document.querySelector("dialog:modal") !== null;
+    if (isCovered && !(isKeySheetOpen.value && event.key === "?")) return;
     const commands = withViews(VIEWS);
     const at = { isText: isText(target), hasOwnMoves: target.closest(OWN_MOVES) !== null };
     const isPrefix = (name: string) =>

@@ -1,6 +1,6 @@
 // What is shown as one file for others: the reader chooses its parts.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ShownGrid, shownGrids } from "../components/shown-grids";
 import { pictureOf } from "../draw/picture";
 import { counted, duration, exactMoment, percent, range as rangeText } from "../lib/format";
@@ -171,7 +171,8 @@ export function ReportDialog({ trace }: { trace: TraceInfo }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = isReportOpen.value;
   const [without, setWithout] = useState<ReadonlySet<Part>>(new Set());
-  useEffect(() => {
+  // Before the next key is heard: it belongs to the dialog.
+  useLayoutEffect(() => {
     if (isOpen && !dialog.current?.open) dialog.current?.showModal();
     if (!isOpen) dialog.current?.close();
   }, [isOpen]);

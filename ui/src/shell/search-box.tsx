@@ -1,6 +1,6 @@
 // Search, palette and SQL in one box: `+` for filters, `>` for commands, `:` for SQL, otherwise names and moments.
 
-import { useSignalEffect } from "@preact/signals";
+import { effect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { Icon } from "../components/icon";
@@ -65,14 +65,19 @@ export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
   const { entries, failure, isBusy, isAsked } = useEntries(typed, isOpen);
   const at = Math.min(active, entries.length - 1);
-  useSignalEffect(() => {
-    const asked = searchRequest.value;
-    if (asked === null) return;
-    setTyped(asked.text);
-    setActive(0);
-    setOpen(true);
-    input.current?.focus();
-  });
+  // At once, not behind the next frame as `useSignalEffect` has it: what is typed meanwhile would be replaced.
+  useEffect(
+    () =>
+      effect(() => {
+        const asked = searchRequest.value;
+        if (asked === null) return;
+        setTyped(asked.text);
+        setActive(0);
+        setOpen(true);
+        input.current?.focus();
+      }),
+    [],
+  );
   const close = () => {
     setOpen(false);
     setTyped("");
