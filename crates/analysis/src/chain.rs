@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use etwkit_query::Session;
-use etwkit_query::functions::wait_reason_name;
-use etwkit_query::range::Range;
+use etwkit_question::range::Range;
+use etwkit_sql::Session;
+use etwkit_sql::functions::wait_reason_name;
 
 use crate::Result;
 use crate::root::{Ended, RootKind, Roots};
@@ -47,7 +47,7 @@ pub struct ChainRequest {
     pub all_waits: bool,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A wait of a chain, or its root behind the last one. Rows of a chain follow each other.
     pub row ChainRow {
         chain: i64 = "Number of the chain, from 1.",

@@ -1,7 +1,7 @@
 //! Waits, their ends and their durations; chains of waits down to their root; critical paths;
 //! regions of interest.
 //!
-//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session)
+//! Everything is computed on the tables of an extract, through a [`Session`](etwkit_sql::Session)
 //! over one extract. A question is a request type and its answer typed rows, the same for every
 //! front end. `docs/waits.md` and `docs/regions.md` define each number.
 
@@ -31,4 +31,4 @@ pub use root::RootKind;
 pub use stacks::StackText;
 
 /// Result of this crate: a question without an answer returns the same errors as a dump.
-pub type Result<T> = etwkit_query::dump::Result<T>;
+pub type Result<T> = etwkit_question::Result<T>;

@@ -7,10 +7,10 @@ mod question;
 mod rows;
 mod view;
 
-use etwkit_query::Session;
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::question::{Among, group, option};
-use etwkit_query::range::{Range, Unit};
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::{Range, Unit};
+use etwkit_question::{Among, group, option};
+use etwkit_sql::Session;
 
 use crate::Result;
 use crate::root::Roots;
@@ -23,7 +23,7 @@ use follow::{Follower, PathPiece};
 pub use rows::{LeftOut, Node, ProcessShare, Segment, Share};
 use rows::{Segments, Sums};
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Options of `critical-path`.
     #[derive(Eq)]
     pub request PathRequest {
@@ -329,5 +329,5 @@ impl Parts {
 }
 
 fn wait_reason(reason: i32) -> String {
-    etwkit_query::functions::wait_reason_name(reason)
+    etwkit_sql::functions::wait_reason_name(reason)
 }

@@ -1,6 +1,6 @@
 //! The declared questions of this crate.
 
-use etwkit_query::question::{AnyQuestion, Of};
+use etwkit_question::{AnyQuestion, Of};
 
 use crate::diagnose::DiagnoseRequest;
 use crate::diff::DiffRequest;

@@ -3,7 +3,7 @@
 //! Waits are collected first; then the tables of DPCs and transfers are read once, regardless of
 //! the number of waits.
 
-use etwkit_query::Session;
+use etwkit_sql::Session;
 
 use crate::Result;
 use crate::root_rows::{Dpc, Transfer, each_dpc, each_transfer};

@@ -1,11 +1,11 @@
 //! Rows of DPCs and transfers near the ends of waits.
 
-use etwkit_query::Session;
-use etwkit_query::dump::FromRows;
+use etwkit_question::FromRows;
+use etwkit_sql::Session;
 
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A DPC or interrupt.
     pub(crate) row Dpc {
         kind: String = "`dpc`, `timer_dpc`, `threaded_dpc` or `isr`.",

@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::Session;
-use etwkit_query::arrow::array::{
-    Array, AsArray, BooleanArray, Int32Array, Int64Array, RecordBatch,
-};
-use etwkit_query::arrow::datatypes::{Int32Type, Int64Type};
-use etwkit_query::dump::{Error, sql};
-use etwkit_query::range::Range;
+use etwkit_question::range::Range;
+use etwkit_question::{Error, sql};
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::{Array, AsArray, BooleanArray, Int32Array, Int64Array, RecordBatch};
+use etwkit_sql::arrow::datatypes::{Int32Type, Int64Type};
 
 use crate::Result;
 
@@ -203,7 +201,7 @@ impl Slices {
         busy
     }
 
-    fn take(&mut self, batch: &RecordBatch) -> etwkit_query::Result<()> {
+    fn take(&mut self, batch: &RecordBatch) -> etwkit_sql::Result<()> {
         let columns = Columns::of(batch)?;
         for row in 0..batch.num_rows() {
             let (thread_key, slice) = columns.slice(row);
@@ -261,8 +259,8 @@ struct Columns<'b> {
 }
 
 impl<'b> Columns<'b> {
-    fn of(batch: &'b RecordBatch) -> etwkit_query::Result<Self> {
-        let missing = |name: &str| etwkit_query::Error::Failed {
+    fn of(batch: &'b RecordBatch) -> etwkit_sql::Result<Self> {
+        let missing = |name: &str| etwkit_sql::Error::Failed {
             message: format!("the answer has no column {name} of the right type"),
         };
         let column = |name| batch.column_by_name(name).ok_or_else(|| missing(name));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use etwkit_query::Session;
-use etwkit_query::frames::{Frames, TraceFrames};
+use etwkit_sql::Session;
+use etwkit_sql::frames::{Frames, TraceFrames};
 
 use crate::Result;
 

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::Session;
-use etwkit_query::dump::{ProcessQuery, ask, sql};
+use etwkit_question::{ProcessQuery, ask, sql};
+use etwkit_sql::Session;
 
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A thread with its process.
     pub row Thread {
         thread_key: i64 = "Key of the thread.",

@@ -1,7 +1,7 @@
 //! The timeline of a thread in a range of the trace, without gaps.
 
-use etwkit_query::arrow::array::RecordBatch;
-use etwkit_query::dump::rows::{Cell, Field};
+use etwkit_question::rows::{Cell, Field};
+use etwkit_sql::arrow::array::RecordBatch;
 
 use crate::slice::{Slice, Slices};
 
@@ -29,7 +29,7 @@ impl Cell for State {
         <String as Cell>::fields(name, sentence)
     }
 
-    fn column(batch: &RecordBatch, name: &str) -> etwkit_query::Result<Self::Values> {
+    fn column(batch: &RecordBatch, name: &str) -> etwkit_sql::Result<Self::Values> {
         <String as Cell>::column(batch, name)
     }
 

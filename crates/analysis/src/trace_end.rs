@@ -1,12 +1,12 @@
 //! Start and end of the trace, and checks that it recorded the events that questions about waits
 //! need.
 
-use etwkit_query::Session;
-use etwkit_query::dump::{Error, ask, has_rows};
+use etwkit_question::{Error, ask, has_rows};
+use etwkit_sql::Session;
 
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// From when to when it is known what threads did: while the kernel logger recorded, in the
     /// part that was extracted.
     pub(crate) row TraceEnds {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use etwkit_base::path::{name_of, split_typed};
-use etwkit_query::filter::TextFilter;
+use etwkit_sql::filter::TextFilter;
 
 use crate::drive::local;
 use crate::line::Word;

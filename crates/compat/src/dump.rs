@@ -1,7 +1,7 @@
 //! `-dump`: a line becomes arguments of `etwkit dump`.
 
 use anyhow::bail;
-use etwkit_query::nearest;
+use etwkit_sql::nearest;
 
 use crate::line::{Line, Word};
 use crate::read::read;

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, ensure};
 use etwkit_base::path::name_of;
-use etwkit_query::test_run::{self, Selection, TestFile, TestName, wall_clock};
+use etwkit_question::test_run;
+use etwkit_question::test_run::{Selection, TestFile, TestName, wall_clock};
 
 use crate::Wrong;
 use crate::drive::local;

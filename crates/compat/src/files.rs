@@ -8,8 +8,8 @@ use etwkit_base::endings::{self, strip};
 use etwkit_base::path::{name_of, split_typed};
 use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_extract, looks_like_json_extract};
-use etwkit_query::filter::TextFilter;
-use etwkit_query::similar_file;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::similar_file;
 
 use crate::drive::{drive_letter, local};
 use crate::line::Line;

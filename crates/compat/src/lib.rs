@@ -30,8 +30,8 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use etwkit_base::{path, shell};
-use etwkit_query::nearest;
-use etwkit_query::numbers::Numbers;
+use etwkit_question::numbers::Numbers;
+use etwkit_sql::nearest;
 
 pub use extract::{Extraction, Progress};
 pub use files::on_disk;

@@ -4,7 +4,7 @@
 //! ones of European digits, since all numbers are written with them). On Windows the settings of
 //! the user are read.
 
-use etwkit_query::numbers::Numbers;
+use etwkit_question::numbers::Numbers;
 
 /// Languages and `language_TERRITORY` by their number formats; an entry with its territory takes
 /// precedence over its language.

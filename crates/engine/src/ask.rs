@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use etwkit_base::ordered::{Workers, processors};
-use etwkit_query::dump::{self, trace::TraceInfo};
-use etwkit_query::{KnownQuestions, Session, Source};
+use etwkit_question::trace::TraceInfo;
+use etwkit_questions;
+use etwkit_sql::{KnownQuestions, Session, Source};
 
 use crate::open::use_tags;
 use crate::{Asking, Engine, Error, Gaps, Result, gaps};
@@ -187,7 +188,7 @@ impl<Q> Group<'_, Q> {
                 asked.push(Asked::failed(
                     name,
                     notes,
-                    etwkit_query::Error::Cancelled.into(),
+                    etwkit_sql::Error::Cancelled.into(),
                 ));
             } else if self.engine.pool().keeps(path) {
                 // An extract that stays open is queried by itself.

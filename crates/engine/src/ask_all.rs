@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use etwkit_base::path::name_of;
-use etwkit_query::Session;
-use etwkit_query::dump::{self, trace::TraceInfo};
+use etwkit_question::trace::TraceInfo;
+use etwkit_questions;
+use etwkit_sql::Session;
 
 use crate::ask::left_out;
 use crate::{Asked, Asking, Engine, Error, Result, gaps};
@@ -18,7 +19,7 @@ impl Engine {
     /// in the order in which they are named. The answer is named after the first extract and the
     /// number of others, and its times count from the start of the first one.
     ///
-    /// [`Question::OF_ALL`]: etwkit_query::question::Question::OF_ALL
+    /// [`Question::OF_ALL`]: etwkit_question::Question::OF_ALL
     pub fn ask_all<A>(
         &self,
         asking: &Asking,

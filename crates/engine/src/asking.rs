@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etwkit_extract::Described;
-use etwkit_query::Cancel;
-use etwkit_query::rename::RenameRules;
+use etwkit_sql::Cancel;
+use etwkit_sql::rename::RenameRules;
 use etwkit_trace::import;
 use etwkit_trace::tags::TagSet;
 
@@ -46,9 +46,9 @@ impl Default for Asking {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Bytes for sorting, grouping and joining, see
-    /// [`Options::memory_bytes`](etwkit_query::Options).
+    /// [`Options::memory_bytes`](etwkit_sql::Options).
     pub memory_bytes: Option<usize>,
-    /// Threads that compute, see [`Options::partitions`](etwkit_query::Options).
+    /// Threads that compute, see [`Options::partitions`](etwkit_sql::Options).
     pub threads: Option<usize>,
 }
 

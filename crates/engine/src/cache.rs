@@ -20,7 +20,7 @@ use etwkit_extract::{
     default_target, derive_into, derived_in, is_current,
 };
 use etwkit_json7z::{JsonInput, import_json};
-use etwkit_query::Cancel;
+use etwkit_sql::Cancel;
 
 use crate::{Asking, Engine, Error, Result, symbols};
 
@@ -57,7 +57,7 @@ impl InTheMaking {
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         while targets.contains(target) {
             if cancel.is_asked() {
-                return Err(etwkit_query::Error::Cancelled.into());
+                return Err(etwkit_sql::Error::Cancelled.into());
             }
             // With a timeout, since giving a question up does not wake this thread.
             let waited = self

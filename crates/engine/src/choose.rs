@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use etwkit_base::ordered::{Workers, processors};
 use etwkit_extract::manifest_of;
 use etwkit_json7z::{is_json_archive, is_json_extract};
-use etwkit_query::choice::{Facts, fitting};
+use etwkit_sql::choice::{Facts, fitting};
 
 use crate::open::is_trace;
 use crate::{Error, Result};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etwkit_query::Options;
+use etwkit_sql::Options;
 
 use crate::cache::InTheMaking;
 use crate::{Asking, SessionPool, Settings};

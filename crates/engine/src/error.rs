@@ -5,8 +5,8 @@ use std::path::Path;
 
 use etwkit_extract::{ConvertError, DescribeError, StoreError};
 use etwkit_json7z::JsonError;
-use etwkit_query::question::FilesError;
-use etwkit_query::xml;
+use etwkit_question::FilesError;
+use etwkit_sql::xml;
 use etwkit_trace::tags::TagFileError;
 
 /// Result of this crate.
@@ -92,10 +92,10 @@ pub enum Error {
     Extract(#[from] StoreError),
     /// A session cannot be set up, or SQL is not answered.
     #[error(transparent)]
-    Query(#[from] etwkit_query::Error),
+    Query(#[from] etwkit_sql::Error),
     /// A question is not answered.
     #[error(transparent)]
-    Question(#[from] etwkit_query::dump::Error),
+    Question(#[from] etwkit_question::Error),
     /// A file that a question names is unusable.
     #[error(transparent)]
     Files(#[from] FilesError),
@@ -168,7 +168,8 @@ impl Error {
     /// Returns `true` if the question was given up by its own switch.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        use etwkit_query::{Error as Query, dump};
+        use etwkit_questions;
+        use etwkit_sql::Error as Query;
         match self {
             Self::Of { source, .. } => source.is_cancelled(),
             Self::Convert(ConvertError::Interrupted)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use etwkit_base::digits::grouped;
 use etwkit_extract::manifest::{Manifest, NativeNames};
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Diagnostic;
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! Checks, without a query, whether a trace has data for a question.
 
-use etwkit_query::Session;
-use etwkit_query::question::{AnyQuestion, AnyRequest};
+use etwkit_question::{AnyQuestion, AnyRequest};
+use etwkit_sql::Session;
 
 /// Tables of names. Rows in them do not mean that a question has an answer.
 const NAMES: [&str; 13] = [

@@ -1,6 +1,6 @@
 //! The library of SQL: questions of tables, and the question of each rule of a diagnosis.
 
-use etwkit_query::library::{Query, all};
+use etwkit_sql::library::{Query, all};
 
 /// Returns all built-in questions, in the order of the reference.
 pub fn library() -> impl Iterator<Item = &'static Query> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_base::natural::{Piece, pieces};
 use etwkit_json7z::is_json_extract;
-use etwkit_query::test_run::TestFile;
+use etwkit_question::test_run::TestFile;
 
 use crate::{Error, Result, is_folder, recordings};
 

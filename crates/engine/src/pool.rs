@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use etwkit_query::{Options, Session};
+use etwkit_sql::{Options, Session};
 
 use crate::Result;
 
@@ -71,7 +71,7 @@ impl SessionPool {
         let stamps = stamps(paths);
         // The kept session serves later questions, so it must not end with the switch of this one.
         let unasked = Options {
-            cancel: etwkit_query::Cancel::default(),
+            cancel: etwkit_sql::Cancel::default(),
             ..options.clone()
         };
         let session = Arc::new(open(&unasked)?);
@@ -145,7 +145,7 @@ fn stamp(path: &Path) -> Stamp {
 mod tests {
     use std::cell::Cell;
 
-    use etwkit_query::Source;
+    use etwkit_sql::Source;
 
     use super::*;
 

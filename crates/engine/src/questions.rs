@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use etwkit_extract::Described;
-use etwkit_query::question::{Answer, AnyQuestion, AnyRequest, Descriptions, Tagging};
+use etwkit_question::{Answer, AnyQuestion, AnyRequest, Descriptions, Tagging};
 
 use crate::{
     Asked, Asking, DiskFiles, Engine, Error, Naming, Result, ask_names, tag_sets, tag_warnings,
@@ -11,7 +11,7 @@ use crate::{
 
 /// Returns all declared questions.
 pub fn questions() -> impl Iterator<Item = &'static dyn AnyQuestion> {
-    let all = etwkit_query::dump::questions::QUESTIONS
+    let all = etwkit_questions::QUESTIONS
         .iter()
         .chain(etwkit_analysis::questions::QUESTIONS);
     all.copied()

@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use etwkit_query::question::Files;
-use etwkit_query::xml;
+use etwkit_question::Files;
+use etwkit_sql::xml;
 
 use crate::{Error, Result};
 

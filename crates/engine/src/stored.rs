@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use etwkit_query::filter::TextFilter;
+use etwkit_sql::filter::TextFilter;
 
 use crate::cache::{is_of_cache, size};
 use crate::{Error, Result, Settings};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use etwkit_extract::{Extract, derive_with_tags, has_tags};
-use etwkit_query::question::Tagging;
+use etwkit_question::Tagging;
 use etwkit_trace::tags::TagSet;
 
 use crate::rules::read;

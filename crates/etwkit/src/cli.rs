@@ -10,10 +10,10 @@ use etwkit_base::shell::quoted_pattern;
 use etwkit_cut::CutArgs;
 use etwkit_lab::LabArgs;
 use etwkit_mcp::McpArgs;
-use etwkit_query::question::Descriptions;
-use etwkit_query::{nearest, similar};
+use etwkit_question::Descriptions;
 use etwkit_record::RecordArgs;
 use etwkit_run::RunArgs;
+use etwkit_sql::{nearest, similar};
 use etwkit_terminal::style::When;
 
 use crate::arguments::TraceArgs;

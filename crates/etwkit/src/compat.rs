@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use clap::Parser;
 use etwkit_compat::{Extraction, Guest, Plan, Step, on_disk, plan, shell_line};
-use etwkit_query::test_run::Selection;
+use etwkit_question::test_run::Selection;
 use etwkit_terminal::Exit;
 use etwkit_terminal::style::When;
 

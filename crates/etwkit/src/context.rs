@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etwkit_engine::{Asking, Engine, Extracting, Progress};
-use etwkit_query::Cancel;
+use etwkit_sql::Cancel;
 use etwkit_terminal::interrupt::Stoppable;
 use indicatif::ProgressBar;
 

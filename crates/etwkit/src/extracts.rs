@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use etwkit_engine::of_paths;
 pub(crate) use etwkit_engine::{SameTrace, is_trace};
-use etwkit_query::Session;
+use etwkit_sql::Session;
 
 use crate::printer::Printer;
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 use etwkit_engine::question;
-use etwkit_query::question::Example;
+use etwkit_question::Example;
 
 /// A title and names of commands.
 type Groups = &'static [(&'static str, &'static [&'static str])];

@@ -193,7 +193,7 @@ fn parsed_line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<E
     }
     // Before the arguments are parsed: errors about them also use the colors that they choose.
     printer.choose_colors(style::choice(args));
-    let args = &config::with_defaults(args, Cli::command, etwkit_query::nearest)?;
+    let args = &config::with_defaults(args, Cli::command, etwkit_sql::nearest)?;
     match cli::read(args) {
         Ok(cli) => dispatch(&cli, printer),
         Err(usage) if usage.use_stderr() => {

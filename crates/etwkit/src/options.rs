@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use etwkit_query::question::{Kind, Opt, OptionError, Request, Values};
+use etwkit_question::{Kind, Opt, OptionError, Request, Values};
 
 /// Heading of the options that change how an answer is printed.
 pub(crate) const OUTPUT: &str = "Output";

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use etwkit_query::similar_file;
+use etwkit_sql::similar_file;
 use etwkit_terminal::errors::{Advised, Errors, hint_of_system};
 
 /// Traces that could not be extracted, while others could.
@@ -104,27 +104,23 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
                 .downcast_ref()
                 .map(etwkit_extract::DescribeError::hint)
         })
-        .or_else(|| error.downcast_ref().and_then(etwkit_query::Error::hint))
-        .or_else(|| {
-            error
-                .downcast_ref()
-                .and_then(etwkit_query::dump::Error::hint)
-        })
+        .or_else(|| error.downcast_ref().and_then(etwkit_sql::Error::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_question::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))
         .or_else(|| {
             error
                 .downcast_ref()
                 .map(etwkit_trace::tags::TagFileError::hint)
         })
-        .or_else(|| error.downcast_ref().map(etwkit_query::xml::FileError::hint))
+        .or_else(|| error.downcast_ref().map(etwkit_sql::xml::FileError::hint))
         .or_else(|| {
             error
                 .downcast_ref()
-                .and_then(etwkit_query::question::FilesError::hint)
+                .and_then(etwkit_question::FilesError::hint)
         })
         .or_else(|| {
             error
-                .downcast_ref::<etwkit_query::range::RangeError>()
+                .downcast_ref::<etwkit_question::range::RangeError>()
                 .map(|error| error.hint)
         });
     known
@@ -147,7 +143,7 @@ mod tests {
 
     use anyhow::{Context, anyhow};
     use etwkit_extract::{ConvertError, StoreError};
-    use etwkit_query::Error as QueryError;
+    use etwkit_sql::Error as QueryError;
 
     use super::*;
 
@@ -300,7 +296,7 @@ mod tests {
             );
             assert_eq!(wrapped.lines().last().unwrap(), hint, "{wrapped}");
         }
-        let dump = etwkit_query::dump::Error::from(QueryError::Cancelled);
+        let dump = etwkit_question::Error::from(QueryError::Cancelled);
         assert!(
             printed(&Err::<(), _>(dump).context("run.etwx").unwrap_err())
                 .ends_with("hint: ask again\n")

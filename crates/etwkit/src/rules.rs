@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 use etwkit_engine::read_rules;
-use etwkit_query::rename::RenameRules;
+use etwkit_sql::rename::RenameRules;
 
 /// Variable with the path of the file that `default` means.
 const RENAME_RULES: &str = "ETWKIT_RENAME_RULES";

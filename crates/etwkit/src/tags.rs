@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use etwkit_engine::{tag_sets, tag_warnings};
-use etwkit_query::question::Tagging;
+use etwkit_question::Tagging;
 use etwkit_trace::tags::TagSet;
 
 use crate::printer::Printer;

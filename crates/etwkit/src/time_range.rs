@@ -1,10 +1,10 @@
 //! The option `--range` of commands that are not declared questions: a part of the trace.
 
 use etwkit_extract::Input;
-use etwkit_query::Session;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::range::{Part, Range as Placed, RangeError};
-use etwkit_query::time_format::TraceClock;
+use etwkit_question::range::{Part, Range as Placed, RangeError};
+use etwkit_question::trace::TraceInfo;
+use etwkit_sql::Session;
+use etwkit_sql::time_format::TraceClock;
 use etwkit_terminal::errors::Advised;
 use etwkit_trace::import::Range;
 

@@ -7,7 +7,7 @@
 
 use std::io::Write;
 
-use etwkit_query::functions::wait_reason_name;
+use etwkit_sql::functions::wait_reason_name;
 
 use crate::json::{microseconds, text};
 use crate::profile::{Format, Head, Takes, Writer};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use etwkit_query::dump;
+use etwkit_questions;
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -16,7 +16,7 @@ pub enum Error {
     Dump(#[from] dump::Error),
     /// The question failed.
     #[error(transparent)]
-    Query(#[from] etwkit_query::Error),
+    Query(#[from] etwkit_sql::Error),
     /// An option has no meaning in the format.
     #[error("{option} does not go with --format {format}, which holds no sums of stacks")]
     NotOf {

@@ -9,9 +9,10 @@ mod pktmon;
 
 use std::collections::HashMap;
 
-use etwkit_query::Session;
-use etwkit_query::dump::stack::tree::Metric;
-use etwkit_query::dump::{self, FromRows};
+use etwkit_question::FromRows;
+use etwkit_questions;
+use etwkit_questions::stack::tree::Metric;
+use etwkit_sql::Session;
 use serde_json::{Map, Value};
 
 use crate::profile::ExportRequest;
@@ -117,7 +118,7 @@ pub struct PacketSums {
     pub left_out: u64,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// An event with a packet or a part of one.
     pub(crate) row PacketRow {
         ts_ns: i64 = "When.",

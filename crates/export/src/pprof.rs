@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use etwkit_base::path::file_name;
-use etwkit_query::dump::cpu::source::CpuSource;
-use etwkit_query::dump::stack::tree::Metric;
-use etwkit_query::range::Range;
+use etwkit_question::range::Range;
+use etwkit_questions::cpu::source::CpuSource;
+use etwkit_questions::stack::tree::Metric;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

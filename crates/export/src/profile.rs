@@ -4,13 +4,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use etwkit_query::Session;
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::cpu::source::CpuSource;
-use etwkit_query::dump::stack::tree::{Metric, StackRow, StackTreeRequest, TreeBy};
-use etwkit_query::dump::tag_query::TagQuery;
-use etwkit_query::frames::TraceFrames;
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
+use etwkit_question::tag_query::TagQuery;
+use etwkit_questions::cpu::source::CpuSource;
+use etwkit_questions::stack::tree::{Metric, StackRow, StackTreeRequest, TreeBy};
+use etwkit_sql::Session;
+use etwkit_sql::frames::TraceFrames;
 
 use crate::packets::{self, PacketSums, Packets};
 use crate::recording::Recording;

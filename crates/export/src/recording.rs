@@ -1,12 +1,12 @@
 //! Facts about the recording, for files of other programs.
 
-use etwkit_query::Session;
-use etwkit_query::dump;
+use etwkit_questions;
+use etwkit_sql::Session;
 
 /// Units of 100 ns from 1601, where FILETIME starts, to 1970.
 const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// The recording, as its table has it.
     pub row Recording {
         file_name: String = "File name of the trace, without folder.",

@@ -1,8 +1,8 @@
 //! The summary of a file that was written, in words and as JSON.
 
-use etwkit_query::dump::cpu::source::CpuSource;
-use etwkit_query::dump::stack::tree::Metric;
-use etwkit_query::numbers::{Numbers, rounded};
+use etwkit_question::numbers::{Numbers, rounded};
+use etwkit_questions::cpu::source::CpuSource;
+use etwkit_questions::stack::tree::Metric;
 use serde_json::{Value, json};
 
 use crate::packets::PacketSums;

@@ -4,9 +4,9 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use etwkit_query::Session;
-use etwkit_query::dump;
-use etwkit_query::frames::TraceFrames;
+use etwkit_questions;
+use etwkit_sql::Session;
+use etwkit_sql::frames::TraceFrames;
 
 /// Number of a stack: of the node of its innermost frame.
 pub(crate) type Node = u32;
@@ -50,7 +50,7 @@ struct Name {
     module: Option<(String, Option<i32>)>,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// The symbol file that belongs to a module.
     row Module {
         module_id: i64 = "The module.",

@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use etwkit_base::escape::xml;
-use etwkit_query::dump::cpu::source::CpuSource;
-use etwkit_query::dump::stack::tree::Metric;
-use etwkit_query::range::Range;
-use etwkit_query::time_format::seconds;
+use etwkit_question::range::Range;
+use etwkit_questions::cpu::source::CpuSource;
+use etwkit_questions::stack::tree::Metric;
+use etwkit_sql::time_format::seconds;
 
 use crate::json::milliseconds;
 use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};

@@ -1,6 +1,6 @@
 //! Arguments of a call: read one by one. Each error names the expected value.
 
-use etwkit_query::question::Values;
+use etwkit_question::Values;
 use serde_json::Value;
 
 use crate::problem::{Problem, Result};

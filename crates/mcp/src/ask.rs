@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, RuleRow};
 use etwkit_engine::{question as declared, questions};
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::nothing::Chosen;
-use etwkit_query::question::{self, AnyQuestion, AnyRequest, Request, Values, record};
-use etwkit_query::similar;
+use etwkit_question;
+use etwkit_question::nothing::Chosen;
+use etwkit_question::trace::TraceInfo;
+use etwkit_question::{AnyQuestion, AnyRequest, Request, Values, record};
 use etwkit_record::profiles;
 use etwkit_server::{command_line, said, text};
+use etwkit_sql::similar;
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, Page};
@@ -151,7 +152,7 @@ fn not_recorded(
     answer: &mut Answer,
     evidence: &mut Evidence,
     name: &str,
-    error: &etwkit_query::dump::Error,
+    error: &etwkit_question::Error,
 ) {
     answer.insert("answered".into(), false.into());
     answer.insert("why_not".into(), said(error).into());

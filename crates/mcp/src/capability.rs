@@ -1,10 +1,10 @@
 //! Questions that a trace can answer, and for the others the recording that they need.
 
 use etwkit_engine::{Gaps, can_answer, data_tables, of_paths, questions};
-use etwkit_query::Session;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::question::{AnyQuestion, Values};
+use etwkit_question::trace::TraceInfo;
+use etwkit_question::{AnyQuestion, Values};
 use etwkit_record::profiles;
+use etwkit_sql::Session;
 use serde_json::{Value, json};
 
 use crate::problem::Result;

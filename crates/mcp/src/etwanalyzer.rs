@@ -9,7 +9,7 @@ use etwkit_base::path::name_of;
 use etwkit_base::shell;
 use etwkit_compat::console::{dumps, fits, found, native, switch, switches};
 use etwkit_engine::question;
-use etwkit_query::question::{AnyQuestion, Values};
+use etwkit_question::{AnyQuestion, Values};
 use etwkit_server::said;
 use etwkit_terminal::Exit;
 use serde_json::{Value, json};

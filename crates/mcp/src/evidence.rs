@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use etwkit_engine::{Gaps, data_tables, of_paths};
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use etwkit_trace::topics;
 use serde_json::{Value, json};
 

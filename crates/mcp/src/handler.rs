@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use etwkit_base::path::name_of;
 use etwkit_engine::{Asking, Extracting, Progress};
-use etwkit_query::Cancel;
-use etwkit_query::question::Values;
+use etwkit_question::Values;
+use etwkit_sql::Cancel;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
     PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,

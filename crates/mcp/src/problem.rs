@@ -1,6 +1,6 @@
 //! Errors, as a tool reports them to an agent.
 
-use etwkit_query::question::OptionError;
+use etwkit_question::OptionError;
 use etwkit_server::{Unanswered, said};
 use serde_json::{Value, json};
 
@@ -70,9 +70,9 @@ impl Problem {
     }
 }
 
-impl From<etwkit_query::Error> for Problem {
-    fn from(error: etwkit_query::Error) -> Self {
-        use etwkit_query::Error as E;
+impl From<etwkit_sql::Error> for Problem {
+    fn from(error: etwkit_sql::Error) -> Self {
+        use etwkit_sql::Error as E;
         // The code shows who can correct the problem: the agent with other arguments, the agent
         // with a smaller question, or only the owner of the machine.
         let code = match &error {
@@ -85,10 +85,10 @@ impl From<etwkit_query::Error> for Problem {
     }
 }
 
-impl From<etwkit_query::dump::Error> for Problem {
-    fn from(error: etwkit_query::dump::Error) -> Self {
+impl From<etwkit_question::Error> for Problem {
+    fn from(error: etwkit_question::Error) -> Self {
         match error {
-            etwkit_query::dump::Error::Query(error) => error.into(),
+            etwkit_question::Error::Query(error) => error.into(),
             error => Self::bad(said(&error)).hinted(error.hint()),
         }
     }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use etwkit_engine::{Asking, Engine};
-use etwkit_query::Session;
 use etwkit_server::{Desk, Limits, Running, said};
+use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 
 use crate::problem::{Problem, Result};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use etwkit_query::question::{AnyQuestion, Group, Kind, Values, request_schema};
+use etwkit_question::{AnyQuestion, Group, Kind, Values, request_schema};
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 

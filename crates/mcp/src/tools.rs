@@ -7,7 +7,7 @@ use std::time::Duration;
 use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
 use etwkit_base::shell::quoted;
 use etwkit_engine::{Engine, question, questions};
-use etwkit_query::question::{AnyQuestion, Values, request_schema, row_schema};
+use etwkit_question::{AnyQuestion, Values, request_schema, row_schema};
 use etwkit_server::{Limits, Server, ServerOptions, asked, said};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use etwkit_engine::{has_something, questions};
 use etwkit_extract::manifest::Detail;
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Table;
 
@@ -63,7 +63,7 @@ fn tables(session: &Session) -> Vec<TableCount> {
         name: table.name.to_owned(),
         rows: session.row_count(table.name),
     };
-    etwkit_query::tables()
+    etwkit_sql::tables()
         .filter(|table| session.has_rows(table.name) == Some(true))
         .map(count)
         .collect()

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use etwkit_base::shell;
 use etwkit_engine::Asking;
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

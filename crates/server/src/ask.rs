@@ -2,9 +2,10 @@
 
 use etwkit_base::shell::quoted;
 use etwkit_engine::{Asking, question};
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::question::{self as declared, Heading, Part, Style, Values};
-use etwkit_query::text::Text;
+use etwkit_question as declared;
+use etwkit_question::text::Text;
+use etwkit_question::trace::TraceInfo;
+use etwkit_question::{Heading, Part, Style, Values};
 
 use crate::api::Call;
 use crate::lines;

@@ -1,9 +1,9 @@
 //! Values of columns, in the form for the page.
 
-use etwkit_query::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
-use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
-use etwkit_query::{Held, Result, Session};
+use etwkit_sql::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
+use etwkit_sql::arrow::util::display::{ArrayFormatter, FormatOptions};
+use etwkit_sql::{Held, Result, Session};
 
 use crate::wire::Cell;
 

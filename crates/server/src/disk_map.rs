@@ -3,7 +3,7 @@
 //! Both count operations that were complete in a range, at the position where they begin. Each
 //! operation counts once, regardless of the size of the picture.
 
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use etwkit_trace::table::Table;
 
 use crate::api::Call;

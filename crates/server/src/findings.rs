@@ -2,7 +2,7 @@
 
 use etwkit_analysis::diagnose::{CostRow, DiagnoseRequest, FindingRow, RuleRow};
 use etwkit_base::shell;
-use etwkit_query::Session;
+use etwkit_sql::Session;
 
 use crate::api::Call;
 use crate::cells::{asked, whole};

@@ -5,8 +5,8 @@
 //! So an outer level of frames is followed by the next frame, at any depth. If both have the same
 //! number, the group has the rows whose stacks end there.
 
-use etwkit_query::Session;
-use etwkit_query::frames::TraceFrames;
+use etwkit_sql::Session;
+use etwkit_sql::frames::TraceFrames;
 use etwkit_trace::table::Table;
 
 use crate::cells::key;

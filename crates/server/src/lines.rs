@@ -1,9 +1,9 @@
 //! Values of declared questions: as cells with units, and as words in sentences.
 
-use etwkit_query::numbers::Numbers;
-use etwkit_query::question::{Format, Value};
-use etwkit_query::text::Text;
-use etwkit_query::time_format::{TimeFormat, TimeWriter, TraceClock};
+use etwkit_question::numbers::Numbers;
+use etwkit_question::text::Text;
+use etwkit_question::{Format, Value};
+use etwkit_sql::time_format::{TimeFormat, TimeWriter, TraceClock};
 
 use crate::cells::exact;
 use crate::wire::Cell;
@@ -83,8 +83,8 @@ pub fn text(clock: TraceClock) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use etwkit_query::dump::trace::TraceInfo;
-    use etwkit_query::question::Line;
+    use etwkit_question::Line;
+    use etwkit_question::trace::TraceInfo;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Modules of processes, level by level.
 
-use etwkit_query::dump::sql::quoted;
+use etwkit_question::sql::quoted;
 
 use crate::api::Call;
 use crate::cells::{asked, key, text, whole};

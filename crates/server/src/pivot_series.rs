@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use etwkit_trace::table::Table;
 
 use crate::api::Call;

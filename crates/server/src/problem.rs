@@ -127,9 +127,9 @@ pub fn said(error: &dyn std::error::Error) -> String {
     text
 }
 
-impl From<etwkit_query::Error> for Problem {
-    fn from(error: etwkit_query::Error) -> Self {
-        use etwkit_query::Error as E;
+impl From<etwkit_sql::Error> for Problem {
+    fn from(error: etwkit_sql::Error) -> Self {
+        use etwkit_sql::Error as E;
         let problem = match &error {
             E::Cancelled => return Self::cancelled(),
             E::Memory { .. } | E::TooMuch { .. } | E::Work { .. } => Self::limit(said(&error)),
@@ -140,9 +140,9 @@ impl From<etwkit_query::Error> for Problem {
     }
 }
 
-impl From<etwkit_query::dump::Error> for Problem {
-    fn from(error: etwkit_query::dump::Error) -> Self {
-        use etwkit_query::dump::Error as E;
+impl From<etwkit_question::Error> for Problem {
+    fn from(error: etwkit_question::Error) -> Self {
+        use etwkit_question::Error as E;
         let problem = match error {
             E::Query(error) => return error.into(),
             E::NotRecorded { .. } | E::NeedsRows { .. } => Self::not_recorded(said(&error)),

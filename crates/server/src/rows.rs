@@ -1,6 +1,6 @@
 //! Rows of tables.
 
-use etwkit_query::Session;
+use etwkit_sql::Session;
 
 use crate::api::Call;
 use crate::cells::{asked, key, whole};

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use etwkit_engine::questions;
-use etwkit_query::question::{AnyQuestion, Kind as OptionKind, Opt};
+use etwkit_question::{AnyQuestion, Kind as OptionKind, Opt};
 use etwkit_trace::table::{Column, Kind, Table};
 
 use crate::page;
@@ -38,7 +38,7 @@ pub(crate) async fn answer(headers: HeaderMap) -> Response {
 /// Returns all tables and questions.
 fn schema() -> Schema {
     Schema {
-        tables: etwkit_query::tables().map(table).collect(),
+        tables: etwkit_sql::tables().map(table).collect(),
         questions: questions().map(question).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! The search for names in everything that a trace has.
 
-use etwkit_query::Session;
-use etwkit_query::functions::default_tags;
+use etwkit_sql::Session;
+use etwkit_sql::functions::default_tags;
 
 use crate::api::Call;
 use crate::cells::{asked, text, whole};

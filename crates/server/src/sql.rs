@@ -1,6 +1,6 @@
 //! SQL statements from the user.
 
-use etwkit_query::arrow::datatypes::DataType;
+use etwkit_sql::arrow::datatypes::DataType;
 
 use crate::api::Call;
 use crate::cells::asked;

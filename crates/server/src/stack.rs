@@ -1,6 +1,6 @@
 //! Frames of single stacks.
 
-use etwkit_query::frames::TraceFrames;
+use etwkit_sql::frames::TraceFrames;
 
 use crate::api::Call;
 use crate::problem::{Problem, Result};

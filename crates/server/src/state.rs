@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use etwkit_base::path::name_of;
 use etwkit_engine::{Asking, Engine};
 use etwkit_pyramid::Pyramid;
-use etwkit_query::{Cancel, Session};
+use etwkit_sql::{Cancel, Session};
 
 use crate::guard::Door;
 use crate::options::{Demo, Limits, ServerOptions};

@@ -65,7 +65,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
 
 /// Returns the table of that name.
 pub(crate) fn table(name: &str) -> Result<&'static Table> {
-    etwkit_query::tables()
+    etwkit_sql::tables()
         .find(|table| table.name == name)
         .ok_or_else(|| {
             Problem::not_found(format!("there is no table {name:?}"))

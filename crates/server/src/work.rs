@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use etwkit_engine::{Asking, Resources};
-use etwkit_query::Cancel;
+use etwkit_sql::Cancel;
 use tokio::sync::{Semaphore, oneshot};
 
 /// Stack size of the threads, in bytes: folding stacks and planning recurse.

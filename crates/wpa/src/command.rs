@@ -8,10 +8,10 @@ use etwkit_analysis::region::Manifest;
 use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named, read_rules};
 use etwkit_files::out_file::{self, Replace};
-use etwkit_query::Session;
-use etwkit_query::dump::{ask, has_rows};
-use etwkit_query::question::NamedFile;
-use etwkit_query::range::Part as Written;
+use etwkit_question::NamedFile;
+use etwkit_question::range::Part as Written;
+use etwkit_question::{ask, has_rows};
+use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 use serde_json::json;
@@ -346,7 +346,7 @@ impl Job {
     }
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// What records a topic.
     row Topic {
         recorded_by: String = "Keywords of the kernel logger, or a provider.",

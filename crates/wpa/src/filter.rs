@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::dump::sql::quoted;
+use etwkit_question::sql::quoted;
 
 use crate::catalog::{Column, Graph, Kind};
 use crate::format::Unit;

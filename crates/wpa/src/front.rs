@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use serde_json::Value;
 
 /// Output of the export, and access to extracts.

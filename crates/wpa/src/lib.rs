@@ -38,7 +38,7 @@ mod words;
 
 pub use args::{LineArgs, ProfileArgs};
 pub use command::{Output, export, wpaexporter};
-pub use etwkit_query::xml::FileError;
+pub use etwkit_sql::xml::FileError;
 pub use format::Unit;
 pub use front::{Emitted, Front};
 pub use line::{Does, ExporterLine, OPTIONS, Opt, Takes};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use etwkit_query::range::{Part as Written, Range, Unit};
+use etwkit_question::range::{Part as Written, Range, Unit};
 use etwkit_terminal::errors::advised;
 
 use crate::part::Part;

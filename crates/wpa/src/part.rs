@@ -3,12 +3,12 @@
 
 use anyhow::Result;
 use etwkit_analysis::region::{Manifest, RegionInstance, RegionRequest};
-use etwkit_query::Session;
-use etwkit_query::dump::ask;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::filter::TextFilter;
-use etwkit_query::question::NamedFile;
-use etwkit_query::range::{Part as Written, Range};
+use etwkit_question::NamedFile;
+use etwkit_question::ask;
+use etwkit_question::range::{Part as Written, Range};
+use etwkit_question::trace::TraceInfo;
+use etwkit_sql::Session;
+use etwkit_sql::filter::TextFilter;
 use etwkit_terminal::errors::advised;
 
 use crate::regions;
@@ -53,7 +53,7 @@ pub struct View {
     pub regions: String,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A recording.
     row Trace {
         start_ns: i64 = "Start of the extracted part.",

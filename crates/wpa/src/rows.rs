@@ -5,11 +5,11 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use etwkit_query::Session;
-use etwkit_query::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use etwkit_query::arrow::compute::cast;
-use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int64Type};
-use etwkit_query::frames::Frames;
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use etwkit_sql::arrow::compute::cast;
+use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use etwkit_sql::frames::Frames;
 
 use crate::catalog::Kind;
 use crate::format::{self, Unit};

@@ -1,7 +1,7 @@
 //! Profiles that come with etwkit. They are parsed like any other profile.
 
 use crate::profile::Profile;
-use etwkit_query::xml::FileError;
+use etwkit_sql::xml::FileError;
 
 /// A built-in profile.
 #[derive(Debug)]

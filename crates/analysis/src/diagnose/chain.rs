@@ -1,9 +1,9 @@
 //! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that thread
 //! waited for, and so on down to the root.
 
-use etwkit_query::Session;
-use etwkit_query::dump::Top;
-use etwkit_query::range::Range;
+use etwkit_question::group::Top;
+use etwkit_question::range::Range;
+use etwkit_sql::Session;
 
 use super::finding::FindingRow;
 use super::sentence::duration;

@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use etwkit_query::Session;
-use etwkit_query::dump::any_rows::{AnyRow, AnyValue, ask_any};
-use etwkit_query::dump::ask;
+use etwkit_question::any_rows::{AnyRow, AnyValue, ask_any};
+use etwkit_question::ask;
+use etwkit_sql::Session;
 
 use super::chain;
 use super::evidence::line;
@@ -16,7 +16,7 @@ use super::sentence::fill;
 use crate::Result;
 use crate::chain::ChainContext;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// One of the largest costs of a trace.
     pub row CostRow {
         kind: String = "Kind of cost: `processor`, `wait`, `disk`, `dpc`, `gc` or `hard-fault`.",
@@ -70,7 +70,7 @@ pub(super) fn largest(
                     all.extend(shown(session, cost, row, known)?);
                 }
             }
-            Err(error @ etwkit_query::Error::Cancelled) => return Err(error.into()),
+            Err(error @ etwkit_sql::Error::Cancelled) => return Err(error.into()),
             // A cost that cannot be computed must not hide what rules find.
             Err(_) => {}
         }
@@ -126,7 +126,7 @@ fn shown(
     }))
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     row Length {
         duration_ns: i64 = "Length of the recording.",
     }

@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use etwkit_query::Session;
-use etwkit_query::dump::any_rows::{AnyRow, ask_any};
+use etwkit_question::any_rows::{AnyRow, ask_any};
+use etwkit_sql::Session;
 
 use super::finding::{Findings, RuleRow};
 use super::rule::Rule;
@@ -16,7 +16,7 @@ use crate::Result;
 const MOST_ROWS: usize = 10_000;
 
 /// The rows of a rule, and whether there are more.
-pub(super) type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
+pub(super) type Rows = etwkit_sql::Result<(Vec<AnyRow>, bool)>;
 
 /// Evaluates rules, two at a time: much of a rule is work for one processor, such as planning it and putting
 /// its few rows together. More at a time would need more memory for each. Answers come in the order of the
@@ -52,7 +52,7 @@ pub(super) fn found(rule: &Rule, answer: Rows, findings: &mut Findings<'_>) -> R
             Ok(RuleRow::asked(rule, found, is_cut))
         }
         // A rule that fails, usually one of the user's, must not hide what the others find.
-        Err(error) if !matches!(error, etwkit_query::Error::Cancelled) => {
+        Err(error) if !matches!(error, etwkit_sql::Error::Cancelled) => {
             Ok(RuleRow::failed(rule, &error.to_string()))
         }
         Err(error) => Err(error.into()),

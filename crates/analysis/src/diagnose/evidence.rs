@@ -1,7 +1,7 @@
 //! Command lines that show the rows behind a finding, and what they print.
 
 use etwkit_base::shell;
-use etwkit_query::dump::any_rows::AnyValue;
+use etwkit_question::any_rows::AnyValue;
 
 use super::sentence::fill;
 

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use etwkit_query::Session;
-use etwkit_query::dump::any_rows::{AnyRow, AnyValue, ask_any};
+use etwkit_question::any_rows::{AnyRow, AnyValue, ask_any};
+use etwkit_sql::Session;
 
 use super::finding::FindingRow;
 use super::rule::Rule;

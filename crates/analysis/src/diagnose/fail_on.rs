@@ -1,8 +1,8 @@
 //! What a diagnosis is asked to fail on, for scripts: any finding, one of a rule, or one that costs too much.
 
-use etwkit_query::filter::TextFilter;
-use etwkit_query::nearest;
-use etwkit_query::range::{Range, Unit};
+use etwkit_question::range::{Range, Unit};
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::nearest;
 
 use super::finding::FindingRow;
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use etwkit_query::Session;
-use etwkit_query::dump::any_rows::{AnyRow, AnyValue};
-use etwkit_query::dump::ask;
+use etwkit_question::any_rows::{AnyRow, AnyValue};
+use etwkit_question::ask;
+use etwkit_sql::Session;
 
 use super::evidence::{line, spot};
 use super::rule::Rule;
@@ -12,7 +12,7 @@ use super::sentence::{duration, fill};
 use crate::Result;
 use crate::chain::ChainContext;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Something that a rule found.
     pub row FindingRow {
         number: i64 = "Number of the finding in this diagnosis, from 1.",

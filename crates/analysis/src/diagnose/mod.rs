@@ -27,11 +27,11 @@ mod rule;
 mod sentence;
 mod view;
 
-use etwkit_query::Session;
-use etwkit_query::filter::TextFilter;
-use etwkit_query::question::{NamedFile, OptionError, option};
-use etwkit_query::range::{Range, Unit};
-use etwkit_query::similar;
+use etwkit_question::range::{Range, Unit};
+use etwkit_question::{NamedFile, OptionError, option};
+use etwkit_sql::Session;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::similar;
 
 use crate::Result;
 use crate::chain::ChainContext;
@@ -47,7 +47,7 @@ use fail_on::FailOn;
 use finding::Findings;
 use recorded::Recorded;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Which rules are evaluated, and what is reported.
     pub request DiagnoseRequest {
         /// Only these rules (*, ?, several with ;, ! excludes)
@@ -70,7 +70,7 @@ etwkit_query::declare! {
     }
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A table of a diagnosis.
     pub words DiagnoseTable {
         "findings" => Findings = "What was found.",
@@ -184,9 +184,8 @@ impl DiagnoseRequest {
     }
 
     fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
-        self.check_names()
-            .map_err(etwkit_query::dump::Error::from)?;
-        let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
+        self.check_names().map_err(etwkit_question::Error::from)?;
+        let fail_on = self.fail_on().map_err(etwkit_question::Error::from)?;
         let recorded = Recorded::of(session)?;
         let mut findings = Findings::new(session)?;
         let chosen: Vec<(&Rule, Option<String>)> = self

@@ -1,9 +1,9 @@
 //! Diagnosis as a question: the first line is the costliest finding as a sentence.
 
-use etwkit_query::Session;
-use etwkit_query::question::{
+use etwkit_question::{
     Answer, Example, Files, FilesError, Form, Line, OptionError, Question, Shows,
 };
+use etwkit_sql::Session;
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow};

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use etwkit_query::dump::ask;
-use etwkit_query::filter::TextFilter;
-use etwkit_query::{Session, tables};
+use etwkit_question::ask;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::{Session, tables};
 
 use super::rule::Rule;
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     row TopicRow {
         topic: String = "Topic.",
         is_recorded: bool = "Whether it was recorded.",

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
-use etwkit_query::library::Param;
+use etwkit_sql::library::Param;
 
 use super::evidence::Printed;
 use super::finding::FindingRow;

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use etwkit_query::library::{Param, Query};
-use etwkit_query::xml::FileError;
+use etwkit_sql::library::{Param, Query};
+use etwkit_sql::xml::FileError;
 
 /// Most rules in a file, and most bytes of it: a file that is far larger is not one of rules.
 const MAX_RULES: usize = 1000;

@@ -1,8 +1,8 @@
 //! Sentences of findings: `{column}` stands for a value of the row, and `{count|once|# times}` for the first
 //! text if that is 1, else for the second one with the number in place of `#`.
 
-use etwkit_query::dump::any_rows::AnyValue;
-use etwkit_query::numbers::Numbers;
+use etwkit_question::any_rows::AnyValue;
+use etwkit_question::numbers::Numbers;
 
 /// Fills a template. A name without a value becomes nothing; braces without a partner stay as they are.
 pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> String {

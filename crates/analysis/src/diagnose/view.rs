@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::dump::Top;
-use etwkit_query::question::Format::{Fixed, Moment, Process, Whole, Word};
-use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Source, Value, View, largest};
+use etwkit_question::Format::{Fixed, Moment, Process, Whole, Word};
+use etwkit_question::group::Top;
+use etwkit_question::{Column, Line, ProcessCell, Ranked, Source, Value, View, largest};
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow, order};

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_query::Session;
-use etwkit_query::dump::ask;
-use etwkit_query::dump::version::VersionRequest;
+use etwkit_question::ask;
+use etwkit_questions::version::VersionRequest;
+use etwkit_sql::Session;
 
 use super::DiffRequest;
 use super::rows::Fact;
@@ -15,7 +15,7 @@ use crate::Result;
 /// Maximum number of values that are listed for one name.
 const MOST_VALUES: usize = 8;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A setting.
     row Setting {
         topic: String = "What it belongs to.",
@@ -67,7 +67,7 @@ pub(super) fn sides(both: &Sides) -> Vec<Fact> {
         a: text(a),
         b: text(b),
     };
-    let seconds = |ns| format!("{} s", etwkit_query::time_format::seconds(ns, 3));
+    let seconds = |ns| format!("{} s", etwkit_sql::time_format::seconds(ns, 3));
     let part = |side: &Side| {
         let (from, to) = side.bounds();
         let length = to.saturating_sub(from);

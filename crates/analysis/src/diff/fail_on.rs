@@ -1,7 +1,7 @@
 //! The slowdown on which a comparison fails, for scripts.
 
-use etwkit_query::question::OptionError;
-use etwkit_query::range::{Range, Unit};
+use etwkit_question::OptionError;
+use etwkit_question::range::{Range, Unit};
 
 use super::DiffRequest;
 

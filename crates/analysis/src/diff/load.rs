@@ -1,14 +1,14 @@
 //! Sums of one side, from the dumps.
 
-use etwkit_query::dump::cpu::CpuRequest;
-use etwkit_query::dump::disk::DiskRequest;
-use etwkit_query::dump::dns::DnsRequest;
-use etwkit_query::dump::file::FileRequest;
-use etwkit_query::dump::hard_fault::{HardFaultRequest, HardFaultRow};
-use etwkit_query::dump::method::{By, MethodRequest};
-use etwkit_query::dump::path::WHOLE_PATH;
-use etwkit_query::dump::pmc::PmcRequest;
-use etwkit_query::question::Question;
+use etwkit_question::Question;
+use etwkit_question::path::WHOLE_PATH;
+use etwkit_questions::cpu::CpuRequest;
+use etwkit_questions::disk::DiskRequest;
+use etwkit_questions::dns::DnsRequest;
+use etwkit_questions::file::FileRequest;
+use etwkit_questions::hard_fault::{HardFaultRequest, HardFaultRow};
+use etwkit_questions::method::{By, MethodRequest};
+use etwkit_questions::pmc::PmcRequest;
 
 use super::key::command_line;
 use super::side::Side;

@@ -18,12 +18,10 @@ mod side;
 mod totals;
 mod view;
 
-use etwkit_query::Session;
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::rows::Field;
-use etwkit_query::question::{
-    Answer, Example, Form, OptionError, Question, Words, fields, group, option,
-};
+use etwkit_question::ProcessQuery;
+use etwkit_question::rows::Field;
+use etwkit_question::{Answer, Example, Form, OptionError, Question, Words, fields, group, option};
+use etwkit_sql::Session;
 
 pub use parts::Parts;
 pub use rows::{
@@ -33,7 +31,7 @@ pub use rows::{
 /// Rows of each table for people, so that the tables of a comparison take a few screens.
 const SHOWN: usize = 8;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A table of a comparison.
     pub words DiffTable {
         "summary" => Summary = "The comparison in one sentence.",

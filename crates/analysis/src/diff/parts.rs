@@ -1,10 +1,10 @@
 //! Ranges of traces that are compared: texts of an option that can be repeated.
 
-use etwkit_query::Session;
-use etwkit_query::dump::Error;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::question::{Kind, Opt, OptionError, OptionValue, Spec, Values};
-use etwkit_query::range::{Part, Range};
+use etwkit_question::Error;
+use etwkit_question::range::{Part, Range};
+use etwkit_question::trace::TraceInfo;
+use etwkit_question::{Kind, Opt, OptionError, OptionValue, Spec, Values};
+use etwkit_sql::Session;
 use serde_json::Value;
 
 use crate::Result;

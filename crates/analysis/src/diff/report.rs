@@ -1,15 +1,15 @@
 //! The tables of a comparison, in one report.
 
-use etwkit_query::Session;
-use etwkit_query::dump::Error;
-use etwkit_query::dump::cpu::CpuRequest;
-use etwkit_query::dump::disk::DiskRequest;
-use etwkit_query::dump::dns::DnsRequest;
-use etwkit_query::dump::file::FileRequest;
-use etwkit_query::dump::hard_fault::HardFaultRequest;
-use etwkit_query::dump::method::{By, MethodRequest};
-use etwkit_query::dump::pmc::PmcRequest;
-use etwkit_query::question::{Above, Answer, Line, Question, Shows, Words};
+use etwkit_question::Error;
+use etwkit_question::{Above, Answer, Line, Question, Shows, Words};
+use etwkit_questions::cpu::CpuRequest;
+use etwkit_questions::disk::DiskRequest;
+use etwkit_questions::dns::DnsRequest;
+use etwkit_questions::file::FileRequest;
+use etwkit_questions::hard_fault::HardFaultRequest;
+use etwkit_questions::method::{By, MethodRequest};
+use etwkit_questions::pmc::PmcRequest;
+use etwkit_sql::Session;
 
 use super::compare::{Compared, Scale, changes, counters};
 use super::fail_on::FailOn;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_query::dump::ask;
-use etwkit_query::dump::sql::{filtered, range_condition};
+use etwkit_question::ask;
+use etwkit_question::sql::{filtered, range_condition};
 
 use super::DiffRequest;
 use super::rows::ResultChange;
@@ -13,7 +13,7 @@ use crate::Result;
 /// Rows of one kind that are read of a side: messages of exceptions can all be different.
 const MOST: usize = 10_000;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A result and how often it occurs.
     row Counted {
         name: String = "Function, operation or type.",

@@ -1,6 +1,6 @@
 //! Rows of the tables of a comparison.
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// The comparison in one sentence, and the wall times.
     pub row Summary {
         sentence: String = "The largest difference, in one sentence: a finding of one side if there is one, otherwise \

@@ -1,6 +1,6 @@
 //! A comparison in one sentence, made only of rows that are below it.
 
-use etwkit_query::time_format::seconds;
+use etwkit_sql::time_format::seconds;
 
 use super::rows::{Change, Fact, FindingChange};
 use super::side::{Sides, Wall};

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use etwkit_query::Session;
-use etwkit_query::dump::mark::{MarkRequest, MarkRow};
-use etwkit_query::dump::{Error, ask};
-use etwkit_query::filter::TextFilter;
-use etwkit_query::question::Question;
-use etwkit_query::range::Range;
+use etwkit_question::Question;
+use etwkit_question::range::Range;
+use etwkit_question::{Error, ask};
+use etwkit_questions::mark::{MarkRequest, MarkRow};
+use etwkit_sql::Session;
+use etwkit_sql::filter::TextFilter;
 
 use super::parts::Parts;
 use super::rows::MarkChange;
@@ -19,7 +19,7 @@ use crate::Result;
 /// ordinary events, not as stages of a run.
 const MOST_MARKS: usize = 10_000;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// The recording of a side.
     pub(super) row Recording {
         file_name: String = "File name.",

@@ -1,7 +1,7 @@
 //! Columns of comparisons.
 
-use etwkit_query::question::Format::{Bytes, Fixed, Milliseconds, Seconds, Whole, Word};
-use etwkit_query::question::{Column, Ranked, View};
+use etwkit_question::Format::{Bytes, Fixed, Milliseconds, Seconds, Whole, Word};
+use etwkit_question::{Column, Ranked, View};
 
 use super::rows::{
     Change, CounterChange, Fact, FindingChange, MarkChange, Remark, ResultChange, Summary,

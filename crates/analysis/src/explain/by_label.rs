@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_query::Session;
-use etwkit_query::dump::Error;
-use etwkit_query::dump::sql::quoted;
-use etwkit_query::question::OptionError;
+use etwkit_question::Error;
+use etwkit_question::OptionError;
+use etwkit_question::sql::quoted;
+use etwkit_sql::Session;
 
 use super::load::each;
 use super::numbers::mean;
@@ -21,7 +21,7 @@ const MOST_LABELS: usize = 2;
 /// The value of runs without the label.
 const WITHOUT: &str = "(none)";
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// CPU of a run on a kind of core.
     row CpuOfClass {
         trace_id: i64 = "Run.",

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::filter::TextFilter;
+use etwkit_sql::filter::TextFilter;
 
 /// Maximum number of features that are kept: those that are largest in some run.
 const MOST_FEATURES: usize = 10_000;

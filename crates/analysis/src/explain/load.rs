@@ -1,9 +1,9 @@
 //! Features of all runs, queried in SQL: sums by run, process and name, from tables that summaries
 //! also have.
 
-use etwkit_query::Session;
-use etwkit_query::dump::FromRows;
-use etwkit_query::dump::pmc::counter_names;
+use etwkit_question::FromRows;
+use etwkit_questions::pmc::counter_names;
+use etwkit_sql::Session;
 
 use super::feature::{Kind, Matrix, Measure, Name};
 use crate::Result;
@@ -12,7 +12,7 @@ use crate::Result;
 /// have to be larger.
 const MOST_NUMBERS: i64 = 6_000_000;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Times of something in a run.
     row Times {
         trace_id: i64 = "Run.",

@@ -1,18 +1,18 @@
 //! The metric of runs: one number for the slowness of each.
 
-use etwkit_query::Session;
-use etwkit_query::dump::Error;
-use etwkit_query::dump::any_rows::{AnyValue, ask_any};
-use etwkit_query::dump::sql::quoted;
-use etwkit_query::library::Query;
-use etwkit_query::question::OptionError;
+use etwkit_question::Error;
+use etwkit_question::OptionError;
+use etwkit_question::any_rows::{AnyValue, ask_any};
+use etwkit_question::sql::quoted;
+use etwkit_sql::Session;
+use etwkit_sql::library::Query;
 
 use super::ExplainRequest;
 use super::load::each;
 use super::runs::Run;
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A metric.
     row Measured {
         trace_id: i64 = "Run.",

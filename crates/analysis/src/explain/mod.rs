@@ -25,11 +25,11 @@ mod runs;
 mod sentence;
 mod view;
 
-use etwkit_query::Session;
-use etwkit_query::dump::Error;
-use etwkit_query::filter::TextFilter;
-use etwkit_query::nothing::no_process;
-use etwkit_query::question::{Among, option};
+use etwkit_question::Error;
+use etwkit_question::nothing::no_process;
+use etwkit_question::{Among, option};
+use etwkit_sql::Session;
+use etwkit_sql::filter::TextFilter;
 
 use crate::Result;
 use by_label::ByLabel;
@@ -43,7 +43,7 @@ pub(crate) use sentence::capital;
 
 pub use rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Options of `explain`.
     pub request ExplainRequest {
         /// Metric of a run: duration, process-cpu, mark-to-mark, or SQL that gives a trace_id and

@@ -1,9 +1,7 @@
 //! The declared question: its tables, and the lines above them.
 
-use etwkit_query::Session;
-use etwkit_query::question::{
-    Above, Answer, Example, Form, Line, OptionError, Question, Shows, fields,
-};
+use etwkit_question::{Above, Answer, Example, Form, Line, OptionError, Question, Shows, fields};
+use etwkit_sql::Session;
 
 use super::causes::Cause;
 use super::rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};

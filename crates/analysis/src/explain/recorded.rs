@@ -1,6 +1,6 @@
 //! Missing topics of runs: they may be causes, but cannot be found.
 
-use etwkit_query::Session;
+use etwkit_sql::Session;
 
 use super::load::each;
 use crate::Result;
@@ -23,7 +23,7 @@ const NEEDED: [(&str, &str); 11] = [
     ("power settings", "settings of the power scheme"),
 ];
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A topic in a run.
     row Topic {
         topic: String = "Topic.",

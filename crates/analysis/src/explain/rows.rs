@@ -1,6 +1,6 @@
 //! Rows of the answer.
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Something that goes with the slow runs.
     pub row CauseRow {
         cause: i64 = "Number of the cause, from 1: the one with the largest effect.",

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use etwkit_base::path::{file_name, without_ending};
-use etwkit_query::Session;
-use etwkit_query::dump::sql::quoted;
-use etwkit_query::test_run::TestName;
+use etwkit_question::sql::quoted;
+use etwkit_question::test_run::TestName;
+use etwkit_sql::Session;
 
 use super::ExplainRequest;
 use super::chance::deviations;
@@ -60,7 +60,7 @@ pub(super) struct Run {
     pub(super) differs: Vec<String>,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A recording.
     row Recording {
         trace_id: i64 = "Run.",
@@ -185,7 +185,7 @@ pub(super) fn compare(
         let is_antivirus = |what: &str| what.split('\\').any(|part| part == "Antivirus");
         let is_measured = |process: &Option<String>| {
             asked.process.as_deref().is_none_or(|asked| {
-                let filter = etwkit_query::filter::TextFilter::parse(asked);
+                let filter = etwkit_sql::filter::TextFilter::parse(asked);
                 filter.matches(process.as_deref())
             })
         };

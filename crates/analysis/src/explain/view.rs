@@ -1,7 +1,7 @@
 //! Columns and titles of the tables for people.
 
-use etwkit_query::question::Format::{Fixed, Id, Whole, Word};
-use etwkit_query::question::{Column, Line, Ranked, View};
+use etwkit_question::Format::{Fixed, Id, Whole, Word};
+use etwkit_question::{Column, Line, Ranked, View};
 
 use super::ExplainRequest;
 use super::rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use etwkit_query::Session;
-use etwkit_query::dump::FromRows;
-use etwkit_query::range::Range;
+use etwkit_question::FromRows;
+use etwkit_question::range::Range;
+use etwkit_sql::Session;
 
 use super::owners::{NOBODY, Owner, Owners};
 use crate::Result;
@@ -66,7 +66,7 @@ pub(super) struct Costs {
     pub(super) of: Vec<Cost>,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Samples of a thread in a stack.
     row Cpu {
         thread_key: i64 = "Thread.",

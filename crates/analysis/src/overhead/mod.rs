@@ -12,15 +12,16 @@ mod owners;
 mod product;
 mod tags;
 
-use etwkit_query::Session;
-use etwkit_query::dump::{Error, Recorded, Top};
-use etwkit_query::filter::TextFilter;
-use etwkit_query::functions::default_tags;
-use etwkit_query::question::Format::{FineMilliseconds, Fixed, Megabytes, Whole, Word};
-use etwkit_query::question::{
+use etwkit_question::Format::{FineMilliseconds, Fixed, Megabytes, Whole, Word};
+use etwkit_question::group::Top;
+use etwkit_question::range::{Range, Unit};
+use etwkit_question::{
     Answer, Column, Example, Form, Line, OptionError, Question, Tagging, View, group, option,
 };
-use etwkit_query::range::{Range, Unit};
+use etwkit_question::{Error, Recorded};
+use etwkit_sql::Session;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::functions::default_tags;
 
 use crate::Result;
 use cost::{Cost, Costs, Has};
@@ -33,7 +34,7 @@ const SHOWN: usize = 20;
 /// of runtimes and of programs, whose cost is the work that was requested.
 const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Grouping of the rows.
     #[derive(Hash)]
     pub words OverheadBy {

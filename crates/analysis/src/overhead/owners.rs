@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use etwkit_base::path::split;
-use etwkit_query::Session;
-use etwkit_query::dump::ask;
-use etwkit_query::frames::TraceFrames;
+use etwkit_question::ask;
+use etwkit_sql::Session;
+use etwkit_sql::frames::TraceFrames;
 
 use super::OverheadRequest;
 use super::product::{File, Product, Products};
@@ -68,7 +68,7 @@ pub(super) struct Owners {
     pub(super) is_kernel_named: bool,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A module, with what says who made it.
     pub(super) row ModuleRow {
         module_id: i64 = "Number.",

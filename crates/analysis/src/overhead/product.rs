@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::filter::TextFilter;
+use etwkit_sql::filter::TextFilter;
 
 use super::{OverheadBy, OverheadRequest};
 

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::dump::ask;
-use etwkit_query::filter::TextFilter;
-use etwkit_query::frames::TraceFrames;
-use etwkit_query::{NO_TAG, Session, TagSet, Tagged};
+use etwkit_question::ask;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::frames::TraceFrames;
+use etwkit_sql::{NO_TAG, Session, TagSet, Tagged};
 
 use super::owners::{FileSystems, MODULES, ModuleRow, NOBODY, Owner, Owners, at, key, of_threads};
 use super::product::Products;
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A routine of DPCs or interrupts.
     row RoutineRow {
         frame_id: i64 = "Its frame.",

@@ -1,11 +1,12 @@
 //! The critical path as a question: the lines above its rows, and the limits of text.
 
-use etwkit_query::Session;
-use etwkit_query::dump::rows::Field;
-use etwkit_query::dump::{Error, Top};
-use etwkit_query::question::Format::FineMilliseconds;
-use etwkit_query::question::{Answer, Example, Form, Line, Question, fields};
-use etwkit_query::time_format::seconds;
+use etwkit_question::Error;
+use etwkit_question::Format::FineMilliseconds;
+use etwkit_question::group::Top;
+use etwkit_question::rows::Field;
+use etwkit_question::{Answer, Example, Form, Line, Question, fields};
+use etwkit_sql::Session;
+use etwkit_sql::time_format::seconds;
 
 use super::rows::{LeftOut, Node, ProcessShare, Segment, Share, keep_largest};
 use super::view::{PROCESSES, SEGMENTS, SHARES, Shown, TREE, WithStacks, who};

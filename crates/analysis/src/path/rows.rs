@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_query::dump::Error;
-use etwkit_query::functions::wait_reason_name;
+use etwkit_question::Error;
+use etwkit_sql::functions::wait_reason_name;
 
 use super::Parts;
 use super::follow::{PathNode, PathPiece};
@@ -12,7 +12,7 @@ use crate::root::{Ended, RootKind};
 use crate::slice::NONE;
 use crate::time_line::State;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A piece of a critical path.
     pub row Segment {
         start_ns: i64 = "Start.",

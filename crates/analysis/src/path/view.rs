@@ -1,8 +1,8 @@
 //! Columns of critical paths: segments, the tree, and shares of the time. The answer has their rows
 //! in reading order, so none is ranked again.
 
-use etwkit_query::question::Format::{FineMilliseconds, Fixed, Id, Seconds, Whole, Word};
-use etwkit_query::question::{Column, Ranked, View};
+use etwkit_question::Format::{FineMilliseconds, Fixed, Id, Seconds, Whole, Word};
+use etwkit_question::{Column, Ranked, View};
 use serde::Serialize;
 
 use super::rows::{Node, ProcessShare, Segment, Share};

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use etwkit_base::index::{Idx, IndexVec};
-use etwkit_query::xml::Warnings;
+use etwkit_sql::xml::Warnings;
 use regex::{Regex, RegexBuilder};
 
 /// The regions of a file.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use etwkit_base::index::{Idx, IndexVec};
-use etwkit_query::Session;
-use etwkit_query::dump::sql::quoted;
-use etwkit_query::dump::{Error, ask};
+use etwkit_question::sql::quoted;
+use etwkit_question::{Error, ask};
+use etwkit_sql::Session;
 use serde_json::{Map, Value};
 
 use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same, Test};
@@ -22,7 +22,7 @@ const MAX_CONDITIONS: usize = 100;
 /// Class and type of the marks of the kernel logger, which have a separate table.
 const MARKS: (&str, i64) = ("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 34);
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// An event as the extract has it.
     row EventRow {
         ts_ns: i64 = "Time.",

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use etwkit_base::index::{Idx, IndexVec};
-use etwkit_query::xml::{Element, Source, Warning, Warnings, clipped};
+use etwkit_sql::xml::{Element, Source, Warning, Warnings, clipped};
 
 use super::definition::{
     Condition, Endpoint, EventPattern, Expression, Filter, Manifest, Naming, Region, Same, Side,

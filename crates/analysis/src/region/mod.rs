@@ -21,13 +21,14 @@ mod tree;
 use std::collections::{HashMap, HashSet};
 
 use etwkit_base::index::{Idx, IndexVec};
-use etwkit_query::Session;
-use etwkit_query::dump::{Error, ProcessQuery, Top, ask, has_rows};
-use etwkit_query::filter::TextFilter;
-use etwkit_query::question::{Descriptions, NamedFile, group, option};
-use etwkit_query::range::{Range, Unit};
-pub use etwkit_query::xml::FileError as ManifestError;
-use etwkit_query::xml::Warnings;
+use etwkit_question::group::Top;
+use etwkit_question::range::{Range, Unit};
+use etwkit_question::{Descriptions, NamedFile, group, option};
+use etwkit_question::{Error, ProcessQuery, ask, has_rows};
+use etwkit_sql::Session;
+use etwkit_sql::filter::TextFilter;
+pub use etwkit_sql::xml::FileError as ManifestError;
+use etwkit_sql::xml::Warnings;
 
 use crate::Result;
 pub use definition::Manifest;
@@ -39,7 +40,7 @@ use rows::sum;
 pub use rows::{RegionInstance, RegionRow};
 use tree::Parents;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Options of `dump region`.
     pub request RegionRequest {
         /// Files that describe events
@@ -313,7 +314,7 @@ impl RegionRequest {
         };
         // An excluded name excludes the region whatever its other name is, while one matching name
         // is enough.
-        let (positive, negative) = etwkit_query::filter::split(filter);
+        let (positive, negative) = etwkit_sql::filter::split(filter);
         let names = [Some(name), friendly_name];
         let of = |filter: &str| TextFilter::parse(filter);
         positive.is_none_or(|filter| {
@@ -410,7 +411,7 @@ impl RegionRequest {
     }
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A process.
     row ProcessKeyRow {
         process_key: i64 = "Its key.",

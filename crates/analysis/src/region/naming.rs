@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use etwkit_base::index::IndexVec;
-use etwkit_query::Session;
-use etwkit_query::dump::ask;
+use etwkit_question::ask;
+use etwkit_sql::Session;
 
 use super::definition::{Manifest, Naming, Region, Side};
 use super::events::Events;
 use super::find::Instance;
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A process.
     row ProcessName {
         pid: i64 = "Process id.",

@@ -1,11 +1,11 @@
 //! Regions as a question: columns of sums and instances.
 
-use etwkit_query::Session;
-use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Whole, Word};
-use etwkit_query::question::{
+use etwkit_question::Format::{FineMilliseconds, Id, Moment, Process, Whole, Word};
+use etwkit_question::{
     Answer, Column, Descriptions, Example, Files, FilesError, Form, Line, ProcessCell, Question,
     Ranked, Value, View,
 };
+use etwkit_sql::Session;
 
 use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, RegionSort};
 use crate::Result;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// One occurrence of a region.
     pub row RegionInstance {
         id: i64 =

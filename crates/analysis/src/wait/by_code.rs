@@ -12,9 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use etwkit_base::intervals::SortedUnion;
 use etwkit_base::ordered::{Workers, processors};
-use etwkit_query::Session;
-use etwkit_query::dump::{FromRows, ask};
-use etwkit_query::frames::TraceFrames;
+use etwkit_question::{FromRows, ask};
+use etwkit_sql::Session;
+use etwkit_sql::frames::TraceFrames;
 
 use super::window::{Window, windows};
 use super::{WaitBy, WaitRequest, WaitSort, WaitSum};
@@ -23,7 +23,7 @@ use crate::Result;
 /// Waits that are held at once: about 150 MB.
 pub(super) const HELD_WAITS: i64 = 1_000_000;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A wait with a stack, clipped to the part of the trace.
     row Wait {
         process_key: Option<i64> = "Process.",

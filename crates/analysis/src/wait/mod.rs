@@ -6,9 +6,10 @@ mod grouping;
 mod question;
 mod window;
 
-use etwkit_query::Session;
-use etwkit_query::dump::{ProcessQuery, Top, ask};
-use etwkit_query::range::Range;
+use etwkit_question::group::Top;
+use etwkit_question::range::Range;
+use etwkit_question::{ProcessQuery, ask};
+use etwkit_sql::Session;
 
 use crate::Result;
 use crate::trace_end::check;
@@ -68,12 +69,12 @@ pub struct WaitRequest {
     pub processes: ProcessQuery,
     /// Thread id of the thread that waited.
     pub tid: Option<i64>,
-    /// Wait reasons: a [`TextFilter`](etwkit_query::filter::TextFilter) on their names or numbers.
+    /// Wait reasons: a [`TextFilter`](etwkit_sql::filter::TextFilter) on their names or numbers.
     pub reason: Option<String>,
     /// Methods: only waits with a matching frame in the stack: `method`, `module!method` or
     /// `module+0x1a2b`.
     pub method: Option<String>,
-    /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of
+    /// Stack tags: a [`TextFilter`](etwkit_sql::filter::TextFilter) on the tags of the stack of
     /// the switch-in. For sums by tag it chooses rows, otherwise waits with at least one matching
     /// tag.
     pub tag: Option<String>,
@@ -102,7 +103,7 @@ pub struct WaitRequest {
     pub top: Top,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Waits, summed up.
     pub row WaitSum: process {
         ..process = "Key of the process that waited; missing for threads whose process is not known.",

@@ -1,9 +1,9 @@
 //! The SQL of questions about waits.
 
-use etwkit_query::DEFAULT_TAG_SET;
-use etwkit_query::dump::sql::{ends, filtered, quoted, range_condition, text_condition};
-use etwkit_query::filter::TextFilter;
-use etwkit_query::functions::wait_reason_name;
+use etwkit_question::sql::{ends, filtered, quoted, range_condition, text_condition};
+use etwkit_sql::DEFAULT_TAG_SET;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::functions::wait_reason_name;
 
 use super::grouping::{Grouping, METHODS, MODULES};
 use super::window::Window;

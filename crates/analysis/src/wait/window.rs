@@ -1,9 +1,9 @@
 //! Windows of time with about equally many switches, whatever their number in the trace.
 
-use etwkit_query::Session;
-use etwkit_query::dump::ask;
-use etwkit_query::dump::sql::ends;
-use etwkit_query::range::Range;
+use etwkit_question::ask;
+use etwkit_question::range::Range;
+use etwkit_question::sql::ends;
+use etwkit_sql::Session;
 
 use crate::Result;
 
@@ -48,7 +48,7 @@ impl Window {
     }
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// The number of switch-ins in a part of the trace.
     row Count {
         part: Option<i64> = "Number of the part.",

@@ -1,8 +1,8 @@
 //! Wait chains: text has sentences, JSON and CSV the rows.
 
-use etwkit_query::Session;
-use etwkit_query::question::Format::{FineMilliseconds, Moment, Whole};
-use etwkit_query::question::{Answer, Line, Ranked, Shows, View};
+use etwkit_question::Format::{FineMilliseconds, Moment, Whole};
+use etwkit_question::{Answer, Line, Ranked, Shows, View};
+use etwkit_sql::Session;
 use serde::Serialize;
 
 use super::{Stacks, WaitQuestion};

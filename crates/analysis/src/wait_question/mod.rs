@@ -4,12 +4,11 @@ mod chains;
 mod single;
 mod sums;
 
-use etwkit_query::DEFAULT_TAG_SET;
-use etwkit_query::dump::{ProcessQuery, Top};
-use etwkit_query::question::{
-    Among, Example, Form, Question, Tagging, Words, fields, group, option,
-};
-use etwkit_query::range::{Range, Unit};
+use etwkit_question::ProcessQuery;
+use etwkit_question::group::Top;
+use etwkit_question::range::{Range, Unit};
+use etwkit_question::{Among, Example, Form, Question, Tagging, Words, fields, group, option};
+use etwkit_sql::DEFAULT_TAG_SET;
 
 use crate::chain::{ChainRequest, ChainRow};
 use crate::stacks::StackText;
@@ -18,7 +17,7 @@ use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
 /// Default number of single waits that are listed.
 const LISTED: usize = 20;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// Options of `dump wait`.
     pub request WaitQuestion {
         /// Processes that waited
@@ -165,7 +164,7 @@ impl WaitQuestion {
     }
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// The stacks of a wait as text.
     pub row Stacks {
         stack: Option<String> =

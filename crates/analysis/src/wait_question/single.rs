@@ -1,8 +1,8 @@
 //! Single waits.
 
-use etwkit_query::Session;
-use etwkit_query::question::Format::{FineMilliseconds, Id, Moment, Process, Word};
-use etwkit_query::question::{Answer, Column, Ranked, View};
+use etwkit_question::Format::{FineMilliseconds, Id, Moment, Process, Word};
+use etwkit_question::{Answer, Column, Ranked, View};
+use etwkit_sql::Session;
 use serde::Serialize;
 
 use super::{Stacks, WaitQuestion, ended_by};

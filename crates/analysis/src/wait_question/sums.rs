@@ -1,11 +1,11 @@
 //! Sums of waits.
 
-use etwkit_query::Session;
-use etwkit_query::dump::rows::Field;
-use etwkit_query::question::Format::{
+use etwkit_question::Format::{
     Id, Milliseconds, Moment, ProcessLine, Whole, WholeMicroseconds, Word,
 };
-use etwkit_query::question::{Answer, Column, Ranked, Value, View};
+use etwkit_question::rows::Field;
+use etwkit_question::{Answer, Column, Ranked, Value, View};
+use etwkit_sql::Session;
 
 use super::{WaitQuestion, ended_by};
 use crate::Result;

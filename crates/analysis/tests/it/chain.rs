@@ -2,7 +2,7 @@
 
 use etwkit_analysis::chain::{Chain, ChainRequest};
 use etwkit_analysis::wait::{WaitRequest, WaitSort};
-use etwkit_query::dump::Top;
+use etwkit_question::group::Top;
 use etwkit_trace::table::{DiskIo, DpcIsr};
 
 use super::support::{Machine, first, off};

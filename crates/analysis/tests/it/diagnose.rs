@@ -1,8 +1,8 @@
 //! What rules find becomes findings: who is to blame, what it costs, in which order.
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, Rules};
-use etwkit_query::question::Question;
-use etwkit_query::range::{Range, Unit};
+use etwkit_question::Question;
+use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{CpuCore, HardFault};
 
 use super::support::{Machine, Slice, first, off};

@@ -1,7 +1,7 @@
 //! The worked example of `docs/diff.md`: stack tags of two parts of one trace.
 
 use etwkit_analysis::diff::{DiffRequest, DiffTable, Parts};
-use etwkit_query::question::Question;
+use etwkit_question::Question;
 use etwkit_trace::table::CpuSample;
 use serde_json::{Map, Value, json};
 
@@ -46,7 +46,7 @@ fn rows(parts: [&str; 2]) -> Vec<Map<String, Value>> {
         ..DiffRequest::default()
     };
     let answer = request.answer(&machine().session()).unwrap();
-    let of = |table: &dyn etwkit_query::question::Table| {
+    let of = |table: &dyn etwkit_question::Table| {
         (0..table.len())
             .map(|row| table.record(row).unwrap())
             .collect::<Vec<_>>()

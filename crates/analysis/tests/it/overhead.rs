@@ -1,9 +1,9 @@
 //! Costs of products, on a machine that is small enough to be computed by hand.
 
 use etwkit_analysis::overhead::{OverheadBy, OverheadRequest, OverheadRow};
-use etwkit_query::Session;
-use etwkit_query::question::Question;
-use etwkit_query::range::{Range, Unit};
+use etwkit_question::Question;
+use etwkit_question::range::{Range, Unit};
+use etwkit_sql::Session;
 use etwkit_trace::table::{
     ContextSwitch, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack, Thread, Trace,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use etwkit_analysis::chain::ChainRequest;
 use etwkit_analysis::path::{PathAnswer, PathRequest};
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort};
-use etwkit_query::dump::Top;
+use etwkit_question::group::Top;
 use etwkit_trace::table::DiskIo;
 use etwkit_trace::tags::TagSet;
 

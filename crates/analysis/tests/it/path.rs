@@ -1,8 +1,8 @@
 //! Critical paths on machines made by hand.
 
 use etwkit_analysis::path::{Chosen, CriticalPath, PathAnswer, PathRequest};
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
 
 use super::chain::{five, inversion};
 use super::support::{Machine, first, off};

@@ -2,7 +2,7 @@
 
 use etwkit_analysis::path::PathRequest;
 use etwkit_analysis::wait::WaitRequest;
-use etwkit_query::dump::Error;
+use etwkit_question::Error;
 use etwkit_trace::table::CpuProcess;
 
 use super::support::{Machine, first, off};

@@ -1,9 +1,10 @@
 //! Regions of interest: the file, and instances in events that were made by hand.
 
 use etwkit_analysis::region::{Manifest, RegionInstance, RegionRequest, RegionSort};
-use etwkit_query::Session;
-use etwkit_query::dump::{Error, ProcessQuery, Top};
-use etwkit_query::range::Range;
+use etwkit_question::group::Top;
+use etwkit_question::range::Range;
+use etwkit_question::{Error, ProcessQuery};
+use etwkit_sql::Session;
 use etwkit_trace::table::{GenericEvent, Mark, Process, Row, Thread};
 use serde_json::json;
 
@@ -90,7 +91,7 @@ fn batch<R: Row>(
     rows: &[R],
 ) -> (
     &'static etwkit_trace::table::Table,
-    Vec<etwkit_query::arrow::array::RecordBatch>,
+    Vec<etwkit_sql::arrow::array::RecordBatch>,
 ) {
     use etwkit_trace::table::Columns;
     let mut columns = R::Columns::default();

@@ -1,6 +1,6 @@
 //! A small machine: processes, threads, and their activity.
 
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
     ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, HardFault, Method,
@@ -191,7 +191,7 @@ pub(crate) fn rows<R: Row>(
     rows: &[R],
 ) -> (
     &'static etwkit_trace::table::Table,
-    Vec<etwkit_query::arrow::array::RecordBatch>,
+    Vec<etwkit_sql::arrow::array::RecordBatch>,
 ) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));

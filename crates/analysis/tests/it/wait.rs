@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort, WaitSum};
-use etwkit_query::dump::{ProcessQuery, Top};
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::group::Top;
+use etwkit_question::range::Range;
 use etwkit_trace::tags::TagSet;
 
 use super::support::{Machine, off};

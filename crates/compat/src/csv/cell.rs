@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use etwkit_base::path;
-use etwkit_query::dump::path::WHOLE_PATH;
-use etwkit_query::dump::power::catalog::scheme_guid;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::nt_status;
-use etwkit_query::numbers::{Numbers, rounded};
-use etwkit_query::test_run::{TestName, stem};
-use etwkit_query::time_format::{TimeFormat, TimeWriter};
+use etwkit_question::numbers::{Numbers, rounded};
+use etwkit_question::path::WHOLE_PATH;
+use etwkit_question::test_run::{TestName, stem};
+use etwkit_question::trace::TraceInfo;
+use etwkit_questions::power::catalog::scheme_guid;
+use etwkit_sql::nt_status;
+use etwkit_sql::time_format::{TimeFormat, TimeWriter};
 use serde_json::{Map, Value};
 
 use super::machine;

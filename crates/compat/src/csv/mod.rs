@@ -11,9 +11,9 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::numbers::Numbers;
-use etwkit_query::time_format::TimeWriter;
+use etwkit_question::numbers::Numbers;
+use etwkit_question::trace::TraceInfo;
+use etwkit_sql::time_format::TimeWriter;
 use serde_json::{Map, Value};
 
 use crate::switch::{Native, value_of};

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use etwkit_query::dump::trace::TraceInfo;
+use etwkit_question::trace::TraceInfo;
 use serde_json::{Map, Value};
 
 use super::Answer;
@@ -147,7 +147,7 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use etwkit_query::time_format::{TimeFormat, TimeWriter};
+    use etwkit_sql::time_format::{TimeFormat, TimeWriter};
     use serde_json::json;
 
     use super::*;

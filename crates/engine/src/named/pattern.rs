@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use etwkit_query::filter::Pattern;
+use etwkit_sql::filter::Pattern;
 
 use crate::{Error, Result, is_folder};
 

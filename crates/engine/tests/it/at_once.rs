@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use etwkit_engine::{Asking, question};
-use etwkit_query::Answer;
+use etwkit_sql::Answer;
 use serde_json::Map;
 
 use super::support::Place;

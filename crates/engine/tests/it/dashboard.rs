@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use etwkit_engine::{Asking, Engine, Settings, Wanted, named};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertOptions, convert};
-use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
-use etwkit_query::library::Query;
+use etwkit_sql::arrow::util::display::{ArrayFormatter, FormatOptions};
+use etwkit_sql::library::Query;
 use etwkit_synth::Options;
 use serde_json::Value;
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use etwkit_engine::{Asked, Asking, Engine, Settings, question};
-use etwkit_query::question::Answer;
+use etwkit_question::Answer;
 use etwkit_synth::Options;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -80,7 +80,7 @@ impl Traces {
     }
 }
 
-fn rows(table: &dyn etwkit_query::question::Table) -> Rows {
+fn rows(table: &dyn etwkit_question::Table) -> Rows {
     (0..table.len())
         .map(|row| table.record(row).unwrap())
         .collect()

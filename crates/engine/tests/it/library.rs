@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use etwkit_engine::{library, library_question};
-use etwkit_query::reference;
+use etwkit_sql::reference;
 
 #[test]
 fn the_reference_is_as_it_is_declared() {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use etwkit_engine::{Asked, Asking, Engine, Error, Extracting, Progress, question, questions};
-use etwkit_query::question::{Answer, Values};
-use etwkit_query::rename::RenameRules;
+use etwkit_question::{Answer, Values};
+use etwkit_sql::rename::RenameRules;
 use serde_json::{Map, Value, json};
 
 use super::support::Place;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
 use etwkit_engine::{Settings, Stored, StoredQuery};
-use etwkit_query::filter::TextFilter;
+use etwkit_sql::filter::TextFilter;
 use etwkit_terminal::{Exit, Table};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! `etwkit diff`.
 
 use etwkit_analysis::questions::DIFF;
-use etwkit_query::question::AnyQuestion;
+use etwkit_question::AnyQuestion;
 
 use super::dump::own::{NoMore, Own, OwnArgs};
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use etwkit_query::similar;
+use etwkit_sql::similar;
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};

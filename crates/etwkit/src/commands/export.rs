@@ -10,12 +10,12 @@ use etwkit_engine::{Asking, Settings, Wanted, named};
 use etwkit_export::{ExportRequest, FORMATS, Format, Takes, Written};
 use etwkit_extract::default_target;
 use etwkit_files::out_file::{self, Replace};
-use etwkit_query::Session;
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::cpu::question::cpu_word;
-use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
-use etwkit_query::dump::stack::tree::Metric;
-use etwkit_query::dump::tag_query::TagQuery;
+use etwkit_question::ProcessQuery;
+use etwkit_question::tag_query::TagQuery;
+use etwkit_questions::cpu::question::cpu_word;
+use etwkit_questions::cpu::{CpuRequest, CpuRow, CpuSort};
+use etwkit_questions::stack::tree::Metric;
+use etwkit_sql::Session;
 use etwkit_terminal::{Exit, Table};
 use etwkit_wpa::{Output, ProfileArgs};
 use serde_json::json;
@@ -26,8 +26,8 @@ use crate::printer::Printer;
 use crate::rules::NameArgs;
 use crate::tags::TagArgs;
 use crate::time_range::TimeRange;
-use etwkit_query::numbers::{Numbers, rounded};
-use etwkit_query::range::Range;
+use etwkit_question::numbers::{Numbers, rounded};
+use etwkit_question::range::Range;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use etwkit_query::dump::strace::{call_line, seconds};
-use etwkit_query::dump::syscall::{
+use etwkit_question::Question;
+use etwkit_question::range::Range;
+use etwkit_question::{FromRows, ProcessQuery};
+use etwkit_questions::strace::{call_line, seconds};
+use etwkit_questions::syscall::{
     SyscallCall, SyscallRequest, SyscallRow, SyscallSort, function_name,
 };
-use etwkit_query::dump::{FromRows, ProcessQuery};
-use etwkit_query::question::Question;
-use etwkit_query::range::Range;
 use etwkit_terminal::{Exit, Table};
 
 use crate::extracts::open_extracts;

@@ -265,7 +265,7 @@ fn sql(line: &str) -> (usize, Vec<String>) {
         .rev()
         .find(|word| !word.is_empty())
         .map(String::as_str);
-    let tables = || etwkit_query::tables().map(|table| table.name.to_owned());
+    let tables = || etwkit_sql::tables().map(|table| table.name.to_owned());
     if matches!(last, Some("from" | "join")) {
         return (start, beginning(word, tables()));
     }
@@ -273,7 +273,7 @@ fn sql(line: &str) -> (usize, Vec<String>) {
         return (start, Vec::new());
     }
     let named = |table: &&&etwkit_trace::table::Table| before.iter().any(|word| word == table.name);
-    let all: Vec<_> = etwkit_query::tables().collect();
+    let all: Vec<_> = etwkit_sql::tables().collect();
     let mut from: Vec<_> = all.iter().filter(named).collect();
     if from.is_empty() {
         from = all.iter().collect();

@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail};
 use etwkit_base::path::split_typed;
 use etwkit_compat::console::path;
-use etwkit_query::Cancel;
-use etwkit_query::filter::TextFilter;
-use etwkit_query::time_format::{TimeFormat, TimeWriter, TraceClock};
+use etwkit_sql::Cancel;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::time_format::{TimeFormat, TimeWriter, TraceClock};
 use etwkit_terminal::{Exit, Table};
 
 use crate::printer::{Printer, grouped};

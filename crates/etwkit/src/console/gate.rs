@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use etwkit_query::Cancel;
+use etwkit_sql::Cancel;
 
 /// The cancel switch of the running command. Each command has its own, so that an earlier one stays
 /// canceled.

@@ -215,7 +215,7 @@ fn trace_of(named: &Path) -> anyhow::Result<PathBuf> {
     if is_trace(named) {
         return Ok(named.to_owned());
     }
-    let extract = Extract::open(named).map_err(etwkit_query::Error::from)?;
+    let extract = Extract::open(named).map_err(etwkit_sql::Error::from)?;
     let file = extract.manifest().source.files.first();
     // A name without folders, even if the manifest has some.
     let name = file.map(|file| file.archive.as_ref().unwrap_or(&file.name));

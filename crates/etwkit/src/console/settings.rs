@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use anyhow::bail;
 use clap::CommandFactory;
-use etwkit_query::time_format::{MAX_DIGITS, TimeFormat};
+use etwkit_sql::time_format::{MAX_DIGITS, TimeFormat};
 
 use crate::cli::Cli;
 

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use etwkit_engine::{Asking, Engine, questions};
-use etwkit_query::arrow::array::{Array, AsArray, RecordBatch};
-use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int64Type};
-use etwkit_query::arrow::ipc::reader::StreamReader;
-use etwkit_query::question::{AnyQuestion, Kind, Opt, Values, request_schema};
+use etwkit_question::{AnyQuestion, Kind, Opt, Values, request_schema};
+use etwkit_sql::arrow::array::{Array, AsArray, RecordBatch};
+use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use etwkit_sql::arrow::ipc::reader::StreamReader;
 use etwkit_testkit::is_exhaustive;
 use serde_json::{Map, Value, json};
 
@@ -387,7 +387,7 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
         let given_up = scope.spawn(move || {
             let all = "SELECT sum(a.out_ns % (b.out_ns + c.out_ns + d.out_ns))
                 FROM context_switch a, context_switch b, context_switch c, context_switch d";
-            slow.sql(all).and_then(etwkit_query::Answer::collect)
+            slow.sql(all).and_then(etwkit_sql::Answer::collect)
         });
         for _ in 0..8 {
             scope.spawn(|| {

@@ -9,7 +9,8 @@ use std::process::Command;
 use etwkit_extract::Manifest;
 #[cfg(unix)]
 use etwkit_extract::{Writer, WriterOptions};
-use etwkit_query::choice::{self, Facts, fitting};
+use etwkit_sql::choice;
+use etwkit_sql::choice::{Facts, fitting};
 use etwkit_trace::table::{ABOUT, DERIVED};
 #[cfg(unix)]
 use etwkit_trace::table::{Columns as _, Mark, Row};

@@ -11,8 +11,8 @@ mod engine;
 mod export;
 #[path = "../../../mcp/tests/it/main.rs"]
 mod mcp;
-#[path = "../../../query/tests/it/main.rs"]
-mod query;
+#[path = "../../../questions/tests/it/main.rs"]
+mod questions;
 #[path = "../../../server/tests/it/main.rs"]
 mod server;
 #[path = "../../../wpa/tests/it/main.rs"]

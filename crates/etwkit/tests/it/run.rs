@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use etwkit_query::test_run::{TestName, TestStatus};
+use etwkit_question::test_run::{TestName, TestStatus};
 use etwkit_run::{Status, recording_name};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Manifest, Writer, WriterOptions};
-use etwkit_query::arrow::ipc::reader::StreamReader;
+use etwkit_sql::arrow::ipc::reader::StreamReader;
 use etwkit_trace::table::{Columns, Mark, Process, Row};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use etwkit_etl::writer::{KernelContext, KernelEvent, SessionOptions, TraceWriter};
 use etwkit_extract::{Extract, Writer, WriterOptions};
-use etwkit_query::arrow::array::{
+use etwkit_sql::arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array,
     RecordBatch, StringArray, TimestampMicrosecondArray,
 };

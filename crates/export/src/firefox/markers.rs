@@ -1,7 +1,7 @@
 //! Markers: waits, ready times, operations on disks and files, and marks, with their descriptions
 //! in the profiler.
 
-use etwkit_query::functions::wait_reason_name;
+use etwkit_sql::functions::wait_reason_name;
 
 use crate::json::{milliseconds, text};
 use crate::timeline::{Io, Item, Readying, Scene, What};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use etwkit_base::path::file_name;
-use etwkit_query::frames::TraceFrames;
+use etwkit_sql::frames::TraceFrames;
 
 use crate::json::text;
 use crate::{Error, Result};

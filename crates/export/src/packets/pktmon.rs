@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use etwkit_query::Session;
-use etwkit_query::dump;
+use etwkit_questions;
+use etwkit_sql::Session;
 
 use super::{
     Direction, Fields, Interface, Link, MAX_INTERFACES, PKT_MON, Packet, PacketRow, Seen, owner,
@@ -15,7 +15,7 @@ use crate::Result;
 const COMPONENT: i64 = 20;
 const EDGE: i64 = 90;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// An event about a component or one of its edges.
     row ComponentRow {
         event_id: i64 = "Id of the event.",

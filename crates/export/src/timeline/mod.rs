@@ -13,9 +13,9 @@ pub(crate) use request::write;
 pub use scene::{Process, Scene, Thread};
 pub(crate) use used::Used;
 
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::tag_query::TagQuery;
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
+use etwkit_question::tag_query::TagQuery;
 
 use crate::Result;
 

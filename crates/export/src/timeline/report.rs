@@ -1,6 +1,6 @@
 //! The summary of a timeline that was written, in words and as JSON.
 
-use etwkit_query::numbers::{Numbers, rounded};
+use etwkit_question::numbers::{Numbers, rounded};
 use serde_json::{Value, json};
 
 use super::TimelineSums;

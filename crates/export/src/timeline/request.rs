@@ -1,12 +1,13 @@
 //! Queries a timeline and passes it to a format.
 
-use etwkit_query::Session;
-use etwkit_query::dump::Error::NeedsRows;
-use etwkit_query::dump::cpu::CpuRow;
-use etwkit_query::dump::tag_query::TagQuery;
-use etwkit_query::dump::{self, ProcessQuery};
-use etwkit_query::frames::TraceFrames;
-use etwkit_query::range::Range;
+use etwkit_question::Error::NeedsRows;
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
+use etwkit_question::tag_query::TagQuery;
+use etwkit_questions;
+use etwkit_questions::cpu::CpuRow;
+use etwkit_sql::Session;
+use etwkit_sql::frames::TraceFrames;
 
 use super::{Asked, Scene, Timeline, TimelineSums, merge, rows, sql};
 use crate::Result;
@@ -53,7 +54,7 @@ pub(crate) fn write(
     Ok(sums)
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A process that can be chosen.
     row Choice {
         process_key: i64 = "Its key.",

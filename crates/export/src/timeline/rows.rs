@@ -1,13 +1,13 @@
 //! Converts rows of the queries to items.
 
-use etwkit_query::Session;
-use etwkit_query::dump::FromRows;
+use etwkit_question::FromRows;
+use etwkit_sql::Session;
 
 use super::merge::Batches;
 use super::{Asked, Io, Item, Left, Order, Ready, Readying, Sample, Slice, Wait, What, sql};
 use crate::Result;
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A scheduling slice.
     row SliceRow {
         thread_key: i64 = "Thread.",

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_query::Session;
-use etwkit_query::dump;
-use etwkit_query::frames::TraceFrames;
+use etwkit_questions;
+use etwkit_sql::Session;
+use etwkit_sql::frames::TraceFrames;
 
 use super::{Asked, sql};
 
@@ -29,7 +29,7 @@ pub struct Scene<'s> {
     pub frames: &'s TraceFrames,
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A process.
     #[derive(Eq)]
     pub row Process {

@@ -1,6 +1,6 @@
 //! SQL of a timeline. Items that cross an edge of the exported range are cut there.
 
-use etwkit_query::dump::sql::ends;
+use etwkit_question::sql::ends;
 
 use super::{Asked, Order};
 

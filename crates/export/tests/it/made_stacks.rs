@@ -1,7 +1,7 @@
 //! Rows that were made by hand.
 
-use etwkit_query::Session;
-use etwkit_query::arrow::array::RecordBatch;
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_trace::table::{
     Columns, CpuProcess, CpuSample, CpuStack, Frame, Method, Module, Process, Row, Stack, Table,
     Thread,

@@ -1,13 +1,13 @@
 //! Profiles of OpenTelemetry, read with its published messages.
 
 use etwkit_export::{ExportRequest, format};
-use etwkit_query::dump::ProcessQuery;
+use etwkit_question::ProcessQuery;
 use serde_json::{Value, json};
 
 use super::made_stacks::{WEIGHT, named, session};
 
 /// Returns what a reader of OpenTelemetry sees in a file; `None` without that reader.
-fn read(request: &ExportRequest, session: &etwkit_query::Session, test: &str) -> Option<Value> {
+fn read(request: &ExportRequest, session: &etwkit_sql::Session, test: &str) -> Option<Value> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.otlp");
     let mut file = std::fs::File::create(&path).unwrap();

@@ -2,10 +2,10 @@
 //! `python-pcapng`.
 
 use etwkit_export::{ExportRequest, PacketSums, format};
-use etwkit_query::Session;
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::stack::tree::Metric;
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
+use etwkit_questions::stack::tree::Metric;
+use etwkit_sql::Session;
 use etwkit_trace::table::{GenericEvent, Process, Thread, Trace};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Flame graphs, as readers of XML see them.
 
 use etwkit_export::{ExportRequest, format};
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 

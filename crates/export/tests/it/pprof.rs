@@ -5,8 +5,8 @@ use std::io::Read;
 use std::process::Command;
 
 use etwkit_export::{ExportRequest, format};
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::stack::tree::Metric;
+use etwkit_question::ProcessQuery;
+use etwkit_questions::stack::tree::Metric;
 use flate2::read::GzDecoder;
 
 use super::made_stacks::{WEIGHT, session};

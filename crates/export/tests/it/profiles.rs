@@ -1,10 +1,10 @@
 //! Profiles of rows that were made by hand, in each format.
 
 use etwkit_export::{ExportRequest, FORMATS, Written, format};
-use etwkit_query::Session;
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::cpu::source::CpuSource;
-use etwkit_query::dump::tag_query::TagQuery;
+use etwkit_question::ProcessQuery;
+use etwkit_question::tag_query::TagQuery;
+use etwkit_questions::cpu::source::CpuSource;
+use etwkit_sql::Session;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use etwkit_export::{ExportRequest, Written, format};
-use etwkit_query::Session;
-use etwkit_query::arrow::array::RecordBatch;
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_trace::table::{
     Columns, ContextSwitch, CpuSample, DiskIo, FileIo, Frame, Mark, Method, Module, Process, Row,
     Stack, Table, Thread,

@@ -1,10 +1,10 @@
 //! Timelines of rows that were made by hand, read back by others.
 
 use etwkit_export::{Error, ExportRequest, TimelineSums, format};
-use etwkit_query::dump::ProcessQuery;
-use etwkit_query::dump::stack::tree::Metric;
-use etwkit_query::dump::tag_query::TagQuery;
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
+use etwkit_question::tag_query::TagQuery;
+use etwkit_questions::stack::tree::Metric;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 

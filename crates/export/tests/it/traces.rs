@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use etwkit_export::ExportRequest;
 use etwkit_extract::{ConvertOptions, convert};
-use etwkit_query::Session;
-use etwkit_query::dump;
-use etwkit_query::range::Range;
+use etwkit_question::range::Range;
+use etwkit_questions;
+use etwkit_sql::Session;
 use etwkit_synth::Options;
 use serde_json::Value;
 
 use super::timeline_rows::{TIMELINES, read};
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A sum.
     row Sum {
         of: String = "Of what.",

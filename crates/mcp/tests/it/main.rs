@@ -74,8 +74,7 @@ fn schemas_of_tools_are_those_of_their_questions() {
         ("diagnose", "diagnose", "rule", "table"),
         ("diff", "diff", "noise-percent", "details"),
     ] {
-        let declared =
-            etwkit_query::question::request_schema(etwkit_engine::question(question).unwrap());
+        let declared = etwkit_question::request_schema(etwkit_engine::question(question).unwrap());
         let properties = of(tool);
         assert_eq!(properties[there], declared["properties"][there], "{tool}");
         assert!(

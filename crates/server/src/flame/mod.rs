@@ -11,10 +11,10 @@ mod tree;
 
 use std::collections::BTreeMap;
 
-use etwkit_query::Session;
-use etwkit_query::arrow::array::AsArray;
-use etwkit_query::arrow::datatypes::{Int32Type, Int64Type};
-use etwkit_query::frames::TraceFrames;
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::AsArray;
+use etwkit_sql::arrow::datatypes::{Int32Type, Int64Type};
+use etwkit_sql::frames::TraceFrames;
 
 use crate::api::Call;
 use crate::cells::{asked, batches, key, text};

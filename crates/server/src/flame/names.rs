@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use etwkit_query::frames::TraceFrames;
+use etwkit_sql::frames::TraceFrames;
 
 use super::tree::{Kinds, Node};
 use crate::wire::FlameNode;

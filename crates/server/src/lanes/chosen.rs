@@ -1,7 +1,7 @@
 //! Chips as lists of keys for a pyramid, and the same conditions as SQL.
 
 use etwkit_pyramid as pyramid;
-use etwkit_query::Session;
+use etwkit_sql::Session;
 
 use super::UNKNOWN;
 use crate::cells;

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etwkit_pyramid as pyramid;
-use etwkit_query::Session;
-use etwkit_query::arrow::array::{ArrayRef, RecordBatch, UInt8Array};
-use etwkit_query::arrow::datatypes::{DataType, Field as ArrowField, Schema};
-use etwkit_query::functions::wait_reason_name;
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::{ArrayRef, RecordBatch, UInt8Array};
+use etwkit_sql::arrow::datatypes::{DataType, Field as ArrowField, Schema};
+use etwkit_sql::functions::wait_reason_name;
 
 use crate::api::Call;
 use crate::problem::{Problem, Result};
@@ -223,7 +223,7 @@ fn arrow(
         .into_iter()
         .map(|(_, values)| Arc::new(UInt8Array::from(values)) as ArrayRef);
     let batch = RecordBatch::try_new(schema.clone(), arrays.collect())?;
-    let mut writer = etwkit_query::arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &schema)?;
+    let mut writer = etwkit_sql::arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &schema)?;
     writer.write(&batch)?;
     writer.finish()?;
     Ok(writer.into_inner()?)

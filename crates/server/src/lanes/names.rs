@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_query::Session;
+use etwkit_sql::Session;
 
 use crate::cells::{asked, key, text, whole};
 use crate::problem::Result;

@@ -1,9 +1,9 @@
 //! The page's numbers are equal to `etwkit sql` on the same part of the trace.
 
 use etwkit_engine::Asking;
-use etwkit_query::Session;
-use etwkit_query::arrow::array::{Array, AsArray};
-use etwkit_query::arrow::datatypes::Int64Type;
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::{Array, AsArray};
+use etwkit_sql::arrow::datatypes::Int64Type;
 use serde_json::{Value, json};
 
 use super::support::Place;
@@ -30,7 +30,7 @@ pub(crate) fn numbers(session: &Session, sql: &str) -> Vec<Vec<i64>> {
     {
         let batch = batch.unwrap();
         for row in 0..batch.num_rows() {
-            let number = |column: &etwkit_query::arrow::array::ArrayRef| {
+            let number = |column: &etwkit_sql::arrow::array::ArrayRef| {
                 let column = column.as_primitive_opt::<Int64Type>()?;
                 Some(if column.is_null(row) {
                     0

@@ -1,7 +1,7 @@
 //! Columns of tables over time, disks and modules have the numbers of SQL.
 
 use etwkit_engine::Asking;
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use serde_json::{Value, json};
 
 use super::numbers::numbers;

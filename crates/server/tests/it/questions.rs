@@ -280,8 +280,7 @@ fn timelines_are_arrow_and_moments_have_stacks() {
         (200, Some("application/vnd.apache.arrow.stream"))
     );
     let reader =
-        etwkit_query::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None)
-            .unwrap();
+        etwkit_sql::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None).unwrap();
     let header: Value = serde_json::from_str(&reader.schema().metadata()["header"]).unwrap();
     let batches: Vec<_> = reader.map(Result::unwrap).collect();
     assert_eq!(batches.len(), 1);

@@ -71,10 +71,8 @@ impl Open {
             String::from_utf8_lossy(&reply.body)
         );
         let answer = if question == "timeline" {
-            let read = etwkit_query::arrow::ipc::reader::StreamReader::try_new(
-                reply.body.as_slice(),
-                None,
-            );
+            let read =
+                etwkit_sql::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None);
             serde_json::from_str(&read.unwrap().schema().metadata()["header"]).unwrap()
         } else {
             reply.json()

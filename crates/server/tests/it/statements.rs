@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use etwkit_engine::Asking;
-use etwkit_query::Session;
-use etwkit_query::arrow::array::{Array, ArrayRef, AsArray};
-use etwkit_query::arrow::datatypes::{DataType, Int32Type, Int64Type, UInt8Type};
+use etwkit_sql::Session;
+use etwkit_sql::arrow::array::{Array, ArrayRef, AsArray};
+use etwkit_sql::arrow::datatypes::{DataType, Int32Type, Int64Type, UInt8Type};
 use serde_json::{Map, Value, json};
 
 use super::machine;
@@ -258,7 +258,7 @@ impl Asked {
         });
         let reply = self.place.post("timeline", &request);
         let stream =
-            etwkit_query::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None);
+            etwkit_sql::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None);
         let stream = stream.unwrap_or_else(|error| panic!("{error}: {request}"));
         let header: Value = serde_json::from_str(&stream.schema().metadata()["header"]).unwrap();
         let batch = stream.map(Result::unwrap).next().unwrap();

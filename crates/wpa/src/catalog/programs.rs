@@ -1,6 +1,6 @@
 //! Programs: processes, their modules and threads.
 
-use etwkit_query::dump::boot::PHASES_SQL as BOOT_PHASES;
+use etwkit_questions::boot::PHASES_SQL as BOOT_PHASES;
 
 use super::unfilled::unfilled;
 use super::{

@@ -3,9 +3,9 @@
 //! In version 2 a `Graph` with a GUID holds presets; elements below `ModifiedGraphs` are not shown
 //! and are skipped. In version 1 an element whose name ends in `GraphTreeItem` represents a graph,
 //! with a `ClsID` where several graphs share it. Attributes have the same names in both. The limits
-//! of `etwkit_query::xml` apply.
+//! of `etwkit_sql::xml` apply.
 
-use etwkit_query::xml::{Element, FileError, Source};
+use etwkit_sql::xml::{Element, FileError, Source};
 
 use super::{Aggregation, ColumnOption, Preset, Profile, Shown};
 use crate::format::Unit;

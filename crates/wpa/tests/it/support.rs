@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use etwkit_engine::{Asking, Engine, Settings};
-use etwkit_query::Session;
-use etwkit_query::dump::ask;
+use etwkit_question::ask;
+use etwkit_sql::Session;
 use etwkit_synth::Options;
 use etwkit_terminal::Exit;
 use etwkit_wpa::catalog::by_name;
@@ -191,7 +191,7 @@ impl Place {
     }
 }
 
-etwkit_query::declare! {
+etwkit_question::declare! {
     /// A number.
     row Number {
         number: Option<i64> = "The number.",

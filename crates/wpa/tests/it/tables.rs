@@ -1,6 +1,6 @@
 //! Tables of a trace: names of files, titles, and numbers, which are equal to SQL.
 
-use etwkit_query::arrow::array::RecordBatch;
+use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_terminal::Exit;
 use etwkit_testkit::is_exhaustive;
 use etwkit_wpa::catalog::{Column, GRAPHS, Kind, by_name};
@@ -284,9 +284,7 @@ fn every_column_can_be_asked() {
                 graph.name,
                 plan.left_out
             );
-            let answer = session
-                .sql(&plan.sql)
-                .and_then(etwkit_query::Answer::collect);
+            let answer = session.sql(&plan.sql).and_then(etwkit_sql::Answer::collect);
             assert!(answer.is_ok(), "{}: {}", graph.name, answer.unwrap_err());
         }
     }
@@ -324,7 +322,7 @@ fn every_column_can_be_filtered() {
                 .unwrap_or_else(|error| panic!("{}: {filter}: {error}", graph.name));
             let rows = session
                 .sql(&plan.sql)
-                .and_then(etwkit_query::Answer::collect)
+                .and_then(etwkit_sql::Answer::collect)
                 .unwrap_or_else(|error| panic!("{}: {error}\n{}", graph.name, plan.sql));
             rows.iter().map(RecordBatch::num_rows).sum::<usize>()
         };
@@ -359,7 +357,7 @@ fn a_filter_may_have_hundreds_of_comparisons() {
         let rows = place
             .session()
             .sql(&plan.sql)
-            .and_then(etwkit_query::Answer::collect)
+            .and_then(etwkit_sql::Answer::collect)
             .unwrap_or_else(|error| panic!("{error}"));
         let rows = rows.iter().map(RecordBatch::num_rows).sum::<usize>();
         // No program is one of them.

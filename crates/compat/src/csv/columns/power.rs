@@ -251,7 +251,7 @@ pub(crate) const IDLE: Columns = &[
 mod tests {
     use std::collections::HashSet;
 
-    use etwkit_query::dump::power::catalog::find;
+    use etwkit_questions::power::catalog::find;
 
     use super::*;
 

@@ -9,11 +9,11 @@ use clap::Args;
 use etwkit_compat::Guest;
 use etwkit_compat::csv::Style;
 use etwkit_files::out_file::Replace;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::numbers::Numbers;
-use etwkit_query::test_run::Selection;
-use etwkit_query::text::{ProcessFormat, Text};
-use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
+use etwkit_question::numbers::Numbers;
+use etwkit_question::test_run::Selection;
+use etwkit_question::text::{ProcessFormat, Text};
+use etwkit_question::trace::TraceInfo;
+use etwkit_sql::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 
 use super::typed::{Typed, TypedFormat};
 use crate::arguments::WhereArgs;
@@ -75,7 +75,7 @@ pub(crate) struct Common {
     time_format: Option<TimeFormat>,
     /// Digits of a second, 0 to 6
     #[arg(long, value_name = "N", default_value_t = DEFAULT_DIGITS, help_heading = OUTPUT,
-          value_parser = clap::value_parser!(u8).range(0..=i64::from(etwkit_query::time_format::MAX_DIGITS)))]
+          value_parser = clap::value_parser!(u8).range(0..=i64::from(etwkit_sql::time_format::MAX_DIGITS)))]
     pub(crate) time_digits: u8,
     /// Write numbers without commas between groups of digits
     #[arg(long, help_heading = OUTPUT)]

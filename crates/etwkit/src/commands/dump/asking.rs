@@ -6,7 +6,8 @@ use std::time::Duration;
 
 pub(super) use etwkit_engine::Naming;
 use etwkit_engine::{Asked, Asking};
-use etwkit_query::{Session, dump};
+use etwkit_questions;
+use etwkit_sql::Session;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::context::{Context, Listener};

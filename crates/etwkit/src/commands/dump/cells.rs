@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use etwkit_base::shell;
-use etwkit_query::Session;
-use etwkit_query::dump::rows::Field;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::dump::{self, Top};
-use etwkit_query::question::{
+use etwkit_question::group::Top;
+use etwkit_question::rows::Field;
+use etwkit_question::text::Text;
+use etwkit_question::trace::TraceInfo;
+use etwkit_question::{
     Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Ranked, Sets, Shows, Style,
     Sums, Table, Value,
 };
-use etwkit_query::text::Text;
+use etwkit_questions;
+use etwkit_sql::Session;
 use etwkit_terminal::style::Role;
 use etwkit_terminal::{Align, Exit};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use etwkit_engine::{Wanted, named, places, recordings};
-use etwkit_query::test_run::{Selection, TestFile};
+use etwkit_question::test_run::{Selection, TestFile};
 
 use super::args::Common;
 use crate::printer::Printer;

@@ -1,7 +1,7 @@
 //! Columns of text, and which of them are shown.
 
 use anyhow::bail;
-use etwkit_query::filter::TextFilter;
+use etwkit_sql::filter::TextFilter;
 use etwkit_terminal::{Align, Table, TableLine};
 
 /// Blanks before a column.

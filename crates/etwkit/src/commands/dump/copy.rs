@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use etwkit_files::copies::copy_into;
-use etwkit_query::test_run::TestFile;
+use etwkit_question::test_run::TestFile;
 
 use super::args::Common;
 use crate::printer::Printer;

@@ -1,7 +1,7 @@
 //! `etwkit critical-path`.
 
 use etwkit_analysis::questions::CRITICAL_PATH;
-use etwkit_query::question::AnyQuestion;
+use etwkit_question::AnyQuestion;
 
 use super::own::{NoMore, Own, OwnArgs};
 

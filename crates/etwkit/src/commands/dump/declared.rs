@@ -8,11 +8,9 @@ use anyhow::{bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
-use etwkit_query::Session;
-use etwkit_query::nothing::Chosen;
-use etwkit_query::question::{
-    AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema,
-};
+use etwkit_question::nothing::Chosen;
+use etwkit_question::{AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema};
+use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 use serde_json::json;
 

@@ -7,8 +7,8 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, rules
 use etwkit_analysis::questions::DIAGNOSE;
 use etwkit_engine::DiskFiles;
 use etwkit_files::out_file::Replace;
-use etwkit_query::question::{AnyQuestion, Question as _, Request as _};
-use etwkit_query::similar;
+use etwkit_question::{AnyQuestion, Question as _, Request as _};
+use etwkit_sql::similar;
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Exit, Table};
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use etwkit_analysis::explain::ExplainRequest;
 use etwkit_analysis::questions::EXPLAIN;
-use etwkit_query::question::{AnyQuestion, Question as _, Request as _};
+use etwkit_question::{AnyQuestion, Question as _, Request as _};
 use etwkit_terminal::Exit;
 
 use super::output::ask_all;

@@ -7,13 +7,13 @@ use anyhow::Context as _;
 use etwkit_compat::csv as csv_of_etwanalyzer;
 use etwkit_engine::Asked;
 use etwkit_files::out_file;
-use etwkit_query::Session;
-use etwkit_query::dump;
-use etwkit_query::dump::rows::Field;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::text::Text;
-use etwkit_query::time_format::TimeWriter;
+use etwkit_question::rows::Field;
+use etwkit_question::text::Text;
+use etwkit_question::trace::TraceInfo;
+use etwkit_questions;
 use etwkit_record::profiles;
+use etwkit_sql::Session;
+use etwkit_sql::time_format::TimeWriter;
 use etwkit_terminal::Exit;
 use etwkit_terminal::style::Role;
 use serde_json::{Map, Value, json};
@@ -99,8 +99,8 @@ fn is_of_extract(error: &anyhow::Error) -> bool {
     }
     let is_cancelled = error.chain().any(|cause| {
         matches!(
-            cause.downcast_ref::<etwkit_query::Error>(),
-            Some(etwkit_query::Error::Cancelled)
+            cause.downcast_ref::<etwkit_sql::Error>(),
+            Some(etwkit_sql::Error::Cancelled)
         )
     });
     let of_question = error.downcast_ref::<dump::Error>();

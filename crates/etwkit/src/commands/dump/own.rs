@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use etwkit_query::question::AnyQuestion;
+use etwkit_question::AnyQuestion;
 use etwkit_terminal::Exit;
 
 use super::declared::{self, Declared};

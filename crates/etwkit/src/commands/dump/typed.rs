@@ -8,14 +8,14 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use clap::ValueEnum;
 use etwkit_files::out_file;
-use etwkit_query::arrow::array::{
+use etwkit_question::rows::Field;
+use etwkit_question::trace::TraceInfo;
+use etwkit_sql::arrow::array::{
     ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, StringBuilder,
     TimestampMicrosecondBuilder,
 };
-use etwkit_query::arrow::datatypes::{Field as ArrowField, Schema};
-use etwkit_query::dump::rows::Field;
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::{Answer, Error};
+use etwkit_sql::arrow::datatypes::{Field as ArrowField, Schema};
+use etwkit_sql::{Answer, Error};
 use etwkit_terminal::WriteError;
 use etwkit_trace::table::UtcTime;
 use serde_json::{Map, Value};

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use etwkit_extract::Input;
-use etwkit_query::filter::Pattern;
+use etwkit_sql::filter::Pattern;
 use etwkit_trace::report::events::{EventFilter, ProviderFilter, Wanted};
 
 use crate::cli::EventsArgs;

@@ -2,8 +2,8 @@
 
 use etwkit_extract::left_out::{self, Names};
 use etwkit_extract::manifest::Detail;
-use etwkit_query::filter::TextFilter;
-use etwkit_query::similar;
+use etwkit_sql::filter::TextFilter;
+use etwkit_sql::similar;
 use etwkit_terminal::errors::Advised;
 use etwkit_trace::table::{ABOUT, DERIVED, Table};
 use etwkit_trace::topics::TABLES;

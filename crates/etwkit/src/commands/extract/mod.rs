@@ -18,7 +18,7 @@ use etwkit_extract::{
     ConvertError, ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing,
     Written, convert, convert_with_tags, default_target,
 };
-use etwkit_query::numbers::Numbers;
+use etwkit_question::numbers::Numbers;
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::interrupt::Stoppable;
 use etwkit_terminal::{Exit, Table};

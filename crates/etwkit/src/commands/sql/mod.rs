@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use etwkit_engine::{AllGaps, Asking, Wanted, named};
 use etwkit_files::out_file::{self, Replace};
-use etwkit_query::Answer;
+use etwkit_sql::Answer;
 use etwkit_terminal::Exit;
 
 use crate::commands::dump::typed::{check_stream, of_writing};

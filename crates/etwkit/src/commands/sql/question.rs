@@ -10,8 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use etwkit_engine::{library, library_question};
-use etwkit_query::library::Query;
-use etwkit_query::{Answer, Parameter, Session, similar};
+use etwkit_sql::library::Query;
+use etwkit_sql::{Answer, Parameter, Session, similar};
 use etwkit_terminal::errors::advised;
 
 use super::args::SqlArgs;

@@ -1,9 +1,9 @@
 //! Rows of an answer as table, CSV or JSON lines, while they come.
 
 use anyhow::Context;
-use etwkit_query::arrow::array::{Array, AsArray, RecordBatch};
-use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
-use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
+use etwkit_sql::arrow::array::{Array, AsArray, RecordBatch};
+use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
+use etwkit_sql::arrow::util::display::{ArrayFormatter, FormatOptions};
 use etwkit_terminal::style::Role;
 use etwkit_terminal::{Align, csv_cell, escape, push_cell};
 use serde_json::{Map, Value};
@@ -335,7 +335,7 @@ fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
 mod tests {
     use std::sync::Arc;
 
-    use etwkit_query::arrow::datatypes::{Field, Schema};
+    use etwkit_sql::arrow::datatypes::{Field, Schema};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! `--show-schema`: the tables, or the columns of one.
 
 use anyhow::bail;
-use etwkit_query::{reference, tables};
+use etwkit_sql::{reference, tables};
 use etwkit_terminal::{Exit, Table};
 use etwkit_trace::table::{Column, Table as Declared};
 use serde_json::{Value, json};

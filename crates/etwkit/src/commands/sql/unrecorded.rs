@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use etwkit_extract::left_out::is_row_table;
 use etwkit_extract::manifest::{Detail, Manifest};
-use etwkit_query::Session;
+use etwkit_sql::Session;
 use etwkit_trace::table::{Row, StackHash};
 use etwkit_trace::topics;
 

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use etwkit_engine::symbols::found_nothing_for;
 use etwkit_engine::{Wanted, named};
 use etwkit_extract::{ConvertError, Extract, NameFrom, name_again, own_tag_sets};
-use etwkit_query::numbers::Numbers;
+use etwkit_question::numbers::Numbers;
 use etwkit_terminal::Exit;
 
 use crate::extracts::extract_of;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Resu
 /// Returns true if any address has a name or a line.
 fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     let extract = extract_of(path, printer)?;
-    let opened = Extract::open(&extract).map_err(etwkit_query::Error::from)?;
+    let opened = Extract::open(&extract).map_err(etwkit_sql::Error::from)?;
     let bar = Bar::new();
     let on_symbols = |name: &str, event: etwkit_symbols::Event<'_>| bar.event(name, event);
     // A user of this command means the symbols that the environment names.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use etwkit_base::shell::quoted_pattern;
 use etwkit_extract::{DotnetCode, NamedFile, Naming, UnknownFile};
-use etwkit_query::numbers::Numbers;
+use etwkit_question::numbers::Numbers;
 use etwkit_symbols::search_path::{Element, Store};
 use etwkit_symbols::{Attempt, Identity, ImageIdentity, SearchPath};
 use etwkit_terminal::Table;

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use etwkit_analysis::chain::{Chain, ChainRequest};
 use etwkit_analysis::path::{CriticalPath, PathAnswer, PathRequest};
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort, WaitSum};
-use etwkit_query::Session;
-use etwkit_query::dump::{ProcessQuery, Top};
-use etwkit_query::range::Range;
+use etwkit_question::ProcessQuery;
+use etwkit_question::group::Top;
+use etwkit_question::range::Range;
+use etwkit_sql::Session;
 use serde_json::Value;
 
 use super::support::{Extract, assert_us, has_all, made_with};
@@ -329,7 +330,7 @@ fn check_reasons(
     for (key, thread) in threads {
         let process = key.split_once('/').unwrap().0;
         for (reason, waited) in thread["wait_us_by_reason"].as_object().unwrap() {
-            let name = etwkit_query::functions::wait_reason_name(reason.parse().unwrap());
+            let name = etwkit_sql::functions::wait_reason_name(reason.parse().unwrap());
             *want.entry((process.to_owned(), name)).or_default() += waited.as_f64().unwrap();
         }
     }
@@ -444,8 +445,7 @@ fn sums_by_code_are_those_of_the_sql_that_is_shown() {
                     count,
                     ..WaitRequest::default()
                 };
-                let shown: Vec<WaitSum> =
-                    etwkit_query::dump::ask(&session, &request.sql()).unwrap();
+                let shown: Vec<WaitSum> = etwkit_question::ask(&session, &request.sql()).unwrap();
                 // Whole, and in many windows of time.
                 for held in [i64::MAX, 200] {
                     let ours = request.ask_holding(&session, held).unwrap();

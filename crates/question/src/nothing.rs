@@ -1,0 +1,308 @@
+//! Messages for an answer without rows: the given options, the values that exist, and the likely
+//! intended ones.
+
+use etwkit_base::{digits, shell};
+
+use crate::range::{Part, Unit};
+use crate::trace::TraceInfo;
+use crate::{Among, AnyQuestion, Group, Kind, Opt, Values};
+use crate::{Result, ask};
+use etwkit_sql::Session;
+use etwkit_sql::filter::{ProcessFilter, TextFilter};
+use etwkit_sql::hints::similar;
+use etwkit_sql::time_format::{TimeFormat, TimeWriter, TraceClock};
+
+/// Maximum number of different names that are compared with the given one.
+// Comparing takes a look at each letter of each name, and a trace can name millions of files.
+const COMPARED: usize = 20_000;
+
+/// Names are listed without a similar one only if there are at most this many.
+const LISTED: usize = 8;
+
+/// Noun for a process in messages.
+const PROCESS: &str = "process";
+
+declare! {
+    /// A process.
+    row ProcessName {
+        name: Option<String> = "Name, if it is known.",
+        pid: Option<i64> = "Process id.",
+    }
+
+    /// A name that a filter is compared with.
+    row TextRow {
+        text: Option<String> = "The name.",
+    }
+}
+
+/// The options of a request that choose among rows, with their values.
+pub struct Chosen {
+    given: Vec<(Opt, String)>,
+    /// True if one answer is about all extracts. It can lack rows although its options match.
+    is_of_all: bool,
+}
+
+impl Chosen {
+    /// Returns the options that were given and that choose rows.
+    #[must_use]
+    pub fn of(question: &dyn AnyQuestion, values: &Values) -> Self {
+        let given = |option: Opt| {
+            let value = match values.get(option.name)? {
+                serde_json::Value::Array(files) => files
+                    .iter()
+                    .filter_map(serde_json::Value::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+                serde_json::Value::Bool(_) => String::new(),
+                value => value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
+            };
+            // An option given without a value that is not a flag only changes how rows are shown.
+            let chooses = option.group == Group::Rows && option.heading.is_none();
+            // A flag has no value, and any other option without one was not given.
+            (chooses && value.is_empty() == (option.kind == Kind::Flag)).then_some((option, value))
+        };
+        Self {
+            given: question.options().into_iter().filter_map(given).collect(),
+            is_of_all: question.is_of_all(),
+        }
+    }
+
+    /// Returns `true` if no option chooses among rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    /// Returns a sentence about why `of` has no rows; opens a session over it only if it needs one.
+    ///
+    /// # Errors
+    /// The session cannot be opened; a query fails.
+    pub fn sentence<E: From<crate::Error>>(
+        &self,
+        of: &str,
+        open: impl FnOnce() -> std::result::Result<std::sync::Arc<Session>, E>,
+    ) -> std::result::Result<String, E> {
+        let no_rows = format!("no rows in {of}");
+        if self.given.is_empty() {
+            return Ok(no_rows);
+        }
+        let option = |(option, value): &(Opt, String)| {
+            format!("--{} {value}", option.name).trim_end().to_owned()
+        };
+        let asked: Vec<String> = self.given.iter().map(option).collect();
+        let asked = format!("nothing in {of} matches {}", asked.join(" "));
+        let (session, mut why) = (open()?, Vec::new());
+        for (option, value) in &self.given {
+            why.extend(match (&option.of, &option.kind) {
+                (Some(Among::Processes), _) => no_process(&session, value)?,
+                (Some(Among::Texts(what, several, sql)), _) => {
+                    no_text(&session, (what, several), sql, value)?
+                }
+                (None, Kind::Range(Unit::Moment)) if option.name == "range" => {
+                    outside(&session, value)?
+                }
+                (None, _) => None,
+            });
+        }
+        Ok(match (why.as_slice(), self.given.as_slice()) {
+            ([], _) if self.is_of_all => no_rows,
+            ([], [_]) => asked,
+            ([], _) => format!("{asked}, all of it together"),
+            _ => format!("{asked}: {}", why.join("; ")),
+        })
+    }
+}
+
+/// Returns a message that no process passes a filter, with similar names; `None` if one does.
+///
+/// # Errors
+/// The query fails.
+pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
+    let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
+    let all: Vec<ProcessName> = ask(session, &sql)?;
+    // A matching process means that another option left nothing: then this one explains nothing.
+    let pid = |row: &ProcessName| row.pid.and_then(|pid| i32::try_from(pid).ok());
+    let is_process = |filter: &str| {
+        let wanted = ProcessFilter::parse(filter);
+        all.iter()
+            .any(|row| wanted.matches(row.name.as_deref(), pid(row)))
+    };
+    if is_process(filter) {
+        return Ok(None);
+    }
+    let called = |row: &ProcessName| match (&row.name, row.pid) {
+        (Some(name), Some(pid)) => Some(format!("{name} ({pid})")),
+        (name, _) => name.clone(),
+    };
+    let names: Vec<String> = all.iter().filter_map(called).collect();
+    let message = none_fits((PROCESS, "processes"), filter, &names, all.len());
+    Ok(Some(match name_and_arguments(filter) {
+        Some((name, arguments)) if is_process(name) => {
+            let name = shell::quoted_pattern(name);
+            let arguments = shell::quoted_pattern(&format!("*{arguments}*"));
+            format!("{message}; a name has no arguments: --process {name} --cmdline {arguments}")
+        }
+        _ => message,
+    }))
+}
+
+/// Splits `editor.exe report.docx`, in which a program is named with what it was started with.
+fn name_and_arguments(filter: &str) -> Option<(&str, &str)> {
+    let (name, arguments) = filter.split_once(' ')?;
+    let arguments = arguments.trim();
+    (!arguments.is_empty()).then_some((name, arguments))
+}
+
+/// Returns a message that none of these texts passes a filter, with similar ones.
+fn no_text(
+    session: &Session,
+    what: (&str, &str),
+    sql: &str,
+    filter: &str,
+) -> Result<Option<String>> {
+    let sql = format!(
+        "SELECT DISTINCT text FROM ({sql}) WHERE text IS NOT NULL ORDER BY text LIMIT {COMPARED}"
+    );
+    let all: Vec<TextRow> = ask(session, &sql)?;
+    let names: Vec<String> = all.into_iter().filter_map(|row| row.text).collect();
+    let wanted = TextFilter::parse(filter);
+    let fits = names.iter().any(|name| wanted.matches(Some(name)));
+    Ok((!fits).then(|| none_fits(what, filter, &names, names.len())))
+}
+
+fn none_fits(
+    (what, several): (&str, &str),
+    filter: &str,
+    names: &[String],
+    count: usize,
+) -> String {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let close = similar(filter, &names);
+    let meant = match close.as_slice() {
+        [] if (1..=LISTED).contains(&names.len()) => format!(": {}", names.join(", ")),
+        [] if what == PROCESS && !names.is_empty() => {
+            "; `etwkit dump process` lists them".to_owned()
+        }
+        [] => String::new(),
+        close => format!(", similar: {}", close.join(", ")),
+    };
+    let grouped = |number: usize| digits::grouped(number as u64);
+    let what_there_is = match count {
+        0 => format!("there are no {several}"),
+        1 => format!("there is 1 {what}"),
+        count if count >= COMPARED => {
+            format!("there are more than {} {several}", grouped(COMPARED))
+        }
+        count => format!("there are {} {several}", grouped(count)),
+    };
+    format!("no {what} matches {filter} ({what_there_is}{meant})")
+}
+
+/// Returns a message if a range is outside the trace.
+fn outside(session: &Session, text: &str) -> Result<Option<String>> {
+    let Ok(part) = Part::parse(text) else {
+        return Ok(None);
+    };
+    let info = TraceInfo::ask(session)?;
+    let Ok(range) = part.place(text, info.clock(), info.duration_ns) else {
+        return Ok(None);
+    };
+    let is_outside = range.min > info.duration_ns || range.max < 0;
+    Ok(is_outside.then(|| reach(info.clock(), info.duration_ns)))
+}
+
+/// Returns a sentence about the times of a trace: seconds, and clock times of the recorded machine.
+fn reach(clock: TraceClock, duration_ns: i64) -> String {
+    let length = duration_ns as f64 / 1e9;
+    // A time of day is ambiguous in a recording of more than a day.
+    let format = if duration_ns < 86_400_000_000_000 {
+        TimeFormat::LocalTime
+    } else {
+        TimeFormat::Local
+    };
+    let times = TimeWriter::new(format, 0, clock);
+    let clock_times = times.zone().map_or_else(String::new, |zone| {
+        format!(" ({}..{} {zone})", times.write(0), times.write(duration_ns))
+    });
+    format!("the trace goes from 0 to {length:.3} s{clock_times}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Of;
+    use etwkit_questions::cpu::question::CpuQuestion;
+
+    #[test]
+    fn many_processes_are_listed_by_a_command() {
+        let names: Vec<String> = (0..24)
+            .map(|number| format!("{number}{number}.exe"))
+            .collect();
+        assert_eq!(
+            none_fits((PROCESS, "processes"), "powershell", &names, 24),
+            "no process matches powershell (there are 24 processes; \
+             `etwkit dump process` lists them)"
+        );
+        assert_eq!(
+            none_fits((PROCESS, "processes"), "powershell", &[], 0),
+            "no process matches powershell (there are no processes)"
+        );
+    }
+
+    #[test]
+    fn a_range_outside_of_the_trace_is_told_its_clock_times() {
+        let clock = |start_filetime, bias_minutes| TraceClock {
+            start_filetime,
+            bias_minutes,
+        };
+        // 2022-10-02 15:47:32.5 UTC.
+        const START: i64 = 133_091_992_525_000_000;
+        for (clock, seconds, expected) in [
+            (
+                clock(START, Some(0)),
+                2,
+                "2.000 s (15:47:32..15:47:34 +00:00)",
+            ),
+            (
+                clock(START, Some(-120)),
+                2,
+                "2.000 s (17:47:32..17:47:34 +02:00)",
+            ),
+            (clock(START, None), 2, "2.000 s (15:47:32..15:47:34 Z)"),
+            (
+                clock(START, Some(0)),
+                100_000,
+                "100000.000 s (2022-10-02 15:47:32..2022-10-03 19:34:12 +00:00)",
+            ),
+            // The start was not recorded.
+            (clock(0, Some(0)), 2, "2.000 s"),
+            (clock(i64::MAX, Some(0)), 2, "2.000 s"),
+        ] {
+            assert_eq!(
+                reach(clock, seconds * 1_000_000_000),
+                format!("the trace goes from 0 to {expected}")
+            );
+        }
+    }
+
+    #[test]
+    fn what_shapes_rows_does_not_empty_an_answer() {
+        let values = json!({"process": "cmd", "sort-by": "wait", "top": 3, "details": true, "range": "1..2",
+                            "show-module": "", "stack-tag-file": ["a.stacktags"]});
+        let chosen = Chosen::of(&Of::<CpuQuestion>::QUESTION, values.as_object().unwrap());
+        let named: Vec<_> = chosen
+            .given
+            .iter()
+            .map(|(option, value)| (option.name, value.as_str()))
+            .collect();
+        assert_eq!(named, [("process", "cmd"), ("range", "1..2")]);
+        let closed = || Err(crate::Error::OfNames);
+        let shown =
+            Chosen::of(&Of::<CpuQuestion>::QUESTION, &Values::new()).sentence("a.etwx", closed);
+        assert_eq!(shown.unwrap(), "no rows in a.etwx");
+    }
+}

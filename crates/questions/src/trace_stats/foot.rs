@@ -1,0 +1,84 @@
+//! Lines below the rows of `dump trace-stats`: the whole trace, its losses, and the cost of
+//! tracing.
+
+use etwkit_question::Format::{Bytes, Fixed, Megabytes, Milliseconds};
+use etwkit_question::declare;
+use etwkit_question::{Answer, Line};
+use etwkit_question::{Result, ask};
+use etwkit_sql::Session;
+
+declare! {
+    /// Numbers of the whole trace.
+    row OfTrace {
+        seconds: f64 = "Length of the trace in seconds.",
+        events: Option<i64> = "Events.",
+        record_bytes: Option<i64> = "Bytes of their records.",
+        lost_events: i64 = "Events that the recorder lost.",
+        lost_buffers: i64 = "Buffers that it lost.",
+        silent_seconds: Option<i64> = "Seconds without any event, between the first and the last one.",
+        tracing_ns: Option<i64> = "Sampled CPU of code that writes events.",
+        cpu_ns: Option<i64> = "Sampled CPU of everything.",
+    }
+}
+
+/// Condition on the stack tags of the code that writes events.
+const TRACING: &str = "tag_set = 'default' AND tag LIKE '%ETW%Tracing%'";
+
+/// Adds lines about the whole trace below the rows.
+pub(super) fn with_foot(answer: Answer, session: &Session) -> Result<Answer> {
+    // Aggregates without groups are one row even if a table is empty, so the joins keep the trace.
+    let sql = format!(
+        "SELECT CAST(t.duration_ns AS DOUBLE) / 1e9 AS seconds, c.events, c.record_bytes, t.lost_events, t.lost_buffers,
+  c.silent_seconds, g.tracing_ns, g.cpu_ns
+FROM trace t
+CROSS JOIN (SELECT sum(events) AS events, sum(record_bytes) AS record_bytes,
+  max(second) - min(second) + 1 - count(DISTINCT second) AS silent_seconds FROM event_count) c
+CROSS JOIN (SELECT coalesce(sum(cpu_ns) FILTER (WHERE {TRACING}), 0) AS tracing_ns, sum(cpu_ns) AS cpu_ns
+  FROM cpu_tag WHERE tag_set = 'default') g"
+    );
+    let whole: Vec<OfTrace> = ask(session, &sql)?;
+    let Some(whole) = whole.into_iter().next() else {
+        return Ok(answer);
+    };
+    Ok(answer.with_foot(lines(&whole)))
+}
+
+fn lines(whole: &OfTrace) -> Vec<Line> {
+    let (events, bytes) = (
+        whole.events.unwrap_or_default(),
+        whole.record_bytes.unwrap_or_default(),
+    );
+    // A trace of a single event has no length.
+    let per_second = |number: i64| (number as f64 / whole.seconds.max(1e-9)).round() as i64;
+    let mut all = vec![
+        Line::new("The trace: ")
+            .whole(events)
+            .words(" events, ")
+            .value(Megabytes, bytes)
+            .words(" MB; ")
+            .whole(per_second(events))
+            .words(" events and ")
+            .value(Bytes, per_second(bytes))
+            .words(" a second"),
+    ];
+    let lost = Line::new("Lost: ")
+        .whole(whole.lost_events)
+        .words(" events, ")
+        .whole(whole.lost_buffers);
+    let silent = whole.silent_seconds.unwrap_or_default();
+    all.push(
+        lost.words(" buffers; seconds without any event: ")
+            .whole(silent),
+    );
+    if let Some((cost, cpu)) = whole.tracing_ns.zip(whole.cpu_ns.filter(|cpu| *cpu > 0)) {
+        let line = Line::new("Tracing cost: ")
+            .value(Milliseconds, cost)
+            .words(" ms of sampled CPU, ");
+        let percent = cost as f64 * 100.0 / cpu as f64;
+        all.push(
+            line.value(Fixed(2), percent)
+                .words(" % of all (code that is named)"),
+        );
+    }
+    all
+}

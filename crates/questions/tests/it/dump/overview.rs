@@ -1,0 +1,127 @@
+//! A trace on one screen.
+
+use etwkit_questions::overview::{Overview, OverviewRequest};
+use etwkit_sql::Session;
+use etwkit_trace::table::{
+    AlpcProcess, ContextSwitch, CpuMethod, CpuProcess, DpcIsr, EventCount, Gc, GenericEvent,
+    HardFaultFile, HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess, PoolTag, Process,
+};
+
+use super::super::support::rows;
+use super::process;
+
+fn method(module: Option<&str>, path: Option<&str>, method: &str, exclusive_ns: i64) -> CpuMethod {
+    CpuMethod {
+        process_key: Some(1),
+        module: module.map(str::to_owned),
+        module_path: path.map(str::to_owned),
+        method: method.into(),
+        exclusive_ns: Some(exclusive_ns),
+        ..CpuMethod::default()
+    }
+}
+
+/// Files of one name in several folders are several modules, ignoring the case of a path; code
+/// without a file is .NET's if it has a name.
+#[test]
+fn modules_are_distinguished_by_their_paths() {
+    let clr = Some("clr.dll");
+    let methods = [
+        method(clr, Some("C:\\v4\\clr.dll"), "a", 300),
+        method(clr, Some("c:\\V4\\CLR.dll"), "b", 15),
+        method(clr, Some("C:\\v2\\clr.dll"), "a", 24),
+        method(None, None, "Program.Main", 4000),
+        method(None, None, "Program.Work", 494),
+        method(None, None, "0x7ff8", 7),
+        method(None, None, "+0x10", 1),
+        method(Some("idle.dll"), Some("C:\\idle.dll"), "c", 0),
+    ];
+    let session =
+        Session::from_batches(vec![rows(&[process(1, 8, "app.exe")]), rows(&methods)]).unwrap();
+    let modules = Overview::ask(&session, &OverviewRequest::default())
+        .unwrap()
+        .modules;
+    // The largest is the last.
+    let found: Vec<_> = modules
+        .iter()
+        .rev()
+        .map(|m| (&*m.kind, m.module_path.as_deref(), m.exclusive_ns))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("dotnet", None, 4494),
+            ("module", Some("C:\\v4\\clr.dll"), 315),
+            ("module", Some("C:\\v2\\clr.dll"), 24),
+            ("unknown", None, 8),
+        ]
+    );
+}
+
+/// Dumps are suggested where the trace has rows for them, and by those alone.
+#[test]
+fn an_overview_suggests_what_has_rows() {
+    let dumps = |tables| {
+        let session = Session::from_batches(tables).unwrap();
+        Overview::ask(&session, &OverviewRequest::default())
+            .unwrap()
+            .dumps
+    };
+    assert_eq!(dumps(Vec::new()), [""; 0]);
+    let ready = CpuProcess {
+        process_key: Some(1),
+        ready_sum_ns: Some(5),
+        ..CpuProcess::default()
+    };
+    let started = Process {
+        start_ns: Some(7),
+        ..process(1, 8, "app.exe")
+    };
+    let all = vec![
+        rows(&[started]),
+        rows(std::slice::from_ref(&ready)),
+        rows(&[ContextSwitch::default()]),
+        rows(&[HardFaultFile::default()]),
+        rows(&[MiniFilterDriver::default()]),
+        rows(&[PageFaultProcess::default()]),
+        rows(&[DpcIsr::default()]),
+        rows(&[AlpcProcess::default()]),
+        rows(&[NetIo::default()]),
+        rows(&[Gc::default()]),
+        rows(&[Jit::default()]),
+        rows(&[
+            GenericEvent {
+                provider: Some("EventTrace".into()),
+                ..GenericEvent::default()
+            },
+            GenericEvent::default(),
+        ]),
+        rows(&[HeapProcess::default()]),
+        rows(&[PoolTag::default()]),
+        rows(&[EventCount::default()]),
+    ];
+    assert_eq!(
+        dumps(all),
+        [
+            "hard-fault",
+            "mini-filter",
+            "page-fault",
+            "dpc",
+            "ready",
+            "start",
+            "alpc",
+            "net",
+            "gc",
+            "jit",
+            "events",
+            "heap",
+            "pool",
+            "trace-stats"
+        ]
+    );
+    // Sums alone do not say who ran instead; a process that ran all the time cost nothing to start.
+    assert_eq!(
+        dumps(vec![rows(&[process(1, 8, "app.exe")]), rows(&[ready])]),
+        [""; 0]
+    );
+}

@@ -1,0 +1,266 @@
+//! Call trees: the example of the page on CPU.
+
+use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
+use etwkit_questions::cpu::CpuRequest;
+use etwkit_questions::stack::call_tree::Fold;
+use etwkit_questions::stack::tree::{Metric, Shape, StackTreeRequest, TreeBy, TreeGroup};
+use etwkit_sql::Session;
+
+use super::methods::{example, summary};
+
+#[track_caller]
+fn ask(session: &Session, request: &StackTreeRequest) -> Vec<TreeGroup> {
+    request
+        .ask(session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+}
+
+/// Each node as `method inclusive exclusive samples`, indented by its depth.
+fn text(tree: &TreeGroup) -> Vec<String> {
+    let one = |row: &etwkit_questions::stack::tree::TreeRow| {
+        let name = row
+            .method
+            .clone()
+            .unwrap_or_else(|| format!("[{}]", row.folded));
+        let indent = " ".repeat(row.depth as usize);
+        format!(
+            "{indent}{name} {} {} {}",
+            row.inclusive_ns, row.exclusive_ns, row.samples
+        )
+    };
+    tree.rows.iter().map(one).collect()
+}
+
+#[track_caller]
+fn only_tree(session: &Session, request: &StackTreeRequest) -> Vec<String> {
+    let trees = ask(session, request);
+    assert_eq!(trees.len(), 1);
+    text(&trees[0])
+}
+
+#[test]
+fn top_down_a_method_that_calls_itself_goes_deeper() {
+    for session in [example(), summary()] {
+        let trees = ask(&session, &StackTreeRequest::default());
+        assert_eq!(
+            (trees.len(), trees[0].pid, trees[0].total_ns),
+            (1, Some(8), 10)
+        );
+        assert_eq!(
+            text(&trees[0]),
+            ["main 10 0 2", " a 5 0 1", "  a 5 5 1", " b 5 5 1"]
+        );
+        assert_eq!(
+            trees[0]
+                .rows
+                .iter()
+                .map(|row| row.parent)
+                .collect::<Vec<_>>(),
+            [None, Some(0), Some(1), Some(0)]
+        );
+    }
+}
+
+#[test]
+fn bottom_up_the_roots_are_what_ran() {
+    let request = StackTreeRequest {
+        shape: Shape::BottomUp,
+        ..StackTreeRequest::default()
+    };
+    let expected = [
+        "a 5 5 1",
+        " a 5 0 1",
+        "  main 5 0 1",
+        "b 5 5 1",
+        " main 5 0 1",
+    ];
+    assert_eq!(only_tree(&example(), &request), expected);
+}
+
+#[test]
+fn a_butterfly_counts_a_stack_once() {
+    let of = |method: &str| StackTreeRequest {
+        shape: Shape::Butterfly(method.into()),
+        ..StackTreeRequest::default()
+    };
+    // `a` calls itself: the outer one is the middle, the inner one a callee.
+    let trees = ask(&example(), &of("a"));
+    assert_eq!(trees[0].total_ns, 5);
+    assert_eq!(
+        text(&trees[0]),
+        ["a 5 5 1", " main 5 0 1", "a 5 0 1", " a 5 5 1"]
+    );
+    let names: Vec<&str> = trees[0].rows.iter().map(|row| row.tree.as_str()).collect();
+    assert_eq!(names, ["callers", "callers", "callees", "callees"]);
+    // `main` has callees alone: nothing ran in it.
+    assert_eq!(only_tree(&example(), &of("app.exe!main"))[0], "main 10 0 2");
+    assert!(ask(&example(), &of("nothing")).is_empty());
+}
+
+#[test]
+fn waits_and_times_ready_are_summed_over_threads() {
+    let of = |metric| StackTreeRequest {
+        metric,
+        ..StackTreeRequest::default()
+    };
+    // Waits of 40 and 50 below `wait`; their union is 70.
+    assert_eq!(
+        only_tree(&example(), &of(Metric::Wait)),
+        ["main 90 0 2", " wait 90 90 2"]
+    );
+    assert_eq!(
+        only_tree(&example(), &of(Metric::Ready)),
+        ["main 22 0 3", " wait 12 12 2", " b 10 10 1"]
+    );
+}
+
+#[test]
+fn a_range_clips_what_stacks_weigh() {
+    let of = |metric, min, max| StackTreeRequest {
+        metric,
+        time: Range { min, max },
+        ..StackTreeRequest::default()
+    };
+    // Waits 0–40 and 20–70 have 10 and 15 in the range.
+    assert_eq!(
+        only_tree(&example(), &of(Metric::Wait, 30, 45)),
+        ["main 25 0 2", " wait 25 25 2"]
+    );
+    assert_eq!(
+        only_tree(&example(), &of(Metric::Cpu, 15, 25)),
+        ["main 5 0 1", " b 5 5 1"]
+    );
+}
+
+#[test]
+fn trees_of_threads_and_of_everything() {
+    let of = |by| StackTreeRequest {
+        by,
+        ..StackTreeRequest::default()
+    };
+    let trees = ask(&example(), &of(TreeBy::Thread));
+    let found: Vec<_> = trees
+        .iter()
+        .map(|tree| (tree.tid, tree.total_ns, text(tree)))
+        .collect();
+    let thread = |tid, lines: &[&str]| {
+        (
+            Some(tid),
+            5,
+            lines.iter().map(|line| (*line).to_owned()).collect(),
+        )
+    };
+    assert_eq!(
+        found,
+        [
+            thread(101, &["main 5 0 1", " a 5 0 1", "  a 5 5 1"]),
+            thread(102, &["main 5 0 1", " b 5 5 1"])
+        ]
+    );
+    let all = ask(&example(), &of(TreeBy::All));
+    assert_eq!((all.len(), all[0].pid, all[0].total_ns), (1, None, 10));
+}
+
+#[test]
+fn roots_add_up_to_the_cpu_of_the_process() {
+    for session in [example(), summary()] {
+        let cpu = CpuRequest::default().ask(&session).unwrap();
+        for shape in [Shape::TopDown, Shape::BottomUp] {
+            let fold = Fold {
+                min_percent: 60.0,
+                levels: Some(2),
+                children: Some(1),
+            };
+            let trees = ask(
+                &session,
+                &StackTreeRequest {
+                    shape,
+                    fold,
+                    ..StackTreeRequest::default()
+                },
+            );
+            let roots = trees[0].rows.iter().filter(|row| row.parent.is_none());
+            assert_eq!(
+                roots.map(|row| row.inclusive_ns).sum::<i64>(),
+                cpu.rows[0].cpu_ns
+            );
+        }
+    }
+}
+
+#[test]
+fn without_samples_cpu_is_run_time_by_the_stack_of_the_switch_in() {
+    let session = super::methods::without_samples();
+    assert_eq!(
+        only_tree(&session, &StackTreeRequest::default()),
+        ["main 23 0 3", " wait 18 18 2", " b 5 5 1"]
+    );
+    let in_range = StackTreeRequest {
+        time: Range { min: 55, max: 75 },
+        ..StackTreeRequest::default()
+    };
+    assert_eq!(
+        only_tree(&session, &in_range),
+        ["main 8 0 2", " wait 8 8 2"]
+    );
+    for request in [StackTreeRequest::default(), in_range] {
+        let trees = ask(&session, &request);
+        assert!(
+            trees[0]
+                .rows
+                .iter()
+                .all(|row| row.source == "context_switches"),
+            "{:?}",
+            trees[0].rows
+        );
+    }
+    let sampled = ask(&example(), &StackTreeRequest::default());
+    assert!(sampled[0].rows.iter().all(|row| row.source == "samples"));
+    let waits = ask(
+        &example(),
+        &StackTreeRequest {
+            metric: Metric::Wait,
+            ..StackTreeRequest::default()
+        },
+    );
+    assert_eq!(waits[0].rows[0].source, "context_switches");
+}
+
+#[test]
+fn sums_cannot_answer_what_needs_rows() {
+    for request in [
+        StackTreeRequest {
+            metric: Metric::Wait,
+            ..StackTreeRequest::default()
+        },
+        StackTreeRequest {
+            by: TreeBy::Thread,
+            ..StackTreeRequest::default()
+        },
+        StackTreeRequest {
+            time: Range { min: 0, max: 5 },
+            ..StackTreeRequest::default()
+        },
+    ] {
+        let error = request.ask(&summary()).unwrap_err();
+        assert!(
+            error.is_nothing() && error.hint().unwrap().contains("--detail full"),
+            "{error}"
+        );
+    }
+    let nobody = ProcessQuery {
+        process: Some("nobody".into()),
+        ..ProcessQuery::default()
+    };
+    assert!(
+        ask(
+            &example(),
+            &StackTreeRequest {
+                processes: nobody,
+                ..StackTreeRequest::default()
+            }
+        )
+        .is_empty()
+    );
+}
