@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use etwkit_base::ordered::{Workers, processors};
 use etwkit_question::trace::TraceInfo;
-use etwkit_questions;
 use etwkit_sql::{KnownQuestions, Session, Source};
 
 use crate::open::use_tags;
@@ -35,7 +34,7 @@ pub struct Asked<A> {
     /// Gaps of its trace.
     pub gaps: Vec<Gaps>,
     /// Its trace, and the answer; an error if it cannot be queried.
-    pub answer: Result<(TraceInfo, dump::Result<A>)>,
+    pub answer: Result<(TraceInfo, etwkit_question::Result<A>)>,
 }
 
 impl<A> Asked<A> {
@@ -87,7 +86,7 @@ impl Engine {
         asking: &Asking,
         naming: Naming,
         extracts: &[PathBuf],
-        question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
+        question: &(impl Fn(&Session) -> etwkit_question::Result<A> + Sync),
         mut take: impl FnMut(Asked<A>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let workers = processors();
@@ -175,7 +174,7 @@ pub(crate) fn left_out(session: &Session, name: &str) -> Option<String> {
 impl<Q> Group<'_, Q> {
     fn ask<A>(&self, paths: &[PathBuf]) -> Vec<Asked<A>>
     where
-        Q: Fn(&Session) -> dump::Result<A>,
+        Q: Fn(&Session) -> etwkit_question::Result<A>,
     {
         let mut asked = Vec::with_capacity(paths.len());
         let mut together = Together::default();
@@ -238,7 +237,7 @@ impl<Q> Group<'_, Q> {
     /// Queries the extracts that were collected, and starts a new collection.
     fn ask_together<A>(&self, together: &mut Together) -> Vec<Asked<A>>
     where
-        Q: Fn(&Session) -> dump::Result<A>,
+        Q: Fn(&Session) -> etwkit_question::Result<A>,
     {
         let Together { sources, of, .. } = std::mem::take(together);
         let sessions = self
@@ -261,7 +260,7 @@ impl<Q> Group<'_, Q> {
         }: Opened,
     ) -> Asked<A>
     where
-        Q: Fn(&Session) -> dump::Result<A>,
+        Q: Fn(&Session) -> etwkit_question::Result<A>,
     {
         let answer = self
             .info(session, &name)
@@ -289,7 +288,7 @@ impl<Q> Group<'_, Q> {
     }
 
     /// Returns the trace of an extract, with the requested name.
-    fn info(&self, session: &Session, name: &str) -> dump::Result<TraceInfo> {
+    fn info(&self, session: &Session, name: &str) -> etwkit_question::Result<TraceInfo> {
         let mut info = TraceInfo::ask(session)?;
         info.of_several = self.of_several;
         info.named = Some(name.to_owned());

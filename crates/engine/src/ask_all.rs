@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use etwkit_base::path::name_of;
 use etwkit_question::trace::TraceInfo;
-use etwkit_questions;
 use etwkit_sql::Session;
 
 use crate::ask::left_out;
@@ -24,7 +23,7 @@ impl Engine {
         &self,
         asking: &Asking,
         extracts: &[PathBuf],
-        question: impl FnOnce(&Session) -> dump::Result<A>,
+        question: impl FnOnce(&Session) -> etwkit_question::Result<A>,
     ) -> Asked<A> {
         let (name, mut notes) = (name(extracts), Vec::new());
         let session = check(extracts).and_then(|()| self.open_all(asking, extracts, &mut notes));
@@ -63,7 +62,10 @@ fn check(extracts: &[PathBuf]) -> Result<()> {
     if extracts.len() > MOST {
         let message = format!("{} extracts are too many for one question", extracts.len());
         let how = "ask at most 4096 together, or summaries of fewer runs";
-        return Err(Error::from(dump::Error::TooWide { message, how }));
+        return Err(Error::from(etwkit_question::Error::TooWide {
+            message,
+            how,
+        }));
     }
     Ok(())
 }

@@ -168,13 +168,12 @@ impl Error {
     /// Returns `true` if the question was given up by its own switch.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        use etwkit_questions;
         use etwkit_sql::Error as Query;
         match self {
             Self::Of { source, .. } => source.is_cancelled(),
             Self::Convert(ConvertError::Interrupted)
             | Self::Query(Query::Cancelled)
-            | Self::Question(dump::Error::Query(Query::Cancelled)) => true,
+            | Self::Question(etwkit_question::Error::Query(Query::Cancelled)) => true,
             _ => false,
         }
     }

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use etwkit_questions;
-
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -13,7 +11,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The question has no answer.
     #[error(transparent)]
-    Dump(#[from] dump::Error),
+    Dump(#[from] etwkit_question::Error),
     /// The question failed.
     #[error(transparent)]
     Query(#[from] etwkit_sql::Error),

@@ -10,7 +10,6 @@ mod pktmon;
 use std::collections::HashMap;
 
 use etwkit_question::FromRows;
-use etwkit_questions;
 use etwkit_questions::stack::tree::Metric;
 use etwkit_sql::Session;
 use serde_json::{Map, Value};
@@ -175,15 +174,15 @@ pub(crate) fn find<'s>(
     let events = PACKET_EVENTS
         .map(|(guid, ids)| format!("g.provider_guid = '{guid}' AND g.event_id IN ({ids})"));
     let events = format!("({})", events.join(" OR "));
-    let counts: Vec<PacketCount> = dump::ask(
+    let counts: Vec<PacketCount> = etwkit_question::ask(
         session,
         &format!("SELECT count(*) AS events FROM generic_event g WHERE {events}"),
     )?;
     if counts.iter().all(|count| count.events == 0) {
         let missing = if session.leaves_out("generic_event") {
-            dump::Error::NeedsRows { what: "packets" }
+            etwkit_question::Error::NeedsRows { what: "packets" }
         } else {
-            dump::Error::NotRecorded {
+            etwkit_question::Error::NotRecorded {
                 what: "packets",
                 how: HOW_TO_RECORD,
             }

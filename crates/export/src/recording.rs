@@ -1,6 +1,5 @@
 //! Facts about the recording, for files of other programs.
 
-use etwkit_questions;
 use etwkit_sql::Session;
 
 /// Units of 100 ns from 1601, where FILETIME starts, to 1970.
@@ -23,9 +22,9 @@ impl Recording {
     ///
     /// # Errors
     /// The query fails.
-    pub(crate) fn of(session: &Session) -> dump::Result<Self> {
+    pub(crate) fn of(session: &Session) -> etwkit_question::Result<Self> {
         let sql = "SELECT file_name, computer, os_version, start_utc, start_filetime, duration_ns FROM trace LIMIT 1";
-        Ok(dump::ask(session, sql)?
+        Ok(etwkit_question::ask(session, sql)?
             .into_iter()
             .next()
             .unwrap_or_default())

@@ -4,7 +4,6 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use etwkit_questions;
 use etwkit_sql::Session;
 use etwkit_sql::frames::TraceFrames;
 
@@ -117,9 +116,9 @@ impl<'f> Stacks<'f> {
     ///
     /// # Errors
     /// The query for symbol files fails.
-    pub(crate) fn new(frames: &'f TraceFrames, session: &Session) -> dump::Result<Self> {
+    pub(crate) fn new(frames: &'f TraceFrames, session: &Session) -> etwkit_question::Result<Self> {
         let sql = "SELECT module_id, pdb_guid, pdb_age FROM module WHERE pdb_guid IS NOT NULL";
-        let modules = dump::ask(session, sql)?.into_iter();
+        let modules = etwkit_question::ask(session, sql)?.into_iter();
         let numbered = |module: Module| Some((i32::try_from(module.module_id).ok()?, module));
         let names = Names {
             all: Vec::new(),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, RuleRow};
 use etwkit_engine::{question as declared, questions};
-use etwkit_question;
 use etwkit_question::nothing::Chosen;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{AnyQuestion, AnyRequest, Request, Values, record};
@@ -101,7 +100,7 @@ fn answer_of(
     request: &dyn AnyRequest,
     about: &[Arc<Trace>],
     page: Page,
-    one: etwkit_engine::Asked<question::Answer>,
+    one: etwkit_engine::Asked<etwkit_question::Answer>,
 ) -> Result<Answer> {
     let (name, mut evidence) = (asked.question.name(), Evidence::default());
     let handles: Vec<&str> = about.iter().map(|trace| trace.handle.as_str()).collect();
@@ -183,7 +182,7 @@ fn why_nothing(call: &Call<'_>, asked: &Asked, about: &[Arc<Trace>]) -> Result<S
 }
 
 /// Adds the sentences around the rows of an answer to the evidence.
-fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
+fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &etwkit_question::Answer) {
     let text = text(info.clock());
     rows.heading
         .iter()
@@ -201,12 +200,12 @@ fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
 }
 
 /// Returns the rows of a table, or of the tables of a report.
-fn tables(rows: &question::Answer, page: Page) -> Answer {
+fn tables(rows: &etwkit_question::Answer, page: Page) -> Answer {
     let parts: Vec<_> = rows.parts.iter().filter(|part| !part.is_aside).collect();
     // Tables share the size of an answer: otherwise a long one at the start would leave no room for
     // the others.
     let bytes = BYTES / parts.len().max(1);
-    let table = |part: &&question::Part| -> Answer {
+    let table = |part: &&etwkit_question::Part| -> Answer {
         let row = |at| {
             part.records()
                 .record(at)

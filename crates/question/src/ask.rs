@@ -32,7 +32,7 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
 
 declare! {
     /// A number of rows.
-    row Count {
+    pub row Count {
         rows: i64 = "Rows.",
     }
 }

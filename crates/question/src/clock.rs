@@ -1,6 +1,6 @@
 //! A time that a user wrote, as seconds of a trace and as clock time.
 
-use chrono::{DateTime, FixedOffset, NaiveDateTime, NaiveTime, TimeDelta, Utc};
+use chrono::{FixedOffset, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 
 use etwkit_sql::time_format::TraceClock;
 
@@ -177,13 +177,6 @@ fn since_start(date: NaiveDateTime, offset: Option<FixedOffset>, clock: TraceClo
 /// Returns the written offset, or the offset of the recorded machine.
 fn offset_of(offset: Option<FixedOffset>, clock: TraceClock) -> Option<FixedOffset> {
     offset.or_else(|| FixedOffset::west_opt(clock.bias_minutes.unwrap_or(0).checked_mul(60)?))
-}
-
-impl TraceClock {
-    /// Returns the start of the recording.
-    fn start(self) -> Option<DateTime<Utc>> {
-        etwkit_sql::time_format::date(self.start_filetime)
-    }
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub mod of_sql {
 
 pub use answer::{Above, Answer, Part, Sets, Shows, Sums};
 pub use any::{AnyQuestion, AnyRequest, Of};
-pub use ask::{ask, has_rows};
+pub use ask::{Count, ask, has_rows};
 pub use column::{Better, Column, Shown, Style, Title, Total};
 pub use error::{Error, Result};
 pub use files::{Descriptions, Files, FilesError, NamedFile};
@@ -67,7 +67,6 @@ use crate::group::Top;
 use crate::rows::Field;
 use crate::test_run::TestFile;
 use crate::trace::TraceInfo;
-use crate::{FromRows, Result};
 use etwkit_sql::Session;
 
 /// Rules of stack tags in files of the user, in addition to the built-in ones.

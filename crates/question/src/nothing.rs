@@ -9,7 +9,7 @@ use crate::{Among, AnyQuestion, Group, Kind, Opt, Values};
 use crate::{Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::filter::{ProcessFilter, TextFilter};
-use etwkit_sql::hints::similar;
+use etwkit_sql::similar;
 use etwkit_sql::time_format::{TimeFormat, TimeWriter, TraceClock};
 
 /// Maximum number of different names that are compared with the given one.
@@ -231,11 +231,7 @@ fn reach(clock: TraceClock, duration_ns: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::Of;
-    use etwkit_questions::cpu::question::CpuQuestion;
 
     #[test]
     fn many_processes_are_listed_by_a_command() {
@@ -287,22 +283,5 @@ mod tests {
                 format!("the trace goes from 0 to {expected}")
             );
         }
-    }
-
-    #[test]
-    fn what_shapes_rows_does_not_empty_an_answer() {
-        let values = json!({"process": "cmd", "sort-by": "wait", "top": 3, "details": true, "range": "1..2",
-                            "show-module": "", "stack-tag-file": ["a.stacktags"]});
-        let chosen = Chosen::of(&Of::<CpuQuestion>::QUESTION, values.as_object().unwrap());
-        let named: Vec<_> = chosen
-            .given
-            .iter()
-            .map(|(option, value)| (option.name, value.as_str()))
-            .collect();
-        assert_eq!(named, [("process", "cmd"), ("range", "1..2")]);
-        let closed = || Err(crate::Error::OfNames);
-        let shown =
-            Chosen::of(&Of::<CpuQuestion>::QUESTION, &Values::new()).sentence("a.etwx", closed);
-        assert_eq!(shown.unwrap(), "no rows in a.etwx");
     }
 }

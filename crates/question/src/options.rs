@@ -313,7 +313,9 @@ impl Spec {
         self.group == Group::Output
     }
 
-    pub(crate) fn wrong(&self, problem: impl Into<String>) -> OptionError {
+    /// Returns the error about its value.
+    #[must_use]
+    pub fn wrong(&self, problem: impl Into<String>) -> OptionError {
         OptionError::Value {
             option: self.name,
             problem: problem.into(),
@@ -321,7 +323,10 @@ impl Spec {
     }
 
     /// Returns the text of a value.
-    pub(crate) fn text(&self, values: &Values) -> Result<Option<String>, OptionError> {
+    ///
+    /// # Errors
+    /// The value is neither a text nor a number.
+    pub fn text(&self, values: &Values) -> Result<Option<String>, OptionError> {
         match values.get(self.name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -344,7 +349,10 @@ impl Spec {
     }
 
     /// Parses a text as a type whose parser describes the error.
-    pub(crate) fn parsed<P: FromStr<Err = String>>(&self, text: &str) -> Result<P, OptionError> {
+    ///
+    /// # Errors
+    /// The parser refuses the text.
+    pub fn parsed<P: FromStr<Err = String>>(&self, text: &str) -> Result<P, OptionError> {
         text.parse()
             .map_err(|problem| self.wrong(format!("{text:?}: {problem}")))
     }

@@ -26,8 +26,15 @@ declare! {
     }
 }
 
+declare! {
+    /// The version of the main module of the product.
+    row Baseline {
+        value: String = "The version.",
+    }
+}
+
 /// The SQL for it.
-pub(super) const INFO: &str = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
+pub const INFO: &str = "SELECT file_name, computer, start_filetime, time_zone_bias_minutes,
        coalesce(range_end_ns - range_start_ns, duration_ns) AS duration_ns,
        CAST(NULL AS VARCHAR) AS extract_path, start_utc, false AS of_several,
        CAST(NULL AS VARCHAR) AS named, CAST(NULL AS VARCHAR) AS baseline,
@@ -58,7 +65,7 @@ impl TraceInfo {
     /// The query fails.
     pub fn with_baseline(self, session: &Session) -> Result<Self> {
         let sql = "SELECT value FROM system_config WHERE topic = 'main_module_version' AND name = 'version'";
-        let values: Vec<super::stats::Value> = ask(session, sql)?;
+        let values: Vec<Baseline> = ask(session, sql)?;
         Ok(Self {
             baseline: values.into_iter().next().map(|value| value.value),
             ..self

@@ -10,7 +10,6 @@ use etwkit_question::zero::ZeroTime;
 use etwkit_question::{
     Among, Answer, Column, Example, Form, Question, Ranked, View, group, option,
 };
-use etwkit_question::{Error, Recorded, Result};
 use etwkit_sql::Session;
 
 const TEXTS: Among = Among::Texts("mark", "marks", "SELECT text FROM mark");

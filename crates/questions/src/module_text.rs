@@ -1,7 +1,7 @@
 //! The text of a module in an answer.
 
 /// Returns the path, version, product and company of a module, as far as they are known.
-pub fn module_text(parts: [&Option<String>; 4]) -> String {
+pub(crate) fn module_text(parts: [&Option<String>; 4]) -> String {
     parts
         .into_iter()
         .flatten()

@@ -1,6 +1,7 @@
 //! Thread pools of .NET programs: starvation, that is, times at which all worker threads were busy
 //! and none finished anything.
 
+use etwkit_question::Count;
 use etwkit_question::Format::{Fixed, Id, ProcessLine, Seconds, Whole, Word};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
@@ -175,7 +176,7 @@ ORDER BY changes, process_key, ts_ns",
 fn were_recorded(session: &Session) -> Result<bool> {
     let events = "SELECT count(*) AS rows FROM system_config
 WHERE topic = 'etwanalyzer' AND name = 'thread_pool_event_count' AND value <> '0'";
-    Ok(ask::<super::Count>(session, events)?
+    Ok(ask::<Count>(session, events)?
         .iter()
         .any(|count| count.rows > 0))
 }
@@ -186,7 +187,7 @@ fn missing(session: &Session) -> Result<Error> {
         "SELECT (SELECT count(*) FROM exception) + (SELECT count(*) FROM gc) + (SELECT count(*) FROM jit)
   + (SELECT count(*) FROM generic_event WHERE provider_guid = '{RUNTIME}') AS rows"
     );
-    let counts: Vec<super::Count> = ask(session, &runtime)?;
+    let counts: Vec<Count> = ask(session, &runtime)?;
     Ok(if counts.iter().any(|count| count.rows > 0) {
         Error::NotRecorded {
             what: "events of thread pools, though it has others of the .NET runtime: whether a pool starved is not known",

@@ -1,7 +1,7 @@
 //! A time of a log or of another trace, converted to the time of the given traces.
 
 use etwkit_question::Result;
-use etwkit_question::clock::Written;
+use etwkit_question::clock::{Written, WrittenError};
 use etwkit_question::declare;
 use etwkit_question::trace::{INFO, TraceInfo};
 use etwkit_question::{
@@ -108,7 +108,7 @@ impl TimeRequest {
     }
 
     fn written(&self) -> std::result::Result<Written, OptionError> {
-        let wrong = |error: super::clock::WrittenError| OptionError::Value {
+        let wrong = |error: WrittenError| OptionError::Value {
             option: "time",
             problem: error.to_string(),
         };

@@ -1,6 +1,7 @@
 //! Modules of processes and their versions; symbol files that are missing.
 
 use chrono::NaiveDate;
+use etwkit_question::Count;
 use etwkit_question::declare;
 
 use etwkit_question::Format::{Id, Milliseconds, ProcessLine, Whole, Word};
@@ -302,7 +303,7 @@ ORDER BY item",
     /// The extract names none; the query fails.
     pub fn ask_marked(&self, session: &Session) -> Result<Vec<MarkedPart>> {
         let all = "SELECT count(*) AS rows FROM system_config WHERE topic = 'module_version'";
-        let counts: Vec<super::Count> = ask(session, all)?;
+        let counts: Vec<Count> = ask(session, all)?;
         if counts.iter().all(|count| count.rows == 0) {
             let error = Error::NotRecorded {
                 what: "versions of parts of a product",
@@ -405,7 +406,7 @@ pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<MissingPd
         None => {
             let all = "SELECT count(DISTINCT concat(pdb_guid, pdb_age)) AS rows
 FROM module WHERE pdb_name IS NOT NULL";
-            let counts: Vec<super::Count> = ask(session, all)?;
+            let counts: Vec<Count> = ask(session, all)?;
             counts.first().map_or(0, |count| count.rows)
         }
     };

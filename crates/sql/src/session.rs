@@ -289,7 +289,8 @@ impl Session {
 
     /// Returns an error about a number that no recording has, and that made a computation fail. All
     /// rows are read to find it.
-    pub(crate) fn strange_number(&self) -> Option<StoreError> {
+    #[must_use]
+    pub fn strange_number(&self) -> Option<StoreError> {
         self.engine.tables().strange_number()
     }
 

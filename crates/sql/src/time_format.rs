@@ -75,6 +75,14 @@ pub struct TraceClock {
     pub bias_minutes: Option<i32>,
 }
 
+impl TraceClock {
+    /// Returns the start of the recording, if a calendar has it.
+    #[must_use]
+    pub fn start(self) -> Option<DateTime<Utc>> {
+        date(self.start_filetime)
+    }
+}
+
 /// Text for the clock time of a trace whose header has no start that a calendar knows.
 pub const NOT_RECORDED: &str = "start not recorded";
 
@@ -88,7 +96,7 @@ pub const MAX_DIGITS: u8 = 6;
 const YEAR_10000: i64 = 2_650_467_744_000_000_000;
 
 /// Returns the date of a file time, if a calendar has it. The time 0 was not recorded.
-pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
+fn date(filetime: i64) -> Option<DateTime<Utc>> {
     if !(1..YEAR_10000).contains(&filetime) {
         return None;
     }

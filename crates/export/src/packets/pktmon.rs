@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use etwkit_questions;
 use etwkit_sql::Session;
 
 use super::{
@@ -42,7 +41,7 @@ WHERE provider_guid = '{PKT_MON}' AND event_id IN ({COMPONENT}, {EDGE}) AND fiel
 ORDER BY ts_ns"
         );
         let mut all = Self::default();
-        for row in dump::ask::<ComponentRow>(session, &sql)? {
+        for row in etwkit_question::ask::<ComponentRow>(session, &sql)? {
             if let Ok(fields) = serde_json::from_str(&row.fields) {
                 all.learn(row.event_id, &Fields(fields));
             }

@@ -4,7 +4,6 @@ use etwkit_question::Error::NeedsRows;
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
 use etwkit_question::tag_query::TagQuery;
-use etwkit_questions;
 use etwkit_questions::cpu::CpuRow;
 use etwkit_sql::Session;
 use etwkit_sql::frames::TraceFrames;
@@ -73,14 +72,14 @@ pub fn processes(
     session: &Session,
     processes: &ProcessQuery,
     time: Range,
-) -> dump::Result<Vec<CpuRow>> {
+) -> etwkit_question::Result<Vec<CpuRow>> {
     let asked = Asked {
         name: "",
         processes,
         tags: &TagQuery::default(),
         time,
     };
-    let choices: Vec<Choice> = dump::ask(session, &sql::choices(asked))?;
+    let choices: Vec<Choice> = etwkit_question::ask(session, &sql::choices(asked))?;
     let row = |choice: Choice| CpuRow {
         process_key: Some(choice.process_key),
         pid: Some(choice.pid),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_questions;
 use etwkit_sql::Session;
 use etwkit_sql::frames::TraceFrames;
 
@@ -76,11 +75,11 @@ impl<'s> Scene<'s> {
         asked: Asked<'s>,
         session: &Session,
         frames: &'s TraceFrames,
-    ) -> dump::Result<Self> {
-        let about: Vec<About> = dump::ask(session, sql::ABOUT)?;
-        let interval: Vec<Interval> = dump::ask(session, sql::INTERVAL)?;
-        let processes: Vec<Process> = dump::ask(session, &sql::processes(asked))?;
-        let threads: Vec<Thread> = dump::ask(session, &sql::threads(asked))?;
+    ) -> etwkit_question::Result<Self> {
+        let about: Vec<About> = etwkit_question::ask(session, sql::ABOUT)?;
+        let interval: Vec<Interval> = etwkit_question::ask(session, sql::INTERVAL)?;
+        let processes: Vec<Process> = etwkit_question::ask(session, &sql::processes(asked))?;
+        let threads: Vec<Thread> = etwkit_question::ask(session, &sql::threads(asked))?;
         let start_us = about.first().and_then(|about| about.start_unix_us);
         Ok(Self {
             name: asked.name,
@@ -88,7 +87,7 @@ impl<'s> Scene<'s> {
             // The start is a number from the file and may be any.
             start_unix_ns: start_us.map(|us| us.saturating_mul(1000)),
             sampling_ns: interval.first().and_then(|interval| interval.sampling_ns),
-            has_slices: dump::has_rows(session, "context_switch")?,
+            has_slices: etwkit_question::has_rows(session, "context_switch")?,
             processes: processes
                 .into_iter()
                 .map(|process| (process.process_key, process))

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use etwkit_export::ExportRequest;
 use etwkit_extract::{ConvertOptions, convert};
 use etwkit_question::range::Range;
-use etwkit_questions;
 use etwkit_sql::Session;
 use etwkit_synth::Options;
 use serde_json::Value;
@@ -35,7 +34,7 @@ fn extract(trace: PathBuf, folder: &Path) -> Session {
 }
 
 fn sums(session: &Session, sql: &str) -> BTreeMap<String, (i64, i64)> {
-    let sums: Vec<Sum> = dump::ask(session, sql).unwrap();
+    let sums: Vec<Sum> = etwkit_question::ask(session, sql).unwrap();
     sums.into_iter()
         .filter(|sum| sum.sum != 0)
         .map(|sum| (sum.of, (sum.rows, sum.sum)))

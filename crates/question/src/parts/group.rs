@@ -94,7 +94,7 @@ pub struct Grouped<R, T> {
 }
 
 /// Grouping of rows by process, and the limits of the groups.
-pub(crate) struct Grouping {
+pub struct Grouping {
     /// A group for each process.
     pub per_process: bool,
     /// Limits of the rows of each group.
@@ -105,7 +105,8 @@ pub(crate) struct Grouping {
 
 impl Grouping {
     /// Returns groups with the sums of their rows, in the order of the sort keys of these sums.
-    pub(crate) fn answer<R: Clone, T, K: Eq + std::hash::Hash>(
+    #[must_use]
+    pub fn answer<R: Clone, T, K: Eq + std::hash::Hash>(
         &self,
         rows: Vec<R>,
         process: impl Fn(&R) -> K,

@@ -7,7 +7,7 @@ pub const WHOLE_PATH: u32 = 100;
 /// is the drive, [`WHOLE_PATH`] the path itself. Devices (`\Device\HarddiskVolume3`) and shares
 /// (`\\server\share`) count as drives.
 #[must_use]
-pub(crate) fn folder_sql(column: &str, level: u32) -> String {
+pub fn folder_sql(column: &str, level: u32) -> String {
     if level >= WHOLE_PATH {
         return column.to_owned();
     }

@@ -6,10 +6,10 @@ use crate::{Among, option};
 use etwkit_sql::filter::split;
 
 /// Value of a text column that a kind of rows lacks.
-pub(crate) const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
+pub const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
 
 /// Value of a number column that a kind of rows lacks: a key, an id, a number of an enumeration.
-pub(crate) const NO_NUMBER: &str = "CAST(NULL AS INT)";
+pub const NO_NUMBER: &str = "CAST(NULL AS INT)";
 
 /// Command lines of processes.
 const COMMAND_LINES: Among = Among::Texts(
@@ -71,7 +71,8 @@ impl ProcessQuery {
 }
 
 /// Returns [`PROCESS_COLUMNS`] with moved times.
-pub(crate) fn process_columns_from(zero: &ZeroTime) -> String {
+#[must_use]
+pub fn process_columns_from(zero: &ZeroTime) -> String {
     format!(
         "p.pid, p.name AS process, p.command_line, p.session_id, {} AS process_start_ns, {} AS process_stop_ns",
         zero.moved("p.start_ns"),
@@ -87,7 +88,7 @@ pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.s
 /// another name.
 // Grouped by process, since two modules can have the name of the executable and would double the
 // row.
-pub(crate) const EXECUTABLES: &str = "
+pub const EXECUTABLES: &str = "
 LEFT JOIN (
   SELECT m.process_key, max(m.path) AS path, max(m.file_version) AS file_version, max(m.product_name) AS product_name,
     max(m.company) AS company, max(m.product_version) AS product_version, max(m.description) AS description
@@ -96,7 +97,7 @@ LEFT JOIN (
 ) v ON v.process_key = p.process_key";
 
 /// The text that a filter on executables is compared with.
-pub(crate) const EXECUTABLE_TEXT: &str =
+pub const EXECUTABLE_TEXT: &str =
     "concat_ws(', ', v.path, v.file_version, v.product_name, v.company)";
 
 /// Returns the process columns for rows of the table named `table`; they are null if rows are not
@@ -186,7 +187,8 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
 
 /// Returns the column `stack` with the frames of a stack, innermost first, and the join that it
 /// needs; no text unless `wanted`.
-pub(crate) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, String) {
+#[must_use]
+pub fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, String) {
     if !wanted {
         return (format!("{NO_TEXT} AS {name}"), String::new());
     }
@@ -199,7 +201,8 @@ pub(crate) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, Stri
 /// Returns the condition that a number is known and in a range; empty for no limit.
 // A missing number is not 0 here, unlike in `range_condition`: an unknown value does not match
 // `..5`.
-pub(crate) fn known_condition(expression: &str, range: Range) -> Vec<String> {
+#[must_use]
+pub fn known_condition(expression: &str, range: Range) -> Vec<String> {
     let within = range_condition(expression, range);
     within
         .into_iter()
@@ -208,21 +211,24 @@ pub(crate) fn known_condition(expression: &str, range: Range) -> Vec<String> {
 }
 
 /// Returns the condition that a time is in a range of the trace; `None` for the whole trace.
-pub(crate) fn time_condition(moment: &str, time: Range) -> Option<String> {
+#[must_use]
+pub fn time_condition(moment: &str, time: Range) -> Option<String> {
     let (from, to) = ends(time);
     (!time.is_unlimited()).then(|| format!("{moment} BETWEEN {from} AND {to}"))
 }
 
 /// Returns the condition that an interval from `start` to `end` overlaps a range of the trace;
 /// `None` for the whole trace.
-pub(crate) fn overlap_condition(start: &str, end: &str, time: Range) -> Option<String> {
+#[must_use]
+pub fn overlap_condition(start: &str, end: &str, time: Range) -> Option<String> {
     let (from, to) = ends(time);
     (!time.is_unlimited()).then(|| format!("{start} <= {to} AND {end} >= {from}"))
 }
 
 /// Returns the thread of a row of the table named `table`, as `t`; null if rows are not grouped by
 /// thread.
-pub(crate) fn thread_columns(table: &str, per_thread: bool) -> String {
+#[must_use]
+pub fn thread_columns(table: &str, per_thread: bool) -> String {
     if per_thread {
         return format!("{table}.thread_key, t.tid");
     }

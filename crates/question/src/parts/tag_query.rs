@@ -29,6 +29,6 @@ impl TagQuery {
 }
 
 /// Returns the names of the built-in set and of others.
-pub(crate) fn with_default(others: &[String]) -> impl Iterator<Item = &str> {
+pub fn with_default(others: &[String]) -> impl Iterator<Item = &str> {
     std::iter::once(DEFAULT_SET).chain(others.iter().map(String::as_str))
 }

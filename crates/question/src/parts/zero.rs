@@ -107,7 +107,8 @@ const CLOSE_NS: i64 = 10_000_000;
 
 impl ZeroTime {
     /// Returns a time column with the zero subtracted.
-    pub(crate) fn moved(&self, column: &str) -> String {
+    #[must_use]
+    pub fn moved(&self, column: &str) -> String {
         if self.mode.is_some() {
             format!("{column} - z.zero_ns")
         } else {
@@ -116,7 +117,8 @@ impl ZeroTime {
     }
 
     /// Returns a column under its own name.
-    pub(crate) fn column(&self, table: &str, column: &str) -> String {
+    #[must_use]
+    pub fn column(&self, table: &str, column: &str) -> String {
         let full = format!("{table}.{column}");
         if self.mode.is_some() {
             self.column_as(&full, column)
@@ -126,12 +128,14 @@ impl ZeroTime {
     }
 
     /// Returns a moved time under another name.
-    pub(crate) fn column_as(&self, time: &str, name: &str) -> String {
+    #[must_use]
+    pub fn column_as(&self, time: &str, name: &str) -> String {
         format!("{} AS {name}", self.moved(time))
     }
 
     /// Joins the zero of the trace, which is one row.
-    pub(crate) fn join(&self) -> String {
+    #[must_use]
+    pub fn join(&self) -> String {
         let Some(mode) = self.mode else {
             return String::new();
         };

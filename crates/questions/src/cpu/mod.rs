@@ -1,6 +1,7 @@
 //! CPU, waiting and ready time of processes.
 
 pub(super) mod fact;
+use etwkit_question::Count;
 use etwkit_question::declare;
 pub mod question;
 mod range;
@@ -343,7 +344,7 @@ pub fn check_waits(session: &Session) -> Result<()> {
     // An extract that was made of sums can have waits for methods only.
     let sql =
         "SELECT count(run_ns) + (SELECT count(wait_ns) FROM cpu_method) AS rows FROM cpu_process";
-    let counts: Vec<super::Count> = ask(session, sql)?;
+    let counts: Vec<Count> = ask(session, sql)?;
     if counts.iter().any(|count| count.rows > 0) || has_rows(session, "context_switch")? {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! Disk I/O by folder or file. Times are service times: while a disk works on several operations,
 //! their times do not overlap.
 
+use etwkit_question::Count;
 use etwkit_question::declare;
 mod range;
 mod sql;
@@ -217,7 +218,7 @@ impl DiskRequest {
 FROM disk_file{}",
             filtered(&conditions)
         );
-        let sums: Vec<super::Count> = ask(session, &sql)?;
+        let sums: Vec<Count> = ask(session, &sql)?;
         Ok(sums.first().map_or(0, |sum| sum.rows))
     }
 }

@@ -29,11 +29,6 @@ declare! {
         one_line: bool = option("").called("one-line").shape(),
     }
 
-    /// A value alone.
-    pub row Value {
-        value: String = "The value as text.",
-    }
-
     /// A property.
     pub row Property {
         name: String = "Name.",

@@ -9,7 +9,7 @@ mod view;
 
 use std::collections::HashMap;
 
-pub use self::order::{TcpNumber, TcpSort};
+pub use self::order::{NumberRanges, TcpNumber, TcpSort};
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{ProcessQuery, filtered, range_condition};
@@ -87,7 +87,7 @@ declare! {
         /// Sums: file, below the rows; total, without rows; none
         show_total: TcpTotals = option("WHAT").called("show-total").output(),
         /// Limits of numbers of rows
-        limits: Vec<(TcpNumber, Range)> = group(),
+        limits: NumberRanges = group(),
     }
 
     /// Sums to print.

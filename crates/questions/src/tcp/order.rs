@@ -293,8 +293,18 @@ const fn limit(name: &'static str, unit: Unit) -> Spec {
         .below("Ranges over rows")
 }
 
-/// An option for each number.
-impl OptionValue for Vec<(TcpNumber, Range)> {
+/// Ranges of numbers of a connection, with an option for each number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NumberRanges(Vec<(TcpNumber, Range)>);
+
+impl NumberRanges {
+    /// Returns each number that has a range.
+    pub fn iter(&self) -> impl Iterator<Item = &(TcpNumber, Range)> {
+        self.0.iter()
+    }
+}
+
+impl OptionValue for NumberRanges {
     fn options(&self, _: Spec) -> Vec<Opt> {
         let opt = |(name, _, unit, sentence): &(&'static str, TcpNumber, Unit, &'static str)| {
             Range::default().options(limit(name, *unit).of_field("", sentence))
@@ -303,7 +313,7 @@ impl OptionValue for Vec<(TcpNumber, Range)> {
     }
 
     fn read(values: &Values, _: &Spec) -> Result<Option<Self>, OptionError> {
-        let mut all = Self::new();
+        let mut all = Vec::new();
         for (name, number, unit, _) in LIMITS {
             let range = Range::read(values, &limit(name, *unit))?;
             all.extend(
@@ -312,11 +322,11 @@ impl OptionValue for Vec<(TcpNumber, Range)> {
                     .map(|range| (*number, range)),
             );
         }
-        Ok(Some(all))
+        Ok(Some(Self(all)))
     }
 
     fn write(&self, _: &Spec, values: &mut Values) {
-        for (number, range) in self {
+        for (number, range) in self.iter() {
             let known = LIMITS.iter().find(|(_, known, ..)| known == number);
             known
                 .into_iter()

@@ -397,7 +397,7 @@ mod tests {
             ("connect".to_owned(), "0..2".into()),
         ];
         let request = TcpRequest::from_json(&values.into_iter().collect()).unwrap();
-        assert_eq!(request.limits.len(), 2);
+        assert_eq!(request.limits.iter().count(), 2);
         assert_eq!(
             TcpRequest::from_json(&Request::write(&request)).unwrap(),
             request

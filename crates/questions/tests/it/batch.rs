@@ -255,27 +255,26 @@ fn an_error_is_that_of_the_extract() {
 
 #[test]
 fn questions_of_dumps_are_asked_together() {
-    use etwkit_questions;
     let questions = [
-        dump::cpu::CpuRequest::default().sql(),
-        dump::method::MethodRequest::default().sql(),
-        dump::process::ProcessRequest::default().sql(),
-        dump::disk::DiskRequest::default().sql(),
-        dump::file::FileRequest::default().sql(),
-        dump::dns::DnsRequest::default().sql(),
-        dump::dns::DnsRequest::default().list_sql(),
-        dump::exception::ExceptionRequest::default().sql(),
-        dump::exception::ExceptionRequest::default().list_sql(),
-        dump::mark::MarkRequest::default().sql(),
-        dump::memory::MemoryRequest::default().sql(),
-        dump::object_ref::ObjectRequest::default().sql(),
-        dump::pmc::PmcRequest::default().sql(),
-        dump::syscall::SyscallRequest::default().sql(),
-        dump::syscall::SyscallRequest::default().calls_sql(),
-        dump::thread_pool::ThreadPoolRequest::default().sql(),
-        dump::trace_log::TraceLogRequest::default().kinds_sql(),
-        dump::version::VersionRequest::default().sql(),
-        dump::virtual_alloc::VirtualAllocRequest::default().sql(),
+        etwkit_questions::cpu::CpuRequest::default().sql(),
+        etwkit_questions::method::MethodRequest::default().sql(),
+        etwkit_questions::process::ProcessRequest::default().sql(),
+        etwkit_questions::disk::DiskRequest::default().sql(),
+        etwkit_questions::file::FileRequest::default().sql(),
+        etwkit_questions::dns::DnsRequest::default().sql(),
+        etwkit_questions::dns::DnsRequest::default().list_sql(),
+        etwkit_questions::exception::ExceptionRequest::default().sql(),
+        etwkit_questions::exception::ExceptionRequest::default().list_sql(),
+        etwkit_questions::mark::MarkRequest::default().sql(),
+        etwkit_questions::memory::MemoryRequest::default().sql(),
+        etwkit_questions::object_ref::ObjectRequest::default().sql(),
+        etwkit_questions::pmc::PmcRequest::default().sql(),
+        etwkit_questions::syscall::SyscallRequest::default().sql(),
+        etwkit_questions::syscall::SyscallRequest::default().calls_sql(),
+        etwkit_questions::thread_pool::ThreadPoolRequest::default().sql(),
+        etwkit_questions::trace_log::TraceLogRequest::default().kinds_sql(),
+        etwkit_questions::version::VersionRequest::default().sql(),
+        etwkit_questions::virtual_alloc::VirtualAllocRequest::default().sql(),
     ];
     for sql in questions {
         let known = Arc::new(KnownQuestions::default());

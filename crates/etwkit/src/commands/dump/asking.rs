@@ -6,7 +6,6 @@ use std::time::Duration;
 
 pub(super) use etwkit_engine::Naming;
 use etwkit_engine::{Asked, Asking};
-use etwkit_questions;
 use etwkit_sql::Session;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -18,7 +17,7 @@ pub(super) fn ask_in_order<A: Send>(
     naming: Naming,
     extracts: &[PathBuf],
     Context { engine, asking }: &Context,
-    question: &(impl Fn(&Session) -> dump::Result<A> + Sync),
+    question: &(impl Fn(&Session) -> etwkit_question::Result<A> + Sync),
     mut take: impl FnMut(Asked<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let bar = bar(extracts.len());

@@ -11,7 +11,6 @@ use etwkit_question::{
     Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Ranked, Sets, Shows, Style,
     Sums, Table, Value,
 };
-use etwkit_questions;
 use etwkit_sql::Session;
 use etwkit_terminal::style::Role;
 use etwkit_terminal::{Align, Exit};
@@ -42,7 +41,7 @@ pub(super) struct Asking<'a> {
 pub(super) fn answered(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<Answer> + Sync,
+    question: impl Fn(&Session) -> etwkit_question::Result<Answer> + Sync,
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
     let (common, request) = (asking.common, asking.request);
     let (mut rows, mut kept, mut sums, mut first) = (0, Vec::new(), Vec::new(), None);
@@ -141,7 +140,7 @@ fn verdict(fails: Option<bool>, rows: usize) -> Exit {
 pub(super) fn answered_together(
     asking: &Asking<'_>,
     printer: &mut Printer<'_>,
-    question: impl FnOnce(&Session) -> dump::Result<Answer>,
+    question: impl FnOnce(&Session) -> etwkit_question::Result<Answer>,
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
     let (one, asked) = ask_all(asking.common, asking.command, printer, question)?;
     let Some(one) = one else {

@@ -1,4 +1,4 @@
-//! `etwkit dump`: ready-made questions. Requests and numbers belong to `etwkit_query`; this module
+//! `etwkit dump`: ready-made questions. Requests and numbers belong to `etwkit_questions`; this module
 //! has the arguments and the text.
 
 mod args;

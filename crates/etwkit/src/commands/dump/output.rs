@@ -10,7 +10,6 @@ use etwkit_files::out_file;
 use etwkit_question::rows::Field;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
-use etwkit_questions;
 use etwkit_record::profiles;
 use etwkit_sql::Session;
 use etwkit_sql::time_format::TimeWriter;
@@ -39,7 +38,7 @@ pub(super) fn ask_each<A: Send>(
     common: &Common,
     command: &str,
     printer: &mut Printer<'_>,
-    question: impl Fn(&Session) -> dump::Result<A> + Sync,
+    question: impl Fn(&Session) -> etwkit_question::Result<A> + Sync,
     mut on_answer: impl FnMut(&mut Printer<'_>, Answered<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Vec<PathBuf>> {
     begin(common, command, printer)?;
@@ -103,8 +102,9 @@ fn is_of_extract(error: &anyhow::Error) -> bool {
             Some(etwkit_sql::Error::Cancelled)
         )
     });
-    let of_question = error.downcast_ref::<dump::Error>();
-    !is_cancelled && of_question.is_none_or(|error| matches!(error, dump::Error::Query(_)))
+    let of_question = error.downcast_ref::<etwkit_question::Error>();
+    !is_cancelled
+        && of_question.is_none_or(|error| matches!(error, etwkit_question::Error::Query(_)))
 }
 
 /// Queries all extracts together for one answer. Returns the extracts if they have one, and reports
@@ -113,7 +113,7 @@ pub(super) fn ask_all<A>(
     common: &Common,
     command: &str,
     printer: &mut Printer<'_>,
-    question: impl FnOnce(&Session) -> dump::Result<A>,
+    question: impl FnOnce(&Session) -> etwkit_question::Result<A>,
 ) -> anyhow::Result<(Option<Answered<A>>, Vec<PathBuf>)> {
     begin(common, command, printer)?;
     let extracts = unpacked(common.chosen(printer)?.into(), printer)?.into_owned();
@@ -165,10 +165,10 @@ fn explain(
     (common, command): (&Common, &str),
     printer: &mut Printer<'_>,
     name: &str,
-    why: &dump::Error,
+    why: &etwkit_question::Error,
 ) -> anyhow::Result<()> {
     let mut hint = why.hint().unwrap_or_default().to_owned();
-    if let dump::Error::NotRecorded { what, .. } = why {
+    if let etwkit_question::Error::NotRecorded { what, .. } = why {
         let question = command.rsplit(' ').next().unwrap_or_default();
         if let Some(profile) = profiles::to_answer(question, what) {
             hint = format!(
