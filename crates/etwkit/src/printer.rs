@@ -139,6 +139,11 @@ impl<'w> Printer<'w> {
         self.failures.push(error);
     }
 
+    /// Whether parts of the work failed and no extract has answered.
+    pub(crate) const fn has_no_answer(&self) -> bool {
+        self.answered.is_empty() && !self.failures.is_empty()
+    }
+
     /// Takes the errors of parts out.
     pub(crate) fn take_failures(&mut self) -> Vec<anyhow::Error> {
         std::mem::take(&mut self.failures)

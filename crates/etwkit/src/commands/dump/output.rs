@@ -212,14 +212,19 @@ fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map
 }
 
 /// Writes rows for machines if requested, and returns true if it did. A file without rows has the
-/// names of columns.
+/// names of columns. If extracts failed and none answered there is no file: an empty one would be read
+/// as an answer.
 pub(super) fn machine_with_header<'r>(
     common: &Common,
     printer: &mut Printer<'_>,
     fields: &[Field],
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<bool> {
-    if let Some(typed) = common.typed()? {
+    let typed = common.typed()?;
+    if printer.has_no_answer() && (typed.is_some() || common.csv.is_some()) {
+        return Ok(true);
+    }
+    if let Some(typed) = typed {
         typed.write(printer, fields, rows)?;
         return Ok(true);
     }
