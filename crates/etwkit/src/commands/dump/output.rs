@@ -22,7 +22,7 @@ use super::args::Common;
 use super::asking::{Naming, ask_in_order};
 pub(super) use super::typed::{Record, TRACE};
 use crate::context::Context;
-use crate::extracts::{SameTrace, unpacked};
+use crate::extracts::{OneRecording, SameTrace, unpacked};
 use crate::printer::Printer;
 
 /// The answer of an extract.
@@ -49,6 +49,7 @@ pub(super) fn ask_each<A: Send>(
     }
     let context = printer.context();
     let (mut same, mut names, mut answered) = (SameTrace::default(), HashSet::new(), Vec::new());
+    let mut parts = OneRecording::default();
     let naming = Naming {
         with_path: common.show_full_file_name,
         as_asked: common.guest_csv().is_some(),
@@ -74,6 +75,9 @@ pub(super) fn ask_each<A: Send>(
                     answer => Ok((info, answer)),
                 }
             });
+        if let Ok((info, _)) = &answer {
+            parts.see(&name, info);
+        }
         match answer {
             Ok((info, Ok(answer))) => {
                 printer.answered_by(&name);
@@ -88,6 +92,7 @@ pub(super) fn ask_each<A: Send>(
             Err(error) => Err(error),
         }
     })?;
+    parts.notes().iter().for_each(|note| printer.note(note));
     Ok(answered)
 }
 
