@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 
 pub(crate) use etwkit_base::digits::grouped;
 use etwkit_engine::{AllGaps, Asking, Gaps};
@@ -111,6 +112,16 @@ impl<'w> Printer<'w> {
     /// Replaces the settings of later queries. Returns the previous ones.
     pub(crate) fn ask_with(&mut self, asking: Asking) -> Asking {
         std::mem::replace(&mut self.context.asking, asking)
+    }
+
+    /// Reports the number of rows that went into a file.
+    pub(crate) fn wrote(&mut self, rows: usize, file: &Path) -> Result<()> {
+        let noun = if rows == 1 { "row" } else { "rows" };
+        self.line(&format!(
+            "Wrote {} {noun} to {}",
+            grouped(rows as u64),
+            file.display()
+        ))
     }
 
     /// Records that an extract has answered, even without a row.

@@ -252,7 +252,7 @@ pub(super) fn machine_with_header<'r>(
             return Ok(true);
         }
         let written = csv_file(common, path, fields, rows)?;
-        printer.line(&format!("wrote {written} rows to {}", path.display()))?;
+        printer.wrote(written, path)?;
         return Ok(true);
     }
     if common.json {
