@@ -114,6 +114,11 @@ impl<'w> Printer<'w> {
         std::mem::replace(&mut self.context.asking, asking)
     }
 
+    /// Whether the reader wants notes on the error stream.
+    pub(crate) fn wants_notes(&self) -> bool {
+        self.speech != Speech::Quiet
+    }
+
     /// Reports the number of rows that went into a file.
     pub(crate) fn wrote(&mut self, rows: usize, file: &Path) -> Result<()> {
         let noun = if rows == 1 { "row" } else { "rows" };

@@ -54,44 +54,56 @@ pub(super) fn ask_each<A: Send>(
         with_path: common.show_full_file_name,
         as_asked: common.guest_csv().is_some(),
     };
-    ask_in_order(naming, &extracts, &context, &question, |asked| {
-        asked.notes.iter().for_each(|note| printer.note(note));
-        printer.add_gaps(asked.gaps);
-        same.see(&asked.name, asked.hash.as_deref(), printer.notes());
-        let name = asked.name;
-        let answer = asked
-            .answer
-            .map_err(anyhow::Error::from)
-            .and_then(|(mut info, answer)| {
-                // Two recordings with one name are distinguished by their paths; rows for machines
-                // have a column for this.
-                if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
-                    name.clone_into(&mut info.file_name);
-                }
-                match answer {
-                    Err(error) if !error.is_nothing() => {
-                        Err(anyhow::Error::new(error).context(name.clone()))
-                    }
-                    answer => Ok((info, answer)),
-                }
-            });
-        if let Ok((info, _)) = &answer {
-            parts.see(&name, info);
-        }
-        match answer {
-            Ok((info, Ok(answer))) => {
-                printer.answered_by(&name);
-                answered.push(PathBuf::from(&name));
-                on_answer(printer, Answered { info, answer })
+    let wants_notes = printer.wants_notes();
+    ask_in_order(
+        naming,
+        &extracts,
+        &context,
+        wants_notes,
+        &question,
+        |asked| {
+            asked.notes.iter().for_each(|note| printer.note(note));
+            printer.add_gaps(asked.gaps);
+            same.see(&asked.name, asked.hash.as_deref(), printer.notes());
+            let name = asked.name;
+            let answer =
+                asked
+                    .answer
+                    .map_err(anyhow::Error::from)
+                    .and_then(|(mut info, answer)| {
+                        // Two recordings with one name are distinguished by their paths; rows for machines
+                        // have a column for this.
+                        if info.of_several
+                            && common.is_text()
+                            && !names.insert(info.file_name.clone())
+                        {
+                            name.clone_into(&mut info.file_name);
+                        }
+                        match answer {
+                            Err(error) if !error.is_nothing() => {
+                                Err(anyhow::Error::new(error).context(name.clone()))
+                            }
+                            answer => Ok((info, answer)),
+                        }
+                    });
+            if let Ok((info, _)) = &answer {
+                parts.see(&name, info);
             }
-            Ok((_, Err(nothing))) => explain((common, command), printer, &name, &nothing),
-            Err(error) if common.keep_going || extracts.len() > 1 && is_of_extract(&error) => {
-                printer.failed(error);
-                Ok(())
+            match answer {
+                Ok((info, Ok(answer))) => {
+                    printer.answered_by(&name);
+                    answered.push(PathBuf::from(&name));
+                    on_answer(printer, Answered { info, answer })
+                }
+                Ok((_, Err(nothing))) => explain((common, command), printer, &name, &nothing),
+                Err(error) if common.keep_going || extracts.len() > 1 && is_of_extract(&error) => {
+                    printer.failed(error);
+                    Ok(())
+                }
+                Err(error) => Err(error),
             }
-            Err(error) => Err(error),
-        }
-    })?;
+        },
+    )?;
     parts.notes().iter().for_each(|note| printer.note(note));
     Ok(answered)
 }
