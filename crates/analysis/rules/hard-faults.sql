@@ -14,7 +14,7 @@
 -- param min_total_ms: float = 200 – a person notices that; starts of programs with a warm cache take less than 50 ms
 -- param min_share_percent: float = 2 – of the time the process lived in the trace; a trickle over hours is normal
 -- param min_short_ms: float = 50 – of a process that started and ended in the trace: with a warm cache it is less
--- param min_short_percent: float = 20 – of the time that such a process lived
+-- param min_short_percent: float = 20 – of its time
 -- param min_second_ms: float = 200 – of the faults of one second: a person notices that, however long the process lived
 WITH life AS (
   SELECT p.process_key, p.pid, p.start_ns IS NOT NULL AND p.stop_ns IS NOT NULL AS is_whole,
