@@ -13,9 +13,11 @@
 -- spot: hard-fault --process {pid}
 -- param min_total_ms: float = 200 – a person notices that; starts of programs with a warm cache take less than 50 ms
 -- param min_share_percent: float = 2 – of the time the process lived in the trace; a trickle over hours is normal
+-- param min_short_ms: float = 50 – of a process that started and ended in the trace: with a warm cache it is less
+-- param min_short_percent: float = 20 – of its time
 -- param min_second_ms: float = 200 – of the faults of one second: a person notices that, however long the process lived
 WITH life AS (
-  SELECT p.process_key, p.pid,
+  SELECT p.process_key, p.pid, p.start_ns IS NOT NULL AND p.stop_ns IS NOT NULL AS is_whole,
     coalesce(p.stop_ns, t.duration_ns) - greatest(coalesce(p.start_ns, 0), 0) AS life_ns
   FROM process p CROSS JOIN trace t
   WHERE p.pid NOT IN (0, 4)
@@ -39,10 +41,12 @@ WITH life AS (
   FROM hard_fault f
   JOIN life l ON l.process_key = f.process_key
   JOIN worst_second w ON w.process_key = f.process_key
-  GROUP BY f.process_key, l.life_ns, w.second_ns
-  HAVING union_duration(f.start_ns, f.end_ns) >= $min_total_ms * 1000000
-    AND (union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_share_percent / 100
-      OR w.second_ns >= $min_second_ms * 1000000)
+  GROUP BY f.process_key, l.life_ns, l.is_whole, w.second_ns
+  HAVING (union_duration(f.start_ns, f.end_ns) >= $min_total_ms * 1000000
+      AND (union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_share_percent / 100
+        OR w.second_ns >= $min_second_ms * 1000000))
+    OR (l.is_whole AND union_duration(f.start_ns, f.end_ns) >= $min_short_ms * 1000000
+      AND union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_short_percent / 100)
 ), totals AS (
   SELECT t.culprit, union_duration(f.start_ns, f.end_ns) AS total_ns, count(*) AS count
   FROM victims v JOIN top_file t ON t.process_key = v.process_key JOIN hard_fault f ON f.process_key = v.process_key

@@ -8,6 +8,7 @@
 -- not proved: That the program itself is in no hurry.
 -- needs: disk_io
 -- evidence: dump disk --process {pid} --details
+-- shows: service time, in which the disk worked on the requests; the finding also counts their time in the queue
 -- spot: disk --process {pid}
 -- param min_io_ms: float = 600 – shorter I/O does not reach the top of a ranking
 -- param min_low_percent: float = 90 – of its I/O time; what has normal priority may hold up others

@@ -87,6 +87,8 @@ pub enum Chosen {
     First,
     /// The thread that ran longest.
     Longest,
+    /// The thread that ran longest of all processes, since none was named.
+    LongestOfAll,
 }
 
 /// Maximum number of other threads that are reported.
@@ -203,7 +205,12 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
             .max_by_key(|(_, candidate)| (candidate.run_ns, std::cmp::Reverse(candidate.key)))
     };
     let first = first.map(|(position, _)| (position, Chosen::First));
-    first.or_else(|| longest().map(|(position, _)| (position, Chosen::Longest)))
+    let reason = if of_process {
+        Chosen::Longest
+    } else {
+        Chosen::LongestOfAll
+    };
+    first.or_else(|| longest().map(|(position, _)| (position, reason)))
 }
 
 fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {

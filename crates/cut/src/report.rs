@@ -103,19 +103,34 @@ pub fn checked_lines(done: &Done) -> Vec<String> {
         grouped(not_understood(done)),
     )];
     for (reason, texts) in &cut.kept {
-        lines.push(format!("Kept: {}", reason.sentence()));
+        let (count, why) = (grouped(texts.len() as u64), reason.sentence());
+        lines.push(String::new());
+        lines.push(format!("Kept: {why} ({count})"));
         let mut texts: Vec<(&String, &u64)> = texts.iter().collect();
         texts.sort_by_key(|(text, times)| (std::cmp::Reverse(**times), *text));
-        let wide = texts
-            .iter()
-            .map(|(_, times)| grouped(**times).len())
-            .max()
-            .unwrap_or_default();
-        lines.extend(
-            texts
-                .iter()
-                .map(|(text, times)| format!("  {:>wide$} {text}", grouped(**times))),
-        );
+        let counted = texts.into_iter().map(|(text, times)| match times {
+            1 => text.clone(),
+            times => format!("{text} ({} times)", grouped(*times)),
+        });
+        lines.extend(filled(counted));
+    }
+    lines
+}
+
+/// Columns of a line of texts.
+const LINE: usize = 100;
+
+/// Returns indented lines with as many texts as fit into each.
+fn filled(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + text.chars().count() + 2 <= LINE => {
+                line.push_str(", ");
+                line.push_str(&text);
+            }
+            _ => lines.push(format!("  {text}")),
+        }
     }
     lines
 }
@@ -153,4 +168,22 @@ fn seconds(range: Range) -> String {
         bound(range.start_ns, i64::MIN),
         bound(range.end_ns, i64::MAX)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fill_lines() {
+        let texts = (0..40).map(|number| format!("text{number:02}"));
+        let lines = filled(texts);
+        assert_eq!(lines.len(), 4);
+        assert!(lines[0].starts_with("  text00, text01, "), "{lines:?}");
+        let is_full = |line: &String| (80..=LINE).contains(&line.len());
+        assert!(lines[..3].iter().all(is_full), "{lines:?}");
+        assert!(filled(std::iter::empty()).is_empty());
+        let long = filled(["a".repeat(300), "b".to_owned()].into_iter());
+        assert_eq!(long.len(), 2);
+    }
 }

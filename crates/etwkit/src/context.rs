@@ -9,6 +9,8 @@ use etwkit_sql::Cancel;
 use etwkit_terminal::interrupt::Stoppable;
 use indicatif::ProgressBar;
 
+use crate::pace::Pace;
+
 /// Settings of a command's queries. The engine belongs to the program, and the rest to the command.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
@@ -43,6 +45,8 @@ impl Default for Context {
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     pub(crate) bar: Option<ProgressBar>,
+    /// True to write notes about long extractions.
+    pub(crate) wants_notes: bool,
 }
 
 impl Progress for Listener {
@@ -52,12 +56,19 @@ impl Progress for Listener {
         }
     }
 
-    fn extracting(&self, _trace: &Path) -> Extracting {
+    fn extracting(&self, trace: &Path) -> Extracting {
         // Ctrl-C ends the process at once unless work has started that can stop in order.
         let stoppable = Stoppable::begin();
-        Box::new(move |_| match stoppable.is_asked_to_stop() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let what = format!("extracting {}", trace.display());
+        let mut pace = Pace::begin(&what, self.wants_notes);
+        Box::new(move |progress| {
+            if let Some(pace) = &mut pace {
+                pace.at(progress.done);
+            }
+            match stoppable.is_asked_to_stop() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         })
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etwkit_engine::of_paths;
-pub(crate) use etwkit_engine::{SameTrace, is_trace};
+pub(crate) use etwkit_engine::{OneRecording, SameTrace, is_trace};
 use etwkit_sql::Session;
 
 use crate::printer::Printer;

@@ -20,6 +20,7 @@ mod help;
 mod input;
 pub mod open_files;
 mod options;
+mod pace;
 mod printer;
 mod real_names;
 mod report;

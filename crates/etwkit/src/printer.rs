@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 
 pub(crate) use etwkit_base::digits::grouped;
 use etwkit_engine::{AllGaps, Asking, Gaps};
@@ -113,6 +114,21 @@ impl<'w> Printer<'w> {
         std::mem::replace(&mut self.context.asking, asking)
     }
 
+    /// Whether the reader wants notes on the error stream.
+    pub(crate) fn wants_notes(&self) -> bool {
+        self.speech != Speech::Quiet
+    }
+
+    /// Reports the number of rows that went into a file.
+    pub(crate) fn wrote(&mut self, rows: usize, file: &Path) -> Result<()> {
+        let noun = if rows == 1 { "row" } else { "rows" };
+        self.line(&format!(
+            "Wrote {} {noun} to {}",
+            grouped(rows as u64),
+            file.display()
+        ))
+    }
+
     /// Records that an extract has answered, even without a row.
     pub(crate) fn answered_by(&mut self, extract: &str) {
         self.answered.push(extract.to_owned());
@@ -137,6 +153,11 @@ impl<'w> Printer<'w> {
     /// finished.
     pub(crate) fn failed(&mut self, error: anyhow::Error) {
         self.failures.push(error);
+    }
+
+    /// Whether parts of the work failed and no extract has answered.
+    pub(crate) const fn has_no_answer(&self) -> bool {
+        self.answered.is_empty() && !self.failures.is_empty()
     }
 
     /// Takes the errors of parts out.

@@ -256,7 +256,7 @@ fn list(args: &ProfilesArgs, lines: &mut Lines<'_>) -> Result<Exit> {
             WPRP.as_bytes(),
         )
         .with_context(|| format!("cannot write {}", file.display()))?;
-        lines.line(&format!("Written {}", file.display()))?;
+        lines.line(&format!("Wrote {}", file.display()))?;
         return Ok(Exit::Answered);
     }
     let found: Vec<&Profile> = match (&args.topic, &args.question) {

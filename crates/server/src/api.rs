@@ -14,6 +14,7 @@ use etwkit_sql::Session;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::opening;
 use crate::options::Limits;
 use crate::problem::{Problem, Result};
 use crate::state::{Ready, Shared};
@@ -144,7 +145,12 @@ where
                 let most = time(&shared.limits);
                 write(answered_by(&shared, most, work).await?)
             };
-            answered.await.unwrap_or_else(IntoResponse::into_response)
+            answered.await.unwrap_or_else(|problem| {
+                if let Some(extract) = problem.replaced() {
+                    opening::again(&shared, extract);
+                }
+                problem.into_response()
+            })
         },
     )
 }

@@ -22,9 +22,23 @@ const HINT: &str =
 
 /// Starts to open a path, unless it is open. `info` reports the progress.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
-    let Some(trace) = shared.add(path)? else {
-        return Ok(());
-    };
+    match shared.add(path)? {
+        Some(trace) => start(shared, trace),
+        None => Ok(()),
+    }
+}
+
+/// Starts to open the traces of an extract again, which was replaced by another one.
+pub(crate) fn again(shared: &Arc<Shared>, extract: &Path) {
+    for trace in shared.begun_again(extract) {
+        if let Err(problem) = start(shared, trace.clone()) {
+            *lock(&trace.stage) = problem.into();
+        }
+    }
+}
+
+/// Opens a trace on a thread of its own.
+fn start(shared: &Arc<Shared>, trace: Arc<Trace>) -> Result<()> {
     let shared = shared.clone();
     let thread = std::thread::Builder::new()
         .name("open".to_owned())
@@ -37,13 +51,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
         let stage = open(&shared, &trace);
         *lock(&trace.stage) = match stage {
             Ok(ready) => Stage::Ready(Arc::clone(opened.insert(Arc::new(ready)))),
-            Err(problem) => {
-                let failure = problem.into_failure();
-                Stage::Failed {
-                    message: failure.message,
-                    hint: failure.hint.or_else(|| Some(HINT.to_owned())),
-                }
-            }
+            Err(problem) => problem.into(),
         };
         drop(one);
         // The first picture is drawn from small files; larger files are read in the background. A
@@ -53,6 +61,16 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
         }
     })?;
     Ok(())
+}
+
+impl From<Problem> for Stage {
+    fn from(problem: Problem) -> Self {
+        let failure = problem.into_failure();
+        Self::Failed {
+            message: failure.message,
+            hint: failure.hint.or_else(|| Some(HINT.to_owned())),
+        }
+    }
 }
 
 fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {

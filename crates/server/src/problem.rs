@@ -1,7 +1,10 @@
 //! Errors, as they are sent to clients.
 
+use std::path::{Path, PathBuf};
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use etwkit_extract::StoreError;
 
 use crate::guard::Refused;
 use crate::wire::Failure;
@@ -15,6 +18,8 @@ pub(crate) type Result<T> = std::result::Result<T, Problem>;
 pub(crate) struct Problem {
     status: StatusCode,
     failure: Failure,
+    /// The extract that was replaced by another one during the question.
+    replaced: Option<PathBuf>,
 }
 
 impl Problem {
@@ -26,6 +31,7 @@ impl Problem {
                 message: message.into(),
                 hint: None,
             },
+            replaced: None,
         }
     }
 
@@ -72,6 +78,18 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
+    /// A table of an extract cannot be read.
+    pub(crate) fn of_table(error: &StoreError) -> Self {
+        let StoreError::Replaced { path } = error else {
+            return Self::internal(said(error)).hinted(error.hint());
+        };
+        let problem = Self {
+            replaced: Some(path.clone()),
+            ..Self::new(StatusCode::CONFLICT, "replaced", said(error))
+        };
+        problem.with_hint("reload the page: it opens the extract that is there now")
+    }
+
     pub(crate) fn unauthorized() -> Self {
         Self::new(
             StatusCode::UNAUTHORIZED,
@@ -107,6 +125,11 @@ impl Problem {
         )
     }
 
+    /// Returns the extract that was replaced during the question.
+    pub(crate) fn replaced(&self) -> Option<&Path> {
+        self.replaced.as_deref()
+    }
+
     /// Returns the failure alone, for callers that do not report an HTTP status.
     pub(crate) fn into_failure(self) -> Failure {
         self.failure
@@ -133,7 +156,8 @@ impl From<etwkit_sql::Error> for Problem {
         let problem = match &error {
             E::Cancelled => return Self::cancelled(),
             E::Memory { .. } | E::TooMuch { .. } | E::Work { .. } => Self::limit(said(&error)),
-            E::Threads(_) | E::Stopped { .. } | E::Extract(_) => Self::internal(said(&error)),
+            E::Extract(error) => return Self::of_table(error),
+            E::Threads(_) | E::Stopped { .. } => Self::internal(said(&error)),
             _ => Self::bad(said(&error)),
         };
         problem.hinted(error.hint())
@@ -161,6 +185,7 @@ impl From<etwkit_engine::Error> for Problem {
         match error {
             E::Query(error) => error.into(),
             E::Question(error) => error.into(),
+            E::Extract(error @ StoreError::Replaced { .. }) => Self::of_table(&error),
             error => Self::bad(said(&error)).hinted(error.hint()),
         }
     }
@@ -213,5 +238,30 @@ impl IntoResponse for Problem {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extract_that_was_replaced_is_no_failure_of_the_server() {
+        let replaced = || StoreError::Replaced {
+            path: "slow.etwx".into(),
+        };
+        let problems: [Problem; 3] = [
+            etwkit_sql::Error::Extract(replaced()).into(),
+            etwkit_question::Error::from(etwkit_sql::Error::Extract(replaced())).into(),
+            etwkit_engine::Error::Extract(replaced()).into(),
+        ];
+        for problem in problems {
+            assert_eq!(problem.status, StatusCode::CONFLICT);
+            assert_eq!(problem.replaced(), Some(Path::new("slow.etwx")));
+            let failure = problem.into_failure();
+            assert_eq!(failure.code, "replaced");
+            assert_eq!(failure.message, "slow.etwx was replaced while it was read");
+            assert!(failure.hint.is_some_and(|hint| hint.contains("reload")));
+        }
     }
 }

@@ -143,6 +143,23 @@ impl Shared {
         lock(&self.traces).iter().filter_map(ready).collect()
     }
 
+    /// Returns the traces that this extract answers for, which are to be opened again.
+    pub(crate) fn begun_again(&self, extract: &Path) -> Vec<Arc<Trace>> {
+        let is_of_it = |trace: &&Arc<Trace>| {
+            let mut stage = lock(&trace.stage);
+            let is_ready = matches!(&*stage, Stage::Ready(ready) if ready.extract == extract);
+            if is_ready {
+                *stage = Stage::begun();
+            }
+            is_ready
+        };
+        lock(&self.traces)
+            .iter()
+            .filter(is_of_it)
+            .cloned()
+            .collect()
+    }
+
     /// Returns a trace that is ready.
     pub(crate) fn ready(&self, trace: u32) -> Result<Arc<Ready>> {
         let known = usize::try_from(trace)

@@ -10,6 +10,8 @@ use crate::tables;
 
 /// Minimum similarity of a suggested name, from 0 to 1.
 const SIMILAR: f64 = 0.45;
+/// Minimum similarity of a name that is taken for the meant one.
+const MEANT: f64 = 0.7;
 /// Maximum distance of another name's similarity from the best one.
 const CLOSE_TO_BEST: f64 = 0.15;
 /// Maximum number of suggested names.
@@ -210,16 +212,12 @@ pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     }
 }
 
-/// Returns the known name most similar to another one, if they differ in no more than three of ten
-/// letters.
+/// Returns the first of the similar names, if it is so similar that it is meant.
 #[must_use]
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    const LEAST: f64 = 0.7;
-    let all = known
-        .iter()
-        .map(|known| (normalized_levenshtein(name, known), *known));
-    let best = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 >= LEAST).then_some(best.1)
+    let mut meant = scored(name, known);
+    meant.retain(|(similarity, _)| *similarity >= MEANT);
+    closest(meant).into_iter().next()
 }
 
 /// Returns the file or folder with the name most similar to a missing one, in the same folder.
@@ -247,6 +245,14 @@ pub fn similar_file(missing: &Path) -> Option<PathBuf> {
 /// Returns the most similar known names, at most three. Wildcards and case do not count.
 #[must_use]
 pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
+    closest(scored(name, known))
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the known names with their similarity.
+fn scored<'k>(name: &str, known: &[&'k str]) -> Vec<(f64, &'k str)> {
     let name = name.to_lowercase().replace(['*', '?', '!'], "");
     let lower: Vec<String> = known.iter().map(|known| known.to_lowercase()).collect();
     // Typing errors are in the last part of a path, or in the name before a process id.
@@ -259,11 +265,7 @@ pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
     };
     let wanted = bare(&name);
     let score = |known: &String| similarity(&name, known).max(similarity(&wanted, &bare(known)));
-    let scored = lower.iter().map(score).zip(known.iter().copied());
-    closest(scored.collect())
-        .into_iter()
-        .map(str::to_owned)
-        .collect()
+    lower.iter().map(score).zip(known.iter().copied()).collect()
 }
 
 /// Returns the similarity: 1 for the same name, 0 for a name that has nothing in common with it.
@@ -320,7 +322,7 @@ fn offer(name: &str, known: &[&str], what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{similar, similar_file};
+    use super::{nearest, similar, similar_file};
 
     #[test]
     fn a_misspelled_file_is_found_in_its_folder() {
@@ -348,6 +350,17 @@ mod tests {
         ];
         for (name, found) in cases {
             assert_eq!(similar(name, &processes), found, "{name}");
+        }
+        // A name that is only similar is offered, and not taken for the meant one.
+        let commands = ["dump", "diagnose", "disk"];
+        for (name, meant) in [
+            ("dmp", Some("dump")),
+            ("Diagnos", Some("diagnose")),
+            ("dusk", Some("disk")),
+            ("dia", None),
+            ("dip", None),
+        ] {
+            assert_eq!(nearest(name, &commands), meant, "{name}");
         }
         assert_eq!(
             similar("kernel32", &[r"C:\Windows\System32\kernel32.dll"]).len(),

@@ -8,6 +8,7 @@ use crate::plan::{
     Action, Born, FilePlan, GROUPS, INTERVAL, Maker, ModulePlan, Plan, ProgramPlan, Routines,
     ThreadPlan,
 };
+use crate::scenarios::windows::MICROSOFT;
 use crate::table::{Module, Program, Table, Thread};
 
 use Action::{
@@ -78,23 +79,33 @@ static ACME: Maker = Maker {
     sources: r"D:\acme\src",
 };
 
-const SYSTEM32: (&str, &str) = (
+/// Folder of modules as the kernel names it and as users do, and who made the modules.
+type Place = (&'static str, &'static str, &'static Maker);
+
+const SYSTEM32: Place = (
     r"\Device\HarddiskVolume3\Windows\System32\",
     r"C:\Windows\System32\",
+    &MICROSOFT,
 );
-const KERNEL: (&str, &str) = (r"\SystemRoot\system32\", r"C:\Windows\system32\");
-const DRIVERS: (&str, &str) = (
+const KERNEL: Place = (
+    r"\SystemRoot\system32\",
+    r"C:\Windows\system32\",
+    &MICROSOFT,
+);
+const DRIVERS: Place = (
     r"\SystemRoot\System32\drivers\",
     r"C:\Windows\System32\drivers\",
+    &MICROSOFT,
 );
-const APPS: (&str, &str) = (
+const APPS: Place = (
     r"\Device\HarddiskVolume3\Program Files\Acme\",
     r"C:\Program Files\Acme\",
+    &ACME,
 );
 
 const fn module(
     (name, pdb): (&'static str, &'static str),
-    (nt_folder, dos_folder): (&'static str, &'static str),
+    (nt_folder, dos_folder, maker): Place,
     base: u64,
     size: u32,
 ) -> ModulePlan {
@@ -106,7 +117,7 @@ const fn module(
         size,
         alias: name,
         pdb,
-        maker: &ACME,
+        maker,
         identity: 0,
         is_nameless: false,
     }
@@ -361,3 +372,17 @@ const FILES: [&str; 12] = [
     r"Windows\System32\config\SOFTWARE",
     r"pagefile.sys",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_of_windows_are_those_of_its_maker() {
+        for module in &MODULES {
+            let is_of_windows = module.dos_folder.starts_with(r"C:\Windows\");
+            let is_of_microsoft = module.maker.company == MICROSOFT.company;
+            assert_eq!(is_of_windows, is_of_microsoft, "{}", module.name);
+        }
+    }
+}

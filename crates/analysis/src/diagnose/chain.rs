@@ -88,12 +88,11 @@ fn text(chain: &Chain) -> String {
 fn root(root: &ChainRow) -> String {
     match root.kind.as_str() {
         "thread_ran" => {
-            format!(
-                "{}, which ran {} and was ready {}",
-                root.who(GAP),
-                time(root.run_ns),
-                time(root.ready_ns)
-            )
+            let ready = match root.ready_ns {
+                Some(0) => String::new(),
+                ready => format!(" and was ready {}", time(ready)),
+            };
+            format!("{}, which ran {}{ready}", root.who(GAP), time(root.run_ns))
         }
         "disk_io" => {
             let (operation, file) = (root.operation.as_deref(), root.object.as_deref());

@@ -1,10 +1,10 @@
 //! What a diagnosis is asked to fail on, for scripts: any finding, one of a rule, or one that costs too much.
 
-use etwkit_question::range::{Range, Unit};
 use etwkit_sql::filter::TextFilter;
-use etwkit_sql::nearest;
+use etwkit_question::range::{Range, Unit};
 
 use super::finding::FindingRow;
+use super::no_such_rule;
 
 /// Words of `--fail-on`; a finding that one of them hits is enough.
 #[derive(Debug, Clone)]
@@ -57,12 +57,9 @@ impl Word {
         if !word.is_empty() && rules.iter().any(|rule| name.matches(Some(rule))) {
             return Ok(Self::Rule(name));
         }
-        let meant = nearest(word, rules)
-            .map(|rule| format!(" (did you mean {rule}?)"))
-            .unwrap_or_default();
+        let no_rule = no_such_rule(word, rules);
         Err(format!(
-            "expected any, a time such as 500ms, or a rule of `diagnose --explain all`, \
-             found {word:?}{meant}"
+            "expected any, a time such as 500ms, or a rule: {no_rule}"
         ))
     }
 }
@@ -101,7 +98,10 @@ mod tests {
             );
         }
         let wrong = FailOn::parse("spim", &rules).unwrap_err();
-        assert!(wrong.ends_with("(did you mean spin?)"), "{wrong}");
+        assert!(
+            wrong.ends_with("no rule is called \"spim\"; did you mean spin?"),
+            "{wrong}"
+        );
         for wrong in ["", "spim", "5 parsecs", "any,,spin"] {
             assert!(FailOn::parse(wrong, &rules).is_err(), "{wrong}");
         }

@@ -250,8 +250,9 @@ impl DiagnoseRequest {
     }
 }
 
-/// The message about a name that no rule has.
-fn no_such_rule(name: &str, known: &[&str]) -> String {
+/// Returns the message about a name that no rule has.
+#[must_use]
+pub fn no_such_rule(name: &str, known: &[&str]) -> String {
     let close = similar(name, known);
     let hint = match close.as_slice() {
         [] => "`etwkit diagnose --explain all` lists the rules".to_owned(),

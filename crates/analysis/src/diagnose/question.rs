@@ -157,7 +157,8 @@ fn what_was_checked(rules: &[RuleRow]) -> String {
     if nameless * 2 <= unchecked.len() {
         return said;
     }
-    format!("{said}, {nameless} of the others lack {NAMES_OF_FUNCTIONS}")
+    let lack = if nameless == 1 { "lacks" } else { "lack" };
+    format!("{said}, {nameless} of the others {lack} {NAMES_OF_FUNCTIONS}")
 }
 
 /// The beginning of the headline where no finding has a cost; notes are no cause of lost time.
@@ -198,6 +199,11 @@ mod tests {
             "No known cause was found: 1 of 4 rules could be checked, \
             2 of the others lack names of functions"
         );
+        let one = Diagnosis {
+            rules: vec![rule("nothing", None), rule("not checked", names)],
+            ..Diagnosis::default()
+        };
+        assert!(headline(&one).ends_with(", 1 of the others lacks names of functions"));
         diagnosis.rules.pop();
         diagnosis.rules.push(rule("not checked", Some("registry")));
         diagnosis.rules.push(rule("failed", Some("SQL")));

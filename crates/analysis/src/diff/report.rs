@@ -357,9 +357,13 @@ impl<'a> Report<'a> {
                 .words(" more differ (--top 0 shows all)")
         });
         let hidden = (hidden > 0).then(|| {
-            Line::new("(")
-                .whole(count(hidden))
-                .words(" differ by less than noise, or only wait on both sides)")
+            Line::new("(").counted(
+                count(hidden),
+                [
+                    "differs by less than noise, or only waits on both sides)",
+                    "differ by less than noise, or only wait on both sides)",
+                ],
+            )
         });
         (rows, more.into_iter().chain(hidden).collect())
     }

@@ -195,7 +195,7 @@ impl Sides {
                 "{} traces are named, and a comparison is of two",
                 more.saturating_add(2)
             );
-            return Err(Error::TooWide {
+            return Err(Error::WrongCount {
                 message,
                 how: "name two of them, or two parts of one with --range",
             });
@@ -374,8 +374,8 @@ fn has_single_rows(side: &Side) -> bool {
 }
 
 fn one_side() -> Error {
-    Error::NotThere {
+    Error::WrongCount {
         message: "there is one trace, and a comparison is of two".to_owned(),
-        how: "name a second one, or two parts of it: --range 1..3 --range 4..6".to_owned(),
+        how: "name a second one, or two parts of it: --range 1..3 --range 4..6",
     }
 }

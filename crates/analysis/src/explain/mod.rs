@@ -144,7 +144,7 @@ impl ExplainRequest {
 impl Explanation {
     fn of(
         metric: String,
-        runs: Vec<Run>,
+        mut runs: Vec<Run>,
         measured: Vec<usize>,
         matrix: &Matrix,
         missing: Vec<Missing>,
@@ -154,6 +154,7 @@ impl Explanation {
             .filter_map(|run| runs::metric_of(&runs, *run))
             .collect();
         let causes = Causes::find(&matrix.of_runs(&measured), &values);
+        runs::drop_explained(&mut runs, &causes);
         let mut by_time: Vec<usize> = (0..measured.len()).collect();
         let began = |place: &usize| {
             measured

@@ -236,7 +236,11 @@ impl Explanation {
                 state: state.to_owned(),
                 spreads,
                 explained_ms: place.map(|place| self.explained(place)),
-                not_comparable: (!run.differs.is_empty()).then(|| run.differs.join("; ")),
+                not_comparable: (!run.differs.is_empty()).then(|| {
+                    let texts: Vec<&str> =
+                        run.differs.iter().map(|one| one.text.as_str()).collect();
+                    texts.join("; ")
+                }),
             }
         };
         self.runs

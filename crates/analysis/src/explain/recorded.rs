@@ -14,7 +14,7 @@ const NEEDED: [(&str, &str); 11] = [
     ("file I/O", "time and bytes of files, by process"),
     (
         "minifilter drivers",
-        "time in filter drivers, such as virus scanners",
+        "how long operations took in each filter driver",
     ),
     ("hard faults", "pages that had to be read from a disk"),
     ("DNS queries", "names that were looked up"),

@@ -8,8 +8,9 @@ use etwkit_question::test_run::TestName;
 use etwkit_sql::Session;
 
 use super::ExplainRequest;
+use super::causes::Causes;
 use super::chance::deviations;
-use super::feature::{Kind, Matrix, Measure};
+use super::feature::{Kind, Matrix, Measure, Name};
 use super::load::{each, first_counted};
 use super::numbers::median;
 use crate::Result;
@@ -57,7 +58,32 @@ pub(super) struct Run {
     /// Milliseconds; missing if the run has none.
     pub(super) metric: Option<f64>,
     /// Differences from the other runs.
-    pub(super) differs: Vec<String>,
+    pub(super) differs: Vec<Difference>,
+}
+
+/// A difference of a run from the others.
+#[derive(Debug, Clone)]
+pub(super) struct Difference {
+    /// What differs, and from what.
+    pub(super) text: String,
+    /// The kind of the causes that hold the same time.
+    time_of: Option<Kind>,
+}
+
+impl Difference {
+    /// A difference of the machine or the recording, which no cause holds.
+    const fn of_machine(text: String) -> Self {
+        Self {
+            text,
+            time_of: None,
+        }
+    }
+
+    /// Whether a cause of this name holds the time of the difference.
+    fn is_in(&self, name: &Name) -> bool {
+        let fits = self.time_of == Some(name.kind);
+        fits && (name.kind != Kind::Tag || is_antivirus(&name.what))
+    }
 }
 
 etwkit_question::declare! {
@@ -178,11 +204,10 @@ pub(super) fn compare(
     let checkpoints = of_runs(session, CHECKPOINTS, count)?;
     for (run, ms) in runs.iter_mut().zip(checkpoints) {
         let ms = ms.filter(|ms| *ms > CHECKPOINT_MS);
-        run.differs
-            .extend(ms.map(|ms| format!("NTFS checkpoint: {ms:.0} ms")));
+        let text = ms.map(|ms| format!("NTFS checkpoint: {ms:.0} ms"));
+        run.differs.extend(text.map(Difference::of_machine));
     }
     let of_tags = |run: usize| {
-        let is_antivirus = |what: &str| what.split('\\').any(|part| part == "Antivirus");
         let is_measured = |process: &Option<String>| {
             asked.process.as_deref().is_none_or(|asked| {
                 let filter = etwkit_sql::filter::TextFilter::parse(asked);
@@ -204,24 +229,44 @@ pub(super) fn compare(
     for (place, run) in runs.iter_mut().enumerate() {
         let ms = of_tags(place);
         if let Some(metric) = time_of(run).filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
-            run.differs.push(format!(
-                "antivirus: {ms:.0} ms, {:.0} % of the run",
-                100.0 * ms / metric
-            ));
+            let share = 100.0 * ms / metric;
+            run.differs.push(Difference {
+                text: format!("antivirus: {ms:.0} ms, {share:.0} % of the run"),
+                time_of: Some(Kind::Tag),
+            });
         }
     }
     hard_faults(runs, matrix);
     counters(asked, session, runs)?;
     frequency(runs, &of_runs(session, FREQUENCIES, count)?);
     for run in runs.iter_mut().filter(|run| run.lost > 0) {
-        run.differs
-            .push(format!("{} events or buffers are lost", run.lost));
+        let text = format!("{} events or buffers are lost", run.lost);
+        run.differs.push(Difference::of_machine(text));
     }
     others_have(session, MACHINES, runs)?;
     if let Some(process) = &asked.process {
         others_have(session, &versions(process), runs)?;
     }
     Ok(())
+}
+
+/// Drops the differences whose time a cause holds: they are a part of the answer, and no reason to
+/// leave a run out of it.
+pub(super) fn drop_explained(runs: &mut [Run], causes: &Causes) {
+    let names: Vec<&Name> = causes
+        .causes
+        .iter()
+        .flat_map(|cause| std::iter::once(&cause.name).chain(&cause.others))
+        .collect();
+    for run in runs {
+        run.differs
+            .retain(|difference| !names.iter().any(|name| difference.is_in(name)));
+    }
+}
+
+/// Returns `true` for a stack tag of a virus scanner.
+fn is_antivirus(tag: &str) -> bool {
+    tag.split('\\').any(|part| part == "Antivirus")
 }
 
 /// Returns a number of each run.
@@ -262,9 +307,12 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
             time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric)
         {
             let share = 100.0 * (ms - usual).abs() / metric;
-            run.differs.push(format!(
-                "hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"
-            ));
+            run.differs.push(Difference {
+                text: format!(
+                    "hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"
+                ),
+                time_of: Some(Kind::HardFault),
+            });
         }
     }
 }
@@ -302,9 +350,9 @@ fn counters(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Resu
         let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
         if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
             let change = "with the same number of instructions";
-            run.differs.push(format!(
-                "cycles per instruction: {cpi:.2}, usually {usual_cpi:.2}, {change}"
-            ));
+            let text =
+                format!("cycles per instruction: {cpi:.2}, usually {usual_cpi:.2}, {change}");
+            run.differs.push(Difference::of_machine(text));
         }
     }
     Ok(())
@@ -326,8 +374,8 @@ fn frequency(runs: &mut [Run], mhz: &[Option<f64>]) {
     let usual = median(&mhz.iter().copied().flatten().collect::<Vec<_>>());
     for (run, mhz) in runs.iter_mut().zip(mhz) {
         if let Some(mhz) = mhz.filter(|mhz| *mhz < (1.0 - FREQUENCY_CHANGE) * usual) {
-            run.differs
-                .push(format!("frequency: {mhz:.0} MHz, usually {usual:.0}"));
+            let text = format!("frequency: {mhz:.0} MHz, usually {usual:.0}");
+            run.differs.push(Difference::of_machine(text));
         }
     }
 }
@@ -365,8 +413,8 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
         let Some(usual) = usual else { continue };
         for (run, value) in values.into_iter().filter(|(_, value)| *value != usual) {
             if let Some(run) = usize::try_from(run).ok().and_then(|run| runs.get_mut(run)) {
-                run.differs
-                    .push(format!("{what}: {value}, usually {usual}"));
+                let text = format!("{what}: {value}, usually {usual}");
+                run.differs.push(Difference::of_machine(text));
             }
         }
     }
@@ -380,7 +428,7 @@ pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::feature::Name;
+    use super::super::causes::Cause;
     use super::*;
 
     #[test]
@@ -453,5 +501,66 @@ mod tests {
         hard_faults(&mut runs, &matrix);
         let differs: Vec<usize> = runs.iter().map(|run| run.differs.len()).collect();
         assert_eq!(differs, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn what_a_cause_holds_makes_no_run_incomparable() {
+        let faults = Difference {
+            text: "hard faults: 92 ms".to_owned(),
+            time_of: Some(Kind::HardFault),
+        };
+        let scanner = Difference {
+            text: "antivirus: 50 ms".to_owned(),
+            time_of: Some(Kind::Tag),
+        };
+        let lost = Difference::of_machine("3 events or buffers are lost".to_owned());
+        let name = |kind, what: &str| Name {
+            kind,
+            measure: Measure::Wait,
+            what: what.to_owned(),
+            process: None,
+        };
+        let left = |names: [Name; 2]| {
+            let mut runs = [Run {
+                differs: vec![faults.clone(), scanner.clone(), lost.clone()],
+                ..Run::default()
+            }];
+            let [of_cause, other] = names;
+            let cause = Cause {
+                name: of_cause,
+                others: vec![other],
+                more: 0,
+                is_rest: false,
+                effect: 90.0,
+                effects: Vec::new(),
+                slope: 1.0,
+                correlation: 1.0,
+                p: Some(0.01),
+                is_p_of_all: false,
+                slow: 90.0,
+                fast: 0.0,
+                runs: 1,
+            };
+            let causes = Causes {
+                causes: vec![cause],
+                ..Causes::default()
+            };
+            drop_explained(&mut runs, &causes);
+            let [run] = runs;
+            run.differs
+                .into_iter()
+                .map(|difference| difference.text)
+                .collect::<Vec<_>>()
+        };
+        let method = || name(Kind::Method, "ntoskrnl.exe!MiIssueHardFault");
+        let dns = || name(Kind::Tag, r"Network\DNS Query");
+        let tag = || name(Kind::Tag, r"Antivirus\Northwall");
+        let lost = "3 events or buffers are lost";
+        assert_eq!(
+            left([method(), name(Kind::HardFault, "")]),
+            ["antivirus: 50 ms", lost]
+        );
+        assert_eq!(left([method(), tag()]), ["hard faults: 92 ms", lost]);
+        assert_eq!(left([method(), dns()]).len(), 3);
     }
 }

@@ -281,6 +281,11 @@ fn others(path: &CriticalPath) -> Vec<Line> {
     let rule = match path.chosen {
         Chosen::First => "It is the first thread of its process",
         Chosen::Longest => "It is the thread that ran longest",
+        // What computes most is more often the cause than the program that is slow.
+        Chosen::LongestOfAll => {
+            "It is the thread that ran longest, for which a slow program may only wait: \
+             --process names that program"
+        }
     };
     let (threads, listed) = (
         if path.others == 1 {

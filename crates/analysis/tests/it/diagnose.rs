@@ -360,6 +360,35 @@ fn hard_faults_of_a_second_are_noticed_and_a_trickle_is_not() {
     }
 }
 
+/// 20 hard faults of 5 ms are a third of a program that lives for 300 ms, and a tenth of a longer one.
+#[test]
+fn hard_faults_of_a_short_program_are_noticed_by_their_share() {
+    for (life_ms, cost) in [(300_i64, Some(100 * MS)), (1000, None)] {
+        let mut machine = Machine::new(&["System", "a.exe"], 2000 * MS);
+        let (from, to) = (100 * MS, (100 + life_ms) * MS);
+        machine.add(first(2, from, to));
+        machine.processes[1].start_ns = Some(from);
+        machine.processes[1].stop_ns = Some(to);
+        let fault = |number: i64| HardFault {
+            process_key: Some(2),
+            thread_key: 2,
+            start_ns: from + number * 10 * MS,
+            end_ns: from + (number * 10 + 5) * MS,
+            duration_ns: 5 * MS,
+            path: Some(r"C:\map.dat".into()),
+            ..HardFault::default()
+        };
+        machine.faults = (0..20).map(fault).collect();
+        let request = DiagnoseRequest {
+            rule: Some("hard-faults".to_owned()),
+            ..DiagnoseRequest::default()
+        };
+        let found = request.ask(&machine.session()).unwrap().findings;
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{life_ms} ms");
+    }
+}
+
 /// Threads 1 and 2 take turns at a lock: 40 waits of 8 ms in 16 s are 2 %, in 20 s less.
 #[test]
 fn a_queue_takes_two_percent_of_its_time() {

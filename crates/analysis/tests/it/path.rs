@@ -278,7 +278,11 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
         time: Range { min: 0, max: 60 },
         ..PathRequest::default()
     };
-    assert_eq!(path(&machine, &part).thread.tid, 102);
+    let busiest = path(&machine, &part);
+    assert_eq!(
+        (busiest.thread.tid, busiest.chosen),
+        (102, Chosen::LongestOfAll)
+    );
     let part = PathRequest {
         time: Range { min: 0, max: 55 },
         ..PathRequest::default()

@@ -472,7 +472,7 @@ fn two_are_compared_and_no_other_number_of_them() {
         .unwrap();
     let error = answer.err().unwrap();
     assert!(
-        error.is_nothing() && error.hint().unwrap().contains("--range"),
+        !error.is_nothing() && error.hint().unwrap().contains("--range"),
         "{error}"
     );
     let three = [trace.clone(), trace.clone(), trace.clone()];

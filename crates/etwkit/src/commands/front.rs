@@ -103,7 +103,7 @@ fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Res
 
 /// `etwkit cut`. `map` gets the table of stand-ins.
 pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>) -> Result<Exit> {
-    let (bars, stoppable) = (Bars::new(1), Stoppable::begin());
+    let (bars, stoppable) = (Bars::new(1, printer.wants_notes()), Stoppable::begin());
     let target = args.out.as_deref().unwrap_or(Path::new("redaction"));
     let mut bar = bars.start(&target.display().to_string(), 0);
     let range = |text: &str, input: &_| TimeRange::parse(Some(text))?.of(input);

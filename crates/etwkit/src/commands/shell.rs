@@ -43,6 +43,6 @@ pub(crate) fn man(args: &ManArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let context = || format!("cannot write into {}", folder.display());
     std::fs::create_dir_all(folder).with_context(context)?;
     clap_mangen::generate_to(Cli::command(), folder).with_context(context)?;
-    printer.line(&format!("wrote manual pages into {}", folder.display()))?;
+    printer.line(&format!("Wrote manual pages into {}", folder.display()))?;
     Ok(Exit::Answered)
 }

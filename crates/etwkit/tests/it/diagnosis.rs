@@ -356,10 +356,32 @@ fn rules_are_explained() {
     let answer = run(&["diagnose", "--explain", "no-such-rule"]);
     assert_eq!(answer.exit, Exit::Error);
     assert!(
-        answer.err.contains("there are: filter-scan"),
+        answer
+            .err
+            .contains("--explain: no rule is called \"no-such-rule\"; "),
         "{}",
         answer.err
     );
+}
+
+#[test]
+fn every_option_names_the_rule_that_is_meant() {
+    let trace = crate::support::trace("syscalls-5.etl");
+    for option in ["--rule", "--fail-on", "--explain"] {
+        let asked: &[&str] = match option {
+            "--explain" => &["diagnose", option, "filterscan"],
+            _ => &["diagnose", option, "filterscan", &trace],
+        };
+        let answer = run(asked);
+        assert_eq!(answer.exit, Exit::Error, "{option}: {}", answer.out);
+        assert!(
+            answer
+                .err
+                .contains("no rule is called \"filterscan\"; did you mean filter-scan?"),
+            "{option}: {}",
+            answer.err
+        );
+    }
 }
 
 #[test]
@@ -378,6 +400,24 @@ fn a_name_that_no_rule_has_is_an_error() {
     }
     let pattern = asked("odd-*;s?in");
     assert_eq!(pattern.exit, Exit::Answered, "{}", pattern.err);
+}
+
+#[test]
+fn the_largest_cost_of_processors_is_the_one_that_its_evidence_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("odd.etl");
+    let trace = trace.to_str().unwrap();
+    let written = run(&["synth", "write", "odd-status", "--out", trace]);
+    assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+    let costs = json_lines(&run(&["diagnose", "--table", "costs", "--json", trace]).out);
+    let cost = costs
+        .iter()
+        .find(|cost| cost["kind"] == "processor")
+        .unwrap();
+    let shown = cost["evidence"].as_str().unwrap();
+    let words: Vec<&str> = shown.split(' ').chain(["--json", trace]).collect();
+    let rows = json_lines(&run(&words).out);
+    assert_eq!(rows[0]["cpu_ns"], cost["cost_ns"], "{shown}");
 }
 
 #[test]

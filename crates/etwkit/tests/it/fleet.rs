@@ -352,6 +352,38 @@ fn rows_with_types_have_the_number_and_the_labels_of_their_trace() {
     }
 }
 
+/// A file without rows would be read as the answer that there are none.
+#[test]
+fn no_file_is_written_if_every_trace_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let [a, b] = ["a.etl", "b.etl"].map(path);
+    for trace in [&a, &b] {
+        std::fs::write(trace, "no trace").unwrap();
+    }
+    for (option, name) in [
+        ("--out", "rows.parquet"),
+        ("--out", "rows.arrows"),
+        ("--csv", "rows.csv"),
+    ] {
+        let out = path(name);
+        let answer = run(&["dump", "process", option, text(&out), text(&a), text(&b)]);
+        assert_eq!(answer.exit, Exit::Error, "{name}: {}", answer.err);
+        assert!(!out.exists(), "{name}: {}", answer.out);
+    }
+}
+
+#[test]
+fn a_comparison_of_one_trace_is_a_wrong_usage() {
+    let answer = run(&["diff", &trace("sched-5.etl")]);
+    assert_eq!(answer.exit, Exit::Error, "{}", answer.out);
+    assert!(
+        answer.err.contains("a comparison is of two") && answer.err.contains("--range"),
+        "{}",
+        answer.err
+    );
+}
+
 /// Names of the table files of an extract, without their folder and their ending.
 fn files(extract: &Path) -> Vec<String> {
     let mut names: Vec<String> = ["", "derived"]

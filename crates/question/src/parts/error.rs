@@ -37,6 +37,14 @@ pub enum Error {
         /// A way to narrow the question.
         how: &'static str,
     },
+    /// The question is asked of the wrong number of traces.
+    #[error("{message}")]
+    WrongCount {
+        /// The error message.
+        message: String,
+        /// The right usage.
+        how: &'static str,
+    },
     /// CPU times of several traces are computed from different things.
     #[error(
         "CPU of {sampled} is sampled, CPU of {switched} is time on processors from context switches: they measure different things"
@@ -100,7 +108,9 @@ impl Error {
         match self {
             Self::Query(error) => error.hint(),
             Self::Option(_) | Self::OfNames => None,
-            Self::NotRecorded { how, .. } | Self::TooWide { how, .. } => Some(how),
+            Self::NotRecorded { how, .. }
+            | Self::TooWide { how, .. }
+            | Self::WrongCount { how, .. } => Some(how),
             Self::Imported { why } => match **why {
                 Self::NotRecorded { .. } => Some(
                     "ETWAnalyzer stored none: extract the trace itself with `etwkit extract`, if it was recorded",

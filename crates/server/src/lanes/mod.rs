@@ -44,6 +44,7 @@ impl From<pyramid::Error> for Problem {
         let problem = match &error {
             E::NotRecorded { .. } => Self::not_recorded(error.to_string()),
             E::Limit { .. } => Self::limit(error.to_string()),
+            E::Store(error) => return Self::of_table(error),
             _ => Self::internal(error.to_string()),
         };
         problem.hinted(error.hint())

@@ -116,7 +116,7 @@ pub struct Source {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
-    /// `limit`, `internal`.
+    /// `limit`, `replaced`, `internal`.
     pub code: String,
     /// The error.
     pub message: String,

@@ -17,12 +17,14 @@ pub(super) fn ask_in_order<A: Send>(
     naming: Naming,
     extracts: &[PathBuf],
     Context { engine, asking }: &Context,
+    wants_notes: bool,
     question: &(impl Fn(&Session) -> etwkit_question::Result<A> + Sync),
     mut take: impl FnMut(Asked<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let bar = bar(extracts.len());
     let progress = Arc::new(Listener {
         bar: Some(bar.clone()),
+        wants_notes,
     });
     let asking = Asking {
         progress,

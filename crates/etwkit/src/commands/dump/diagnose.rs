@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::{Arg, Args, Command};
-use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, rules};
+use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, no_such_rule, rules};
 use etwkit_analysis::questions::DIAGNOSE;
 use etwkit_engine::DiskFiles;
 use etwkit_files::out_file::Replace;
 use etwkit_question::{AnyQuestion, Question as _, Request as _};
-use etwkit_sql::similar;
-use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Exit, Table};
 
 use super::declared::Declared;
@@ -152,17 +151,7 @@ fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
 fn explain(name: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let Some(rule) = rules().iter().find(|rule| rule.name == name) else {
         let names: Vec<&str> = rules().iter().map(|rule| rule.name.as_str()).collect();
-        let hint = match similar(name, &names).as_slice() {
-            [] => "`etwkit diagnose --explain all` lists the rules".to_owned(),
-            [close, ..] => format!("did you mean {close}?"),
-        };
-        return Err(advised(
-            format!(
-                "there is no rule \"{name}\"; there are: {}",
-                names.join(", ")
-            ),
-            hint,
-        ));
+        bail!("--explain: {}", no_such_rule(name, &names));
     };
     printer.heading(&rule.title)?;
     let mut table = Table::pairs();

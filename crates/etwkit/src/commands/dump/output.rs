@@ -21,7 +21,7 @@ use super::args::Common;
 use super::asking::{Naming, ask_in_order};
 pub(super) use super::typed::{Record, TRACE};
 use crate::context::Context;
-use crate::extracts::{SameTrace, unpacked};
+use crate::extracts::{OneRecording, SameTrace, unpacked};
 use crate::printer::Printer;
 
 /// The answer of an extract.
@@ -48,45 +48,62 @@ pub(super) fn ask_each<A: Send>(
     }
     let context = printer.context();
     let (mut same, mut names, mut answered) = (SameTrace::default(), HashSet::new(), Vec::new());
+    let mut parts = OneRecording::default();
     let naming = Naming {
         with_path: common.show_full_file_name,
         as_asked: common.guest_csv().is_some(),
     };
-    ask_in_order(naming, &extracts, &context, &question, |asked| {
-        asked.notes.iter().for_each(|note| printer.note(note));
-        printer.add_gaps(asked.gaps);
-        same.see(&asked.name, asked.hash.as_deref(), printer.notes());
-        let name = asked.name;
-        let answer = asked
-            .answer
-            .map_err(anyhow::Error::from)
-            .and_then(|(mut info, answer)| {
-                // Two recordings with one name are distinguished by their paths; rows for machines
-                // have a column for this.
-                if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
-                    name.clone_into(&mut info.file_name);
-                }
-                match answer {
-                    Err(error) if !error.is_nothing() => {
-                        Err(anyhow::Error::new(error).context(name.clone()))
-                    }
-                    answer => Ok((info, answer)),
-                }
-            });
-        match answer {
-            Ok((info, Ok(answer))) => {
-                printer.answered_by(&name);
-                answered.push(PathBuf::from(&name));
-                on_answer(printer, Answered { info, answer })
+    let wants_notes = printer.wants_notes();
+    ask_in_order(
+        naming,
+        &extracts,
+        &context,
+        wants_notes,
+        &question,
+        |asked| {
+            asked.notes.iter().for_each(|note| printer.note(note));
+            printer.add_gaps(asked.gaps);
+            same.see(&asked.name, asked.hash.as_deref(), printer.notes());
+            let name = asked.name;
+            let answer =
+                asked
+                    .answer
+                    .map_err(anyhow::Error::from)
+                    .and_then(|(mut info, answer)| {
+                        // Two recordings with one name are distinguished by their paths; rows for machines
+                        // have a column for this.
+                        if info.of_several
+                            && common.is_text()
+                            && !names.insert(info.file_name.clone())
+                        {
+                            name.clone_into(&mut info.file_name);
+                        }
+                        match answer {
+                            Err(error) if !error.is_nothing() => {
+                                Err(anyhow::Error::new(error).context(name.clone()))
+                            }
+                            answer => Ok((info, answer)),
+                        }
+                    });
+            if let Ok((info, _)) = &answer {
+                parts.see(&name, info);
             }
-            Ok((_, Err(nothing))) => explain((common, command), printer, &name, &nothing),
-            Err(error) if common.keep_going || extracts.len() > 1 && is_of_extract(&error) => {
-                printer.failed(error);
-                Ok(())
+            match answer {
+                Ok((info, Ok(answer))) => {
+                    printer.answered_by(&name);
+                    answered.push(PathBuf::from(&name));
+                    on_answer(printer, Answered { info, answer })
+                }
+                Ok((_, Err(nothing))) => explain((common, command), printer, &name, &nothing),
+                Err(error) if common.keep_going || extracts.len() > 1 && is_of_extract(&error) => {
+                    printer.failed(error);
+                    Ok(())
+                }
+                Err(error) => Err(error),
             }
-            Err(error) => Err(error),
-        }
-    })?;
+        },
+    )?;
+    parts.notes().iter().for_each(|note| printer.note(note));
     Ok(answered)
 }
 
@@ -212,14 +229,19 @@ fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map
 }
 
 /// Writes rows for machines if requested, and returns true if it did. A file without rows has the
-/// names of columns.
+/// names of columns. If extracts failed and none answered there is no file: an empty one would be read
+/// as an answer.
 pub(super) fn machine_with_header<'r>(
     common: &Common,
     printer: &mut Printer<'_>,
     fields: &[Field],
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<bool> {
-    if let Some(typed) = common.typed()? {
+    let typed = common.typed()?;
+    if printer.has_no_answer() && (typed.is_some() || common.csv.is_some()) {
+        return Ok(true);
+    }
+    if let Some(typed) = typed {
         typed.write(printer, fields, rows)?;
         return Ok(true);
     }
@@ -242,7 +264,7 @@ pub(super) fn machine_with_header<'r>(
             return Ok(true);
         }
         let written = csv_file(common, path, fields, rows)?;
-        printer.line(&format!("wrote {written} rows to {}", path.display()))?;
+        printer.wrote(written, path)?;
         return Ok(true);
     }
     if common.json {

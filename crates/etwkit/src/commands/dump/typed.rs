@@ -80,7 +80,7 @@ impl Typed<'_> {
             TypedFormat::Arrow => answer.write_arrow(&mut file)?,
         };
         out_file::keep(file, path)?;
-        Ok(printer.line(&format!("Wrote {count} rows to {}", path.display()))?)
+        Ok(printer.wrote(count, path)?)
     }
 }
 

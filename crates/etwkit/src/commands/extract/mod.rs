@@ -55,7 +55,8 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         .for_each(|note| printer.note(note));
     let mut failures = Failures::default();
     let sets = args.tags.sets(printer)?;
-    let exit = each(args, &sets, &mut |job, outcome, bars| {
+    let wants_notes = printer.wants_notes();
+    let exit = each(args, &sets, wants_notes, &mut |job, outcome, bars| {
         failures.traces += 1;
         match outcome {
             Ok(outcome) => bars.suspend(|| print(job, &outcome, args.json, printer))?,
@@ -90,7 +91,12 @@ type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Res
 
 /// Creates all extracts, and reports the outcome of each as soon as it and the previous ones are
 /// finished.
-fn each(args: &ExtractArgs, sets: &[TagSet], on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
+fn each(
+    args: &ExtractArgs,
+    sets: &[TagSet],
+    wants_notes: bool,
+    on_done: &mut OnDone<'_>,
+) -> anyhow::Result<Exit> {
     if args.out.is_none()
         && args
             .traces
@@ -130,7 +136,7 @@ fn each(args: &ExtractArgs, sets: &[TagSet], on_done: &mut OnDone<'_>) -> anyhow
         threads,
         jobs_ahead: usize::MAX,
     };
-    let bars = Bars::new(jobs.len());
+    let bars = Bars::new(jobs.len(), wants_notes);
     let mut exit = Exit::Answered;
     // Traces are reported in the order in which they were named, however long each takes.
     workers.map(
@@ -164,7 +170,8 @@ pub(crate) fn run_reporting(
     sets: &[TagSet],
     on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
-    each(args, sets, &mut |job, outcome, bars| {
+    // The caller writes lines of its own.
+    each(args, sets, false, &mut |job, outcome, bars| {
         let kept = outcome
             .map(|outcome| matches!(outcome, Outcome::Kept))
             .map_err(|error| format!("{error:#}"));
@@ -300,7 +307,7 @@ pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
     let target = default_target(trace);
     if Extract::same_source(&target, &input.source_hash()?, Kept::Full).is_none() {
         let stoppable = Stoppable::begin();
-        let bars = Bars::new(1);
+        let bars = Bars::new(1, false);
         let mut bar = bars.start(
             &trace.display().to_string(),
             input.parts().iter().map(|part| part.size).sum(),

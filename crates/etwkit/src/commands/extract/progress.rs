@@ -1,5 +1,5 @@
-//! Progress on the error stream, one bar for each trace and one for all. Nothing is drawn without a
-//! terminal.
+//! Progress on the error stream, one bar for each trace and one for all. Without a terminal nothing
+//! is drawn, and long work writes a line from time to time.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use etwkit_trace::import::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::commands::symbols;
+use crate::pace::Pace;
 
 /// Steps of a bar.
 const STEPS: u64 = 1000;
@@ -18,17 +19,19 @@ const STEPS: u64 = 1000;
 pub(in crate::commands) struct Bars {
     all: MultiProgress,
     total: Option<ProgressBar>,
+    wants_notes: bool,
 }
 
 /// The bar of one trace.
 pub(in crate::commands) struct Bar<'b> {
     bar: ProgressBar,
     size: u64,
+    pace: Option<Pace>,
     bars: &'b Bars,
 }
 
 impl Bars {
-    pub(in crate::commands) fn new(traces: usize) -> Self {
+    pub(in crate::commands) fn new(traces: usize, wants_notes: bool) -> Self {
         let all = MultiProgress::new();
         let total = (traces > 1).then(|| {
             let bar = all.add(ProgressBar::new(traces as u64));
@@ -36,7 +39,11 @@ impl Bars {
             bar.enable_steady_tick(Duration::from_millis(500));
             bar
         });
-        Self { all, total }
+        Self {
+            all,
+            total,
+            wants_notes,
+        }
     }
 
     /// Starts a bar for a trace of `size` bytes.
@@ -49,6 +56,7 @@ impl Bars {
         Bar {
             bar,
             size,
+            pace: Pace::begin(name, self.wants_notes),
             bars: self,
         }
     }
@@ -78,6 +86,9 @@ impl Bar<'_> {
     ) -> ControlFlow<()> {
         if stoppable.is_asked_to_stop() {
             return ControlFlow::Break(());
+        }
+        if let Some(pace) = &mut self.pace {
+            pace.at(progress.done);
         }
         if !self.bar.is_hidden() {
             self.bar.set_position((progress.done * STEPS as f64) as u64);

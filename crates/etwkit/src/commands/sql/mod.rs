@@ -17,7 +17,7 @@ use etwkit_terminal::Exit;
 use crate::commands::dump::typed::{check_stream, of_writing};
 use crate::context::Context;
 use crate::extracts::{open_extracts, unpacked};
-use crate::printer::{Printer, grouped};
+use crate::printer::Printer;
 use args::{SqlArgs, SqlFormat};
 use rows::{Rows, Target};
 
@@ -61,11 +61,7 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
                 (out, Replace::forced(args.force)),
                 printer.gaps().clone(),
             )?;
-            printer.line(&format!(
-                "Wrote {} rows to {}",
-                grouped(rows as u64),
-                out.display()
-            ))?;
+            printer.wrote(rows, out)?;
             rows
         }
         None => print(answer, format, printer)?,
