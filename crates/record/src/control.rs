@@ -80,6 +80,28 @@ impl Control {
         PROFILES.iter().filter(|profile| !profile.file_only)
     }
 
+    /// Checks that these are names of [`profiles`](Self::profiles): other names can be files.
+    ///
+    /// # Errors
+    /// The first name that is not one of them; no name.
+    pub fn check(profiles: &[String]) -> Result<(), Failed> {
+        if profiles.is_empty() {
+            return Err(Failed {
+                message: "no profile is chosen".to_owned(),
+                hint: Some("choose at least one".to_owned()),
+            });
+        }
+        let is_known = |name: &&String| Self::profiles().any(|profile| profile.name == **name);
+        let Some(unknown) = profiles.iter().find(|name| !is_known(name)) else {
+            return Ok(());
+        };
+        let known: Vec<&str> = Self::profiles().map(|profile| profile.name).collect();
+        Err(Failed {
+            message: format!("no profile is called \"{unknown}\""),
+            hint: Some(format!("there are {}", known.join(", "))),
+        })
+    }
+
     /// Starts a recording and returns a warning for the user. With `to_file`, all events are kept;
     /// otherwise the last ones.
     ///
@@ -87,7 +109,7 @@ impl Control {
     /// A name is not of [`profiles`](Self::profiles), the folder of recordings cannot be written,
     /// something is being recorded already, or the recorder fails. Nothing is recorded then.
     pub fn start(&mut self, profiles: &[String], to_file: bool) -> Result<Option<String>, Failed> {
-        check_names(profiles)?;
+        Self::check(profiles)?;
         self.check_folder()?;
         let args = StartArgs {
             file: to_file,
@@ -192,23 +214,6 @@ impl Clock for LocalTime {
     }
 }
 
-/// Checks that names are of profiles that can be recorded now: other names can be files.
-fn check_names(names: &[String]) -> Result<()> {
-    if names.is_empty() {
-        return Err(advised("no profile is chosen", "choose at least one"));
-    }
-    let is_known =
-        |name: &&String| Control::profiles().any(|profile| profile.name == name.as_str());
-    let Some(unknown) = names.iter().find(|name| !is_known(name)) else {
-        return Ok(());
-    };
-    let known: Vec<&str> = Control::profiles().map(|profile| profile.name).collect();
-    Err(advised(
-        format!("no profile is called \"{unknown}\""),
-        format!("there are {}", known.join(", ")),
-    ))
-}
-
 /// Checks that a mark is one short line.
 fn check_mark(text: &str) -> Result<()> {
     let is_line = !text.trim().is_empty() && !text.chars().any(char::is_control);
@@ -282,7 +287,7 @@ mod tests {
     fn names_and_marks_are_no_paths_and_no_options() {
         let names = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            check_names(&names).is_ok()
+            Control::check(&names).is_ok()
         };
         assert!(names(&["default", "cswitch"]));
         for wrong in [
