@@ -94,8 +94,10 @@ test("a recorder that fails is reported, and a recording can be ended again", { 
   const { seen, page, machine } = await recorded("failing");
   const fault = (name: string) => path.join(machine, name);
   writeFileSync(fault("denied"), "");
+  await page.getByRole("checkbox", { name: /^dns / }).check();
   await button(page, "Start recording").click();
   await page.getByText("recording needs the rights of an administrator").waitFor();
+  assert.ok(await page.getByRole("checkbox", { name: /^dns / }).isChecked(), "the choice stays");
   rmSync(fault("denied"));
   await button(page, "Start recording").click();
   await button(page, "Stop and open").waitFor();

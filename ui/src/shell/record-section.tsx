@@ -7,7 +7,15 @@ import { Icon } from "../components/icon";
 import { count, counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import { failureOf } from "../state/answer";
-import { elapsed, FIRST_PROFILES, isRecordOpen, recorder, refreshRecorder, step } from "../state/recording";
+import {
+  chosen,
+  elapsed,
+  isRecordOpen,
+  recorder,
+  refreshRecorder,
+  step,
+  toggleProfile,
+} from "../state/recording";
 import type { Failure, RecordAnswer, RecordProfile, RecordStep } from "../wire";
 
 /** The command line where the page cannot record. */
@@ -84,15 +92,15 @@ function Idle({ known }: { known: RecordAnswer }) {
 
 function Form({ known }: { known: RecordAnswer }) {
   const { failure, take } = useSteps();
-  const [profiles, setProfiles] = useState<readonly string[]>(FIRST_PROFILES);
-  const [isToFile, setToFile] = useState(false);
+  const { profiles, to_file } = chosen.value;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
-  const toggle = (name: string) =>
-    setProfiles(profiles.includes(name) ? profiles.filter((one) => one !== name) : [...profiles, name]);
+  const toggleFile = () => {
+    chosen.value = { profiles, to_file: !to_file };
+  };
   const start = (event: Event) => {
     event.preventDefault();
-    void take(api.recordStart({ profiles: [...profiles], to_file: isToFile }));
+    void take(api.recordStart(chosen.value));
   };
   return (
     <form class="record-form" ref={form} onSubmit={start}>
@@ -103,12 +111,12 @@ function Form({ known }: { known: RecordAnswer }) {
             key={one.name}
             profile={one}
             isOn={profiles.includes(one.name)}
-            onToggle={() => toggle(one.name)}
+            onToggle={() => toggleProfile(one.name)}
           />
         ))}
       </fieldset>
       <label class="switch">
-        <input type="checkbox" checked={isToFile} onChange={() => setToFile(!isToFile)} />
+        <input type="checkbox" checked={to_file} onChange={toggleFile} />
         Keep all events in a file, not only the last ones in memory
       </label>
       {failure !== null && <Failed failure={failure} />}

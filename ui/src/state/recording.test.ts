@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RecordAnswer, RecordStep } from "../wire";
 import { COMMANDS, withViews } from "./commands";
-import { elapsed, isWritten, recorder } from "./recording";
+import { chosen, elapsed, isWritten, recorder, toggleProfile } from "./recording";
 
 const at = (step: RecordStep, written: string | null = null): RecordAnswer => ({
   is_possible: true,
@@ -43,4 +43,12 @@ test("the palette offers a recording only where this machine can be recorded", (
   assert.ok(!isOffered());
   recorder.value = at("idle");
   assert.ok(isOffered());
+});
+
+test("profiles are recorded in the order in which they were chosen", () => {
+  toggleProfile("dns");
+  toggleProfile("default");
+  assert.deepEqual(chosen.value, { profiles: ["cswitch", "dns"], to_file: false });
+  toggleProfile("default");
+  assert.deepEqual(chosen.value.profiles, ["cswitch", "dns", "default"]);
 });

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { api } from "../api";
-import type { RecordAnswer } from "../wire";
+import type { RecordAnswer, RecordRequest } from "../wire";
 import { announced } from "./page";
 import * as store from "./store";
 
@@ -12,8 +12,16 @@ export const recorder = signal<RecordAnswer | null>(null);
 /** The profiles are being chosen. */
 export const isRecordOpen = signal(false);
 
-/** Profiles that are chosen at first: those of `etwkit record now`. */
-export const FIRST_PROFILES: readonly string[] = ["default", "cswitch"];
+/** What is chosen for the next recording; at first the profiles of `etwkit record now`. */
+export const chosen = signal<RecordRequest>({ profiles: ["default", "cswitch"], to_file: false });
+
+/** Chooses a profile, or no longer. */
+export function toggleProfile(name: string): void {
+  const { profiles } = chosen.value;
+  const without = profiles.filter((one) => one !== name);
+  const isChosen = without.length < profiles.length;
+  chosen.value = { ...chosen.value, profiles: isChosen ? without : [...profiles, name] };
+}
 
 /** Milliseconds between two looks at a recording. */
 const LOOK = 1000;
