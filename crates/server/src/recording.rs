@@ -251,7 +251,7 @@ impl Recording {
 
 fn ended_elsewhere() -> Failure {
     Problem::conflict("another program ended the recording")
-        .with_hint("`etwkit record stop` or `wpr -stop` in a terminal names its file")
+        .with_hint("if that program wrote a file, open it by its path")
         .into_failure()
 }
 
