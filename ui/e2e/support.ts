@@ -42,10 +42,27 @@ export interface Served {
   stop: () => void;
 }
 
-/** Starts `etwkit view` and waits for its link. A cache of its own knows nothing of what others opened. */
-export async function serve(files: string[], cache = "cache"): Promise<Served> {
-  const env = { ...process.env, ETWKIT_CACHE: path.join(folder, cache) };
+/** Programs that answer as wpr.exe and others of Windows do, next to the program where they were built. */
+const standIns = path.dirname(program);
+export const hasStandIns = existsSync(path.join(standIns, "wpr"));
+
+/** Environment of a server whose machine the stand-ins record; they keep their state in a folder. */
+export function recordedIn(place: string): Record<string, string> {
+  return { STAND_IN_FOLDER: place, PATH: `${standIns}${path.delimiter}${process.env["PATH"]}` };
+}
+
+/**
+ * Starts `etwkit view` in the folder of the test and waits for its link. A cache of its own knows nothing of what
+ * others opened.
+ */
+export async function serve(
+  files: string[],
+  cache = "cache",
+  more: Record<string, string> = {},
+): Promise<Served> {
+  const env = { ...process.env, ETWKIT_CACHE: path.join(folder, cache), ...more };
   const child = spawn(program, ["view", "--no-open", ...files], {
+    cwd: folder,
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });

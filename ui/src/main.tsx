@@ -9,6 +9,7 @@ import { listenToKeys } from "./shell/keyboard";
 import { keepBookmarks } from "./state/bookmarks";
 import { dropped } from "./state/page";
 import { theme } from "./state/prefs";
+import { refreshRecorder } from "./state/recording";
 import { showStart, start } from "./state/store";
 import { findingOf, goToFinding } from "./state/wanted-finding";
 import { VIEWS } from "./views";
@@ -69,3 +70,4 @@ void start((opening) => ({
   view: VIEWS.find((view) => view.lacks(opening) === null)?.id ?? "",
   graphs: firstGraphs(opening),
 }));
+void refreshRecorder();

@@ -65,7 +65,7 @@ notes: Array<string>, };
 export type Failure = { 
 /**
  * A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
- * `limit`, `internal`.
+ * `conflict`, `recorder`, `limit`, `internal`.
  */
 code: string, 
 /**
@@ -212,6 +212,98 @@ export type OpenRequest = {
  * Path of a trace or an extract on the machine of the server.
  */
 path: string, };
+
+export type RecordAnswer = { 
+/**
+ * This machine can be recorded.
+ */
+is_possible: boolean, 
+/**
+ * Profiles to choose from.
+ */
+profiles: Array<RecordProfile>, 
+/**
+ * Folder that recordings are written to.
+ */
+folder: string, 
+/**
+ * The current step.
+ */
+step: RecordStep, 
+/**
+ * Names of the profiles that are being recorded.
+ */
+recorded: Array<string>, 
+/**
+ * Seconds since the start of the recording.
+ */
+seconds: number, 
+/**
+ * Marks that the page has set in the recording.
+ */
+marks: number, 
+/**
+ * Counts of events that the recorder reports; empty if it reports none.
+ */
+counts: Array<RecordCount>, 
+/**
+ * Warnings about the recording, or about the last one.
+ */
+warnings: Array<string>, 
+/**
+ * Path of the last recording, which is opened as soon as it is written.
+ */
+written: string | null, 
+/**
+ * The error of the last step.
+ */
+failure: Failure | null, };
+
+export type RecordStep = "idle" | "starting" | "recording" | "stopping" | "cancelling";
+
+export type RecordProfile = { 
+/**
+ * Its name, for requests.
+ */
+name: string, 
+/**
+ * What it records, in one sentence.
+ */
+sentence: string, 
+/**
+ * Questions that its recordings answer, by name.
+ */
+questions: Array<string>, 
+/**
+ * It needs counters of the processor, which virtual machines do not have.
+ */
+needs_counters: boolean, };
+
+export type RecordCount = { 
+/**
+ * Its name, in the words of the recorder.
+ */
+name: string, 
+/**
+ * The sum over all collectors.
+ */
+value: number, };
+
+export type RecordRequest = { 
+/**
+ * Names of profiles.
+ */
+profiles: Array<string>, 
+/**
+ * All events are kept, in a file; otherwise the last ones, in memory.
+ */
+to_file: boolean, };
+
+export type MarkRequest = { 
+/**
+ * One line of at most 200 characters.
+ */
+text: string, };
 
 export type LaneKind = "core" | "process" | "thread";
 

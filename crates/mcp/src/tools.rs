@@ -510,6 +510,7 @@ fn link(call: &Call<'_>, trace: &Trace) -> Result<String> {
             port: None,
             cache_folder: cache.join("page"),
             demo: None,
+            recorder: None,
             limits,
         };
         *page = Some(Server::start(options).map_err(|error| Problem::failed(said(&error)))?);

@@ -9,6 +9,7 @@
 mod args;
 mod check;
 mod command;
+mod control;
 mod each_run;
 mod facts;
 mod failure;
@@ -32,6 +33,7 @@ pub use args::{
     RecordCommand, StartArgs, StopArgs,
 };
 pub use command::run;
+pub use control::{Control, Count, Failed, Written};
 pub use each_run::EachRun;
 pub use recording::{Clock, Machine};
 pub use runner::{Outcome, Programs, Runner, wait};

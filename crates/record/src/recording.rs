@@ -91,15 +91,21 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// True if wpr is recording. Its status then contains the recording time, with words in the
-    /// language of Windows.
+    /// True if wpr is recording.
     pub(crate) fn is_recording(&mut self) -> Result<bool> {
+        Ok(self.status()?.is_some())
+    }
+
+    /// Returns the status that wpr reports; `None` if it is not recording. The status of a recording
+    /// contains its time, with words in the language of Windows.
+    pub(crate) fn status(&mut self) -> Result<Option<Outcome>> {
         let step = steps::status();
         let outcome = self.outcome(&step)?;
         if failure::is_denied(&outcome) {
             return Err(failure::error(&step, &outcome));
         }
-        Ok(!failure::is_idle(&outcome) && outcome.said().any(has_time))
+        let is_recording = !failure::is_idle(&outcome) && outcome.said().any(has_time);
+        Ok(is_recording.then_some(outcome))
     }
 
     /// Starts a recording and returns a note for the user. If a step after the start fails, the

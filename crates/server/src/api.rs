@@ -28,7 +28,7 @@ const BODY_TIME: Duration = Duration::from_secs(15);
 
 /// Context of a request that is answered on its own thread.
 pub(crate) struct Call<'c> {
-    pub(crate) shared: &'c Shared,
+    pub(crate) shared: &'c Arc<Shared>,
     pub(crate) asking: &'c Asking,
     begun: Instant,
 }

@@ -31,6 +31,8 @@ mod pivot;
 mod pivot_series;
 mod problem;
 mod recent;
+mod recorder;
+mod recording;
 mod routes;
 mod rows;
 mod schema;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use etwkit_engine::Engine;
+use etwkit_record::Control;
 
 /// Writes the trace of the demonstration and returns its path.
 pub type Demo = Arc<dyn Fn() -> std::io::Result<PathBuf> + Send + Sync>;
@@ -19,6 +20,8 @@ pub struct ServerOptions {
     pub cache_folder: PathBuf,
     /// Creates the trace of the demonstration, if it is available.
     pub demo: Option<Demo>,
+    /// Records this machine, where that is possible.
+    pub recorder: Option<Control>,
     /// Limits on the cost of a request.
     pub limits: Limits,
 }

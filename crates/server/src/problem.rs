@@ -62,6 +62,16 @@ impl Problem {
         .with_hint("ask again when `info` says that it is ready")
     }
 
+    /// The request does not match the state of the recording.
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "conflict", message)
+    }
+
+    /// The recorder of Windows failed.
+    pub(crate) fn recorder(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "recorder", message)
+    }
+
     pub(crate) fn not_recorded(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "not_recorded", message)
     }
@@ -211,6 +221,12 @@ impl From<Refused> for Problem {
             Refused::Token => Self::unauthorized(),
             Refused::Host | Refused::Origin => Self::forbidden(&refused.to_string()),
         }
+    }
+}
+
+impl From<etwkit_record::Failed> for Problem {
+    fn from(failed: etwkit_record::Failed) -> Self {
+        Self::recorder(failed.message).hinted(failed.hint)
     }
 }
 

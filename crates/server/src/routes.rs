@@ -19,7 +19,7 @@ use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
 use crate::{
     api, ask, disk_map, findings, flame, guard, lanes, modules, opening, page, pivot, pivot_series,
-    recent, rows, schema, search, sql, stack,
+    recent, recording, rows, schema, search, sql, stack,
 };
 
 /// Largest trace that the page may send; larger ones are opened by their path.
@@ -52,6 +52,11 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/open", post(open))
         .route("/upload", post(upload))
         .route("/demo", post(demo))
+        .route("/record", api::ask(recording::show))
+        .route("/record/start", api::ask(recording::start))
+        .route("/record/mark", api::ask(recording::mark))
+        .route("/record/stop", api::ask(recording::stop))
+        .route("/record/cancel", api::ask(recording::cancel))
         .fallback(async || Problem::not_found("there is no question of this name"));
     Router::new()
         .nest("/api/v1", api)

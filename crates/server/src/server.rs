@@ -135,6 +135,12 @@ impl Running {
         self.shared.desk.given_up()
     }
 
+    /// Returns the note for a user who ends the server during a recording, which continues.
+    #[must_use]
+    pub fn recording_note(&self) -> Option<&'static str> {
+        self.shared.recording.as_ref()?.note()
+    }
+
     /// True if the program was built with the page.
     #[must_use]
     pub fn has_page(&self) -> bool {

@@ -11,6 +11,7 @@ use etwkit_sql::{Cancel, Session};
 use crate::guard::Door;
 use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
+use crate::recorder::Recording;
 use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
 use crate::work::Desk;
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) door: Door,
     pub(crate) cache_folder: PathBuf,
     pub(crate) demo: Option<Demo>,
+    pub(crate) recording: Option<Recording>,
     pub(crate) limits: Limits,
     pub(crate) desk: Desk,
     /// Cancels opening traces when the server ends.
@@ -77,6 +79,7 @@ impl Shared {
             engine,
             cache_folder,
             demo,
+            recorder,
             limits,
             ..
         } = options;
@@ -87,6 +90,7 @@ impl Shared {
             door: Door { token, port },
             cache_folder,
             demo,
+            recording: recorder.map(Recording::new),
             limits,
             desk: Desk::new(limits.question_bytes),
             ending: Cancel::default(),

@@ -31,6 +31,12 @@ fn asking() -> Vec<String> {
         State,
         Recent,
         OpenRequest,
+        RecordAnswer,
+        RecordStep,
+        RecordProfile,
+        RecordCount,
+        RecordRequest,
+        MarkRequest,
     ]
 }
 

@@ -23,6 +23,7 @@ const PATHS = {
   not: "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11ZM4.2 4.2l7.6 7.6",
   flag: "M4 14.5V2M4 2.5h8.5l-2.5 3 2.5 3H4",
   play: "M5 3l8 5-8 5Z",
+  record: "M8 4a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -9,6 +9,7 @@ import { copyCommand, copyLink } from "../state/commands";
 import { comparePart } from "../state/compare";
 import { announced, isCatalogueOver, isKeySheetOpen, isNarrow, isReportOpen } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
+import { elapsed, recorder, showRecorder } from "../state/recording";
 import * as store from "../state/store";
 import { BookmarkMenu } from "./bookmarks";
 import { SearchBox } from "./search-box";
@@ -151,6 +152,17 @@ function ShareMenu() {
   );
 }
 
+/** The time of a recording that runs, whatever the page shows. */
+function RecordingLight() {
+  const known = recorder.value;
+  if (known === null || known.step === "idle") return null;
+  return (
+    <button type="button" class="quiet record-light" title="Show the recording" onClick={showRecorder}>
+      <Icon name="record" /> {elapsed(known.seconds)}
+    </button>
+  );
+}
+
 export function Header({ isTrace }: { isTrace: boolean }) {
   return (
     <header class="header">
@@ -159,6 +171,7 @@ export function Header({ isTrace }: { isTrace: boolean }) {
       {isTrace && <SearchBox />}
       {isTrace && <RangeDisplay />}
       <div class="header-tools">
+        <RecordingLight />
         {isTrace && (
           <>
             <Toggle

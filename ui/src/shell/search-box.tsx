@@ -71,6 +71,8 @@ export function SearchBox() {
       effect(() => {
         const asked = searchRequest.value;
         if (asked === null) return;
+        // Taken once: the box of the next trace does not open by itself.
+        searchRequest.value = null;
         setTyped(asked.text);
         setActive(0);
         setOpen(true);

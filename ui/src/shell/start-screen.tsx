@@ -1,4 +1,4 @@
-// Without a trace: what was opened before, a path, a file that is dropped, the demonstration.
+// Without a trace: what was opened before, a path, a file that is dropped, a recording, the demonstration.
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -11,6 +11,7 @@ import { failureOf } from "../state/answer";
 import { dropped } from "../state/page";
 import * as store from "../state/store";
 import type { Failure, Info, TraceInfo } from "../wire";
+import { RecordSection } from "./record-section";
 
 /** Opens, and keeps what went wrong. */
 function useOpening() {
@@ -85,6 +86,7 @@ export function StartScreen() {
         )}
       </label>
       {failure !== null && <Failed failure={failure} />}
+      <RecordSection />
       <Traces info={info} onOpen={(recent) => void run(api.open(recent), recent)} />
       <section class="start-demo">
         <button type="button" disabled={isBusy} onClick={() => void run(api.demo())}>

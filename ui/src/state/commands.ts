@@ -7,6 +7,7 @@ import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
 import { announced, hover, isKeySheetOpen, isReportOpen, isViewLarge, searchAsked, toggleTwin } from "./page";
 import { isInspectorOpen, isTrafficShown, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
+import { recorder, showRecorder } from "./recording";
 import { stepRegion } from "./regions";
 import * as store from "./store";
 import { openChain, pathOfFocus } from "./waits";
@@ -20,6 +21,8 @@ export interface Command {
   run: () => void;
   /** Moving keys belong to the table or list that has the focus. */
   isMove?: boolean;
+  /** False while the command can do nothing here. */
+  isOffered?: () => boolean;
 }
 
 const now = () => store.view.value.window;
@@ -189,6 +192,10 @@ const PAGE: Command[] = [
     isTrafficShown.value = !isTrafficShown.value;
   }),
   page("start", "Open another trace", [], store.showStart),
+  {
+    ...page("record", "Record this machine…", [], showRecorder),
+    isOffered: () => recorder.value?.is_possible === true,
+  },
   page("keys", "All keys", ["?"], () => {
     isKeySheetOpen.value = !isKeySheetOpen.value;
   }),
@@ -196,7 +203,7 @@ const PAGE: Command[] = [
 
 export const COMMANDS: readonly Command[] = [...TIME, ...SELECTION, ...PAGE];
 
-/** The commands with those that go to a view, which the registry of views knows. */
+/** The commands that can be run here, with those that go to a view, which the registry of views knows. */
 export function withViews(views: readonly { id: string; title: string; key?: string }[]): Command[] {
   const go = views.map(
     (one): Command => ({
@@ -210,7 +217,7 @@ export function withViews(views: readonly { id: string; title: string; key?: str
       },
     }),
   );
-  return [...COMMANDS, ...go];
+  return [...COMMANDS.filter((one) => one.isOffered?.() ?? true), ...go];
 }
 
 /** The command of a key; views come first where two claim one. */

@@ -1,7 +1,7 @@
 //! `etwkit view`: serves the page on the loopback address, and opens it in a browser.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_base::path::name_of;
 use etwkit_engine::{Wanted, named};
+use etwkit_record::{Control, Programs};
 use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
@@ -53,6 +54,9 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     while !stoppable.is_asked_to_stop() && !printer.context().asking.cancel.is_asked() {
         std::thread::sleep(LOOK);
     }
+    if let Some(note) = running.recording_note() {
+        printer.note(note);
+    }
     Ok(Exit::Answered)
 }
 
@@ -87,13 +91,32 @@ fn start(args: &ViewArgs, printer: &Printer<'_>) -> anyhow::Result<Running> {
     let folder = cache.join("page");
     let demo_folder = folder.join("demo");
     let demo: Demo = Arc::new(move || demo::trace_in(&demo_folder).map_err(io::Error::other));
+    let recorder = recorder(&cache)?;
     let limits = Limits::default();
     let options = ServerOptions {
         engine,
         port: args.port,
         cache_folder: folder,
         demo: Some(demo),
+        recorder,
         limits,
     };
     Ok(Server::start(options)?)
+}
+
+/// Variable of the programs that replace the recorders of Windows in tests.
+const STAND_IN: &str = "STAND_IN_FOLDER";
+
+/// Returns the recorder of this machine: on Windows, or where tests replace its programs. As with
+/// `etwkit record`, recordings go into the current folder, and either program can end them.
+fn recorder(cache: &Path) -> anyhow::Result<Option<Control>> {
+    if !cfg!(windows) && std::env::var_os(STAND_IN).is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Control {
+        runner: Box::new(Programs),
+        machine: etwkit_run::machine(),
+        settings: cache.join("record"),
+        recordings: std::env::current_dir().context("there is no current folder")?,
+    }))
 }

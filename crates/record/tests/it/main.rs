@@ -8,6 +8,7 @@
     clippy::exit
 )]
 
+mod control;
 mod each_run;
 mod listen;
 mod profiles;

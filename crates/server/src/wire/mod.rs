@@ -8,6 +8,7 @@ mod findings;
 mod info;
 mod lanes;
 mod over_time;
+mod recording;
 mod stacks;
 mod tables;
 
@@ -26,6 +27,9 @@ pub use over_time::{
     DiskCellAnswer, DiskCellFile, DiskCellRequest, DiskMapAnswer, DiskMapRequest, DiskOnMap,
     ModuleOn, ModuleOwner, ModulesAnswer, ModulesOf, ModulesRequest, PivotSeries,
     PivotSeriesAnswer, PivotSeriesRequest,
+};
+pub use recording::{
+    MarkRequest, RecordAnswer, RecordCount, RecordProfile, RecordRequest, RecordStep,
 };
 pub use stacks::{
     Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight,
@@ -116,7 +120,7 @@ pub struct Source {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
-    /// `limit`, `replaced`, `internal`.
+    /// `limit`, `replaced`, `conflict`, `recorder`, `internal`.
     pub code: String,
     /// The error.
     pub message: String,

@@ -14,6 +14,7 @@ mod numbers;
 mod opening;
 mod over_time;
 mod questions;
+mod recording;
 mod security;
 mod size;
 mod statements;

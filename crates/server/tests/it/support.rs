@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use etwkit_engine::{Engine, Settings};
+use etwkit_record::Control;
 use etwkit_server::{Limits, Running, Server, ServerOptions};
 use etwkit_synth::Options;
 use serde_json::{Value, json};
@@ -54,6 +55,11 @@ impl Place {
 
     /// A server with nothing open that grants so much.
     pub(crate) fn limited(limits: Limits) -> Self {
+        Self::with(limits, |_| None)
+    }
+
+    /// A server with nothing open, which records with what is made for its folder.
+    pub(crate) fn with(limits: Limits, recorder: impl Fn(&Path) -> Option<Control>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cache = folder.path().join("cache");
         let engine = Engine::new(Settings {
@@ -73,6 +79,7 @@ impl Place {
             port: None,
             cache_folder: cache.join("page"),
             demo: Some(std::sync::Arc::new(demo)),
+            recorder: recorder(folder.path()),
             limits,
         };
         Self {
