@@ -68,7 +68,7 @@ td.heat { color: #222 }
 svg.bar { display: block } figure { display: inline-block; margin: 0 1em 1em 0; vertical-align: top; max-width: 380px }
 svg text { font-size: 11px; fill: var(--soft) } svg circle { fill: #0072b2; fill-opacity: .6 }
 svg circle.slow { fill: #d55e00 } svg circle.middle { fill: var(--soft) } svg .median { fill: #9fb6cc }
-svg .axis { fill: none; stroke: var(--soft) } svg .fit { stroke: var(--text); stroke-dasharray: 5 3 }
+svg .axis { fill: none; stroke: var(--soft) } svg .trend { stroke: var(--text); stroke-dasharray: 5 3 }
 svg .spread { fill: none; stroke: var(--text); stroke-width: 2 }
 figcaption { color: var(--soft); font-size: .9em }
 pre { background: var(--head); padding: 6px 8px; overflow-x: auto }

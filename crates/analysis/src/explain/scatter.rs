@@ -292,7 +292,7 @@ fn write_picture(page: &mut String, cause: &Cause, scale: Scale, dots: &[Dot<'_>
     write_axes(page, &across, &up, &scale.title(cause.name.measure.word()))?;
     write!(
         page,
-        "<line class=fit x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+        "<line class=trend x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
         across.place(least / scale.size),
         up.place(on_line(least)),
         across.place(most / scale.size),
@@ -423,7 +423,7 @@ mod tests {
         found.write_plots(&mut page).unwrap();
         // 0 to 30 ms lie between 64 and 366 pixels, 100 to 130 ms between 188 and 26 pixels.
         for part in [
-            "<line class=fit x1=\"64.0\" y1=\"188.0\" x2=\"366.0\" y2=\"26.0\"/>",
+            "<line class=trend x1=\"64.0\" y1=\"188.0\" x2=\"366.0\" y2=\"26.0\"/>",
             "<circle cx=\"64.0\" cy=\"188.0\" r=\"3\"><title>&lt;script&gt;: 0.0 ms, run 100.0 ms</title></circle>",
             "<circle cx=\"164.7\" cy=\"134.0\" r=\"3\"><title>run1: 10.0 ms, run 110.0 ms</title></circle>",
             "<circle class=slow cx=\"265.3\" cy=\"80.0\" r=\"3\"><title>run2: 20.0 ms, run 120.0 ms</title></circle>",

@@ -137,7 +137,7 @@ fn planted_causes_come_out_with_their_effects() {
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(
         html.contains("rgba(")
-            && html.contains("<line class=fit")
+            && html.contains("<line class=trend")
             && !html.contains("<script")
             && !html.contains("http://"),
         "{html}"
