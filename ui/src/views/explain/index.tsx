@@ -26,9 +26,6 @@ export const EXPLAIN: View = {
   Panel: ExplainPanel,
 };
 
-/** Milliseconds after the last letter. */
-const TYPED_MS = 400;
-
 /** The chosen cause has a setting of its own: a click on it must not undo what was just typed. */
 const CHOSEN_ID = "explain-cause";
 
@@ -48,7 +45,7 @@ function ExplainPanel() {
   const request: ExplainRequest | null = isOpening
     ? null
     : { traces: runsAmong(traces).map((one) => one.id), options };
-  const answered = useAnswer(api.explain, request, TYPED_MS);
+  const answered = useAnswer(api.explain, request);
   return (
     <section class="view">
       {question && (
