@@ -28,6 +28,11 @@ export function card(name: string, isHealthy = false): string {
   return written(`${name}${isHealthy ? "-healthy" : ""}.etl`, [name, "--seed", "7", ...twin]);
 }
 
+/** Writes a run of a test that takes longer for several reasons, of which each seed has more or less. */
+export function testRun(seed: number): string {
+  return written(`run${seed}.etl`, ["test-runs", "--seed", String(seed)]);
+}
+
 function written(file: string, words: string[]): string {
   const trace = path.join(folder, file);
   if (!existsSync(trace)) {

@@ -9,6 +9,8 @@ import type {
   DiskCellRequest,
   DiskMapAnswer,
   DiskMapRequest,
+  ExplainAnswer,
+  ExplainRequest,
   Failure,
   FindingsAnswer,
   FindingsRequest,
@@ -219,6 +221,8 @@ export const api = {
   rows: (request: RowsRequest, signal?: AbortSignal) => asked<RowsAnswer>("rows", request, signal),
   search: (request: SearchRequest, signal?: AbortSignal) => asked<SearchAnswer>("search", request, signal),
   ask: (request: AskRequest, signal?: AbortSignal) => asked<Answer>("ask", request, signal),
+  explain: (request: ExplainRequest, signal?: AbortSignal) =>
+    asked<ExplainAnswer>("explain", request, signal),
   findings: (request: FindingsRequest, signal?: AbortSignal) =>
     asked<FindingsAnswer>("findings", request, signal),
   sql: (request: SqlRequest, signal?: AbortSignal) => asked<Answer>("sql", request, signal),

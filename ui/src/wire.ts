@@ -1439,6 +1439,174 @@ unit: string,
  */
 sentence: string, };
 
+export type ExplainRequest = { 
+/**
+ * The traces. Two traces with one extract are one run.
+ */
+traces: Array<number>, 
+/**
+ * Values of the options of the question `explain`.
+ */
+options: Record<string, unknown>, };
+
+export type ExplainAnswer = { 
+/**
+ * The answer in one sentence.
+ */
+sentence: string, 
+/**
+ * Further facts about the runs.
+ */
+lines: Array<string>, 
+/**
+ * Name of the metric.
+ */
+metric: string, 
+/**
+ * The runs.
+ */
+runs: Array<ExplainRun>, 
+/**
+ * The causes, the one with the largest effect first.
+ */
+causes: Array<ExplainCause>, 
+/**
+ * Runs with the same labels; empty if runs are not grouped.
+ */
+groups: Array<ExplainGroup>, 
+/**
+ * Origin of the answer.
+ */
+source: Source, };
+
+export type ExplainRun = { 
+/**
+ * Its trace.
+ */
+trace: number, 
+/**
+ * The metric (ms), if the run has one.
+ */
+metric_ms: number | null, 
+/**
+ * `slow` or `fast`, if the run is in one of the halves.
+ */
+half: string | null, 
+/**
+ * `ok`, `outlier`, `not comparable`, both, or `no metric`.
+ */
+state: string, 
+/**
+ * Differences from the other runs.
+ */
+not_comparable: string | null, };
+
+export type ExplainCause = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * The measured quantity: `wait`, `CPU`, `bytes` and so on.
+ */
+measure: string, 
+/**
+ * Unit of its values: `ms`, `bytes`, `0 or 1`, or empty.
+ */
+unit: string, 
+/**
+ * The part of the difference between slow and fast runs that it accounts for (ms).
+ */
+effect_ms: number, 
+/**
+ * The effect as a share of the difference, 0 to 1.
+ */
+share: number, 
+/**
+ * Its mean in slow runs.
+ */
+slow: number, 
+/**
+ * Its mean in fast runs.
+ */
+fast: number, 
+/**
+ * Milliseconds of a run for each unit.
+ */
+ms_per_unit: number, 
+/**
+ * Metric of a run without it (ms), by the line with this slope.
+ */
+base_ms: number, 
+/**
+ * Share of false discoveries; nothing if the runs are too few.
+ */
+p_value: number | null, 
+/**
+ * `p_value` is of all causes with this mark together.
+ */
+is_p_of_all: boolean, 
+/**
+ * Other names for it.
+ */
+moves_with: Array<string>, 
+/**
+ * Number of further names.
+ */
+more: number, 
+/**
+ * The runs with a metric, each with its value.
+ */
+points: Array<ExplainPoint>, };
+
+export type ExplainPoint = { 
+/**
+ * Place of the run in the list of runs.
+ */
+run: number, 
+/**
+ * The value, in the unit of the cause.
+ */
+value: number, };
+
+export type ExplainGroup = { 
+/**
+ * Value of the first label.
+ */
+first: string, 
+/**
+ * Value of the second label, if runs are grouped by two.
+ */
+second: string | null, 
+/**
+ * Number of runs.
+ */
+runs: number, 
+/**
+ * Median of the metric (ms).
+ */
+median_ms: number, 
+/**
+ * Spread of the metric around its median (ms).
+ */
+spread_ms: number, 
+/**
+ * Least metric (ms).
+ */
+min_ms: number, 
+/**
+ * Greatest metric (ms).
+ */
+max_ms: number, 
+/**
+ * Mean CPU on P-cores (ms), if the machines have several kinds of cores.
+ */
+fastest_core_ms: number | null, 
+/**
+ * Mean CPU on E-cores (ms).
+ */
+other_core_ms: number | null, };
+
 export type FindingsRequest = { 
 /**
  * The trace.

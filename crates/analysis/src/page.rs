@@ -65,8 +65,11 @@ th, td { padding: 3px 8px; text-align: left; vertical-align: top; border-bottom:
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
 th { position: sticky; top: 0; background: var(--head) }
 td.heat { color: #222 }
-svg.bar { display: block } figure { display: inline-block; margin: 0 1em 1em 0; vertical-align: top; max-width: 330px }
+svg.bar { display: block } figure { display: inline-block; margin: 0 1em 1em 0; vertical-align: top; max-width: 380px }
 svg text { font-size: 11px; fill: var(--soft) } svg circle { fill: #0072b2; fill-opacity: .6 }
+svg circle.slow { fill: #d55e00 } svg circle.middle { fill: var(--soft) } svg .median { fill: #9fb6cc }
+svg .axis { fill: none; stroke: var(--soft) } svg .trend { stroke: var(--text); stroke-dasharray: 5 3 }
+svg .spread { fill: none; stroke: var(--text); stroke-width: 2 }
 figcaption { color: var(--soft); font-size: .9em }
 pre { background: var(--head); padding: 6px 8px; overflow-x: auto }
 .names { color: var(--soft); font-size: .9em } .odd { color: var(--odd) }

@@ -1,4 +1,4 @@
-//! Prints system calls as `strace.exe(17016): NtOpenThreadTokenEx <- 0xC000007C`: `cargo run -p etwkit-query
+//! Prints system calls as `strace.exe(17016): NtOpenThreadTokenEx <- 0xC000007C`: `cargo run -p etwkit-questions
 //! --example strace -- TRACE.etl`. An extract (`NAME.etwx`) has names of functions once symbols are loaded.
 
 use std::{error::Error, io::Write, ops::ControlFlow, path::Path};

@@ -17,6 +17,7 @@ mod ask;
 mod cells;
 mod client;
 mod disk_map;
+mod explain;
 mod findings;
 mod flame;
 mod frame_levels;

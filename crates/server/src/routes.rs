@@ -18,8 +18,8 @@ use crate::problem::{Problem, Result};
 use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
 use crate::{
-    api, ask, disk_map, findings, flame, guard, lanes, modules, opening, page, pivot, pivot_series,
-    recent, recording, rows, schema, search, sql, stack,
+    api, ask, disk_map, explain, findings, flame, guard, lanes, modules, opening, page, pivot,
+    pivot_series, recent, recording, rows, schema, search, sql, stack,
 };
 
 /// Largest trace that the page may send; larger ones are opened by their path.
@@ -47,6 +47,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/rows", api::ask(rows::rows))
         .route("/search", api::ask(search::search))
         .route("/ask", api::ask(ask::ask))
+        .route("/explain", api::ask_at_length(explain::explain))
         .route("/findings", api::ask_at_length(findings::findings))
         .route("/sql", api::ask(sql::sql))
         .route("/open", post(open))

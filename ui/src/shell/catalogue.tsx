@@ -132,7 +132,10 @@ export function Catalogue({ opening }: { opening: Opening }) {
           </div>
         );
       })}
-      <NotRecorded views={VIEWS.filter((view) => !isThere(view))} opening={opening} />
+      <NotRecorded
+        views={VIEWS.filter((view) => !isThere(view) && view.isOfSeveral !== true)}
+        opening={opening}
+      />
       <Graphs opening={opening} />
     </div>
   );

@@ -4,6 +4,7 @@ import { ASK, questionView } from "./asked";
 import { SQL } from "./asked/sql";
 import { COMPARE } from "./compare";
 import { DISK_MAP } from "./disk-map";
+import { EXPLAIN } from "./explain";
 import { FINDINGS } from "./findings";
 import { FLAME } from "./flame";
 import { FUNCTIONS } from "./functions";
@@ -88,6 +89,7 @@ export const VIEWS: View[] = [
   FINDINGS,
   OVERVIEW,
   COMPARE,
+  EXPLAIN,
   ASK,
   ANY_TABLE,
   SQL,

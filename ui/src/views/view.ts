@@ -24,6 +24,8 @@ export interface View {
   lacks: (opening: Opening) => string | null;
   /** Its rows are not in time: the graphs above it take little room. */
   isTimeless?: boolean;
+  /** It is about several open traces; the list leaves it out where they are too few. */
+  isOfSeveral?: boolean;
   Panel: ComponentType<ViewProps>;
 }
 

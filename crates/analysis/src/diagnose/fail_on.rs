@@ -1,7 +1,7 @@
 //! What a diagnosis is asked to fail on, for scripts: any finding, one of a rule, or one that costs too much.
 
-use etwkit_sql::filter::TextFilter;
 use etwkit_question::range::{Range, Unit};
+use etwkit_sql::filter::TextFilter;
 
 use super::finding::FindingRow;
 use super::no_such_rule;

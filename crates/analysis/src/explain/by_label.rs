@@ -9,7 +9,7 @@ use etwkit_question::sql::quoted;
 use etwkit_sql::Session;
 
 use super::load::each;
-use super::numbers::mean;
+use super::numbers::{mean, median, spread};
 use super::rows::GroupRow;
 use super::runs;
 use super::{ExplainRequest, Explanation};
@@ -214,8 +214,9 @@ pub(super) fn by_size(a: &str, b: &str) -> Ordering {
 }
 
 impl Explanation {
-    /// Returns the groups with the mean, least and greatest metric of their runs.
-    pub(super) fn group_rows(&self) -> Vec<GroupRow> {
+    /// Returns the groups with the metric of their runs: its mean, median, spread and ends.
+    #[must_use]
+    pub fn group_rows(&self) -> Vec<GroupRow> {
         let groups = self.by_label.iter().flat_map(|by| &by.groups);
         groups.map(|group| self.group_row(group)).collect()
     }
@@ -232,6 +233,8 @@ impl Explanation {
             second: group.values.get(1).cloned(),
             runs: i64::try_from(metrics.len()).unwrap_or(i64::MAX),
             mean_ms: mean(&metrics),
+            median_ms: median(&metrics),
+            spread_ms: spread(&metrics),
             min_ms: metrics.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: metrics.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             fastest_core_ms: group.cpu.map(|cpu| cpu.fastest),

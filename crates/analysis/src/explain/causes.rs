@@ -6,7 +6,7 @@ use super::adds_up;
 use super::chance::{corrected, p_of_correlation};
 use super::feature::{Feature, Matrix, Measure};
 use super::groups::{Candidate, Halves, TOGETHER, Which, candidates, is_one, mark_general};
-use super::numbers::{dot, ranks, slope, unit};
+use super::numbers::{dot, median, ranks, slope, unit};
 
 /// Minimum number of runs for conclusions: among thousands of features, some always correlate with
 /// a handful of runs.
@@ -48,10 +48,14 @@ pub(super) struct Cause {
     pub(super) is_rest: bool,
     /// The part of the difference between slow and fast runs that it accounts for.
     pub(super) effect: f64,
+    /// Its value in each run, in its own unit.
+    pub(super) values: Vec<f64>,
     /// Its contribution to each run, relative to the mean of the fast runs.
     pub(super) effects: Vec<f64>,
     /// Milliseconds of the run for each unit of the feature.
     pub(super) slope: f64,
+    /// The metric of a run without it, by the line with this slope through the runs.
+    pub(super) base: f64,
     /// Its rank correlation with the rest that the causes before it leave unexplained.
     pub(super) correlation: f64,
     /// The share of false discoveries among causes that are at least as likely; `None` if there are
@@ -465,7 +469,9 @@ impl Search<'_, '_> {
                 .iter()
                 .map(|value| per_unit * (value - fast))
                 .collect(),
+            values: chosen.values.clone(),
             slope: per_unit,
+            base: base(self.metric, &chosen.values, per_unit),
             correlation: chosen.correlation,
             p: chosen.p,
             is_p_of_all: chosen.is_p_of_all,
@@ -480,6 +486,17 @@ impl Search<'_, '_> {
 /// as long as the run whatever the cause is, and names none.
 fn is_wait_of_run(candidate: &Candidate<'_>) -> bool {
     candidate.is_run && candidate.feature.name.measure != Measure::Cpu
+}
+
+/// Returns the value at 0 of the line with this slope: half of the runs are above the line, half are
+/// below it.
+fn base(metric: &[f64], values: &[f64], slope: f64) -> f64 {
+    let without: Vec<f64> = metric
+        .iter()
+        .zip(values)
+        .map(|(metric, value)| metric - slope * value)
+        .collect();
+    median(&without)
 }
 
 fn at(values: &[f64], place: usize) -> f64 {

@@ -8,6 +8,7 @@
 //! in `docs/explain.md`.
 
 mod adds_up;
+mod bars;
 mod by_label;
 mod causes;
 mod chance;
@@ -17,11 +18,11 @@ mod load;
 mod metric;
 mod numbers;
 mod page;
-mod plots;
 mod question;
 mod recorded;
 mod rows;
 mod runs;
+mod scatter;
 mod sentence;
 mod view;
 

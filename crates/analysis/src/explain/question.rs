@@ -161,7 +161,9 @@ impl ExplainRequest {
 }
 
 impl Explanation {
-    pub(super) fn cause_rows(&self) -> Vec<CauseRow> {
+    /// Returns the causes, the one with the largest effect first.
+    #[must_use]
+    pub fn cause_rows(&self) -> Vec<CauseRow> {
         let difference = self.causes.difference();
         let row = |(number, cause): (i64, &Cause)| CauseRow {
             cause: number,
@@ -175,6 +177,7 @@ impl Explanation {
             fast: cause.fast,
             unit: cause.name.measure.unit().to_owned(),
             ms_per_unit: cause.slope,
+            base_ms: cause.base,
             correlation: cause.correlation,
             p_value: cause.p,
             is_p_of_all: cause.is_p_of_all,
@@ -200,7 +203,9 @@ impl Explanation {
             .sum()
     }
 
-    pub(super) fn run_rows(&self) -> Vec<RunRow> {
+    /// Returns all runs, in the order of their extracts.
+    #[must_use]
+    pub fn run_rows(&self) -> Vec<RunRow> {
         let values: Vec<f64> = self
             .measured
             .iter()
@@ -250,10 +255,16 @@ impl Explanation {
             .collect()
     }
 
-    pub(super) fn effect_rows(&self) -> Vec<EffectRow> {
+    /// Returns a row for each run with a metric and each cause.
+    #[must_use]
+    pub fn effect_rows(&self) -> Vec<EffectRow> {
         let mut rows = Vec::new();
         for (place, run) in self.measured.iter().enumerate() {
             for (number, cause) in (1..).zip(&self.causes.causes) {
+                let (value, effect) = (cause.values.get(place), cause.effects.get(place));
+                let (Some(value), Some(effect)) = (value, effect) else {
+                    continue;
+                };
                 rows.push(EffectRow {
                     run: count(*run),
                     extract: self
@@ -263,7 +274,9 @@ impl Explanation {
                         .unwrap_or_default(),
                     cause: number,
                     name: cause_name(cause),
-                    effect_ms: cause.effects.get(place).copied().unwrap_or_default(),
+                    value: *value,
+                    unit: cause.name.measure.unit().to_owned(),
+                    effect_ms: *effect,
                 });
             }
         }

@@ -15,6 +15,8 @@ etwkit_question::declare! {
         fast: f64 = "Its mean in fast runs.",
         unit: String = "That unit: `ms`, `bytes`, `0 or 1`, or empty for a number.",
         ms_per_unit: f64 = "How much longer a run takes with each unit.",
+        base_ms: f64 =
+            "Metric of a run without it (ms), by the line with this slope that has half of the runs above it.",
         correlation: f64 = "Rank correlation with the metric minus what stronger causes account for.",
         p_value: Option<f64> =
             "Share of false discoveries among causes that are at least as likely, corrected for all features \
@@ -48,6 +50,8 @@ etwkit_question::declare! {
         extract: String = "Name of its extract.",
         cause: i64 = "Number of the cause.",
         name: String = "Its name.",
+        value: f64 = "Its value in the run, in its own unit.",
+        unit: String = "That unit.",
         effect_ms: f64 = "What it adds, above the mean of the fast runs (ms).",
     }
 
@@ -58,6 +62,9 @@ etwkit_question::declare! {
         second: Option<String> = "Value of the second label; missing if runs are grouped by one.",
         runs: i64 = "Number of runs with a metric.",
         mean_ms: f64 = "Mean of the metric (ms).",
+        median_ms: f64 = "Median of the metric (ms).",
+        spread_ms: f64 =
+            "Spread of the metric around its median (ms): median absolute deviation × 1.4826.",
         min_ms: f64 = "Least metric (ms).",
         max_ms: f64 = "Greatest metric (ms).",
         fastest_core_ms: Option<f64> =

@@ -46,7 +46,7 @@ pub(super) struct Run {
     /// File name of the extract; the name of its trace if it lies in a cache.
     pub(super) name: String,
     /// Name of the trace without its ending.
-    trace: String,
+    pub(super) trace: String,
     pub(super) start_utc: String,
     /// Sort key for the order of time: start of the recording, then the time in the name.
     pub(super) began: (i64, Option<i64>),

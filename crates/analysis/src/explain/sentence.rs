@@ -116,8 +116,15 @@ impl Explanation {
         )
     }
 
+    /// Returns the name of the metric.
+    #[must_use]
+    pub fn metric(&self) -> &str {
+        &self.metric
+    }
+
     /// Returns the lines below the sentence.
-    pub(super) fn more(&self) -> Vec<String> {
+    #[must_use]
+    pub fn more(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let disturbed = self
             .runs

@@ -27,6 +27,7 @@ pub(super) const CAUSES: View<ExplainRequest, CauseRow> = View::new(
             row.ms_per_unit.into()
         })
         .hidden(),
+        Cause::new("Base", "Base ms", Fixed(1), |_, row| row.base_ms.into()).hidden(),
         Cause::new("Runs", "Runs", Whole, |_, row| row.runs.into()),
         Cause::new("Correlation", "Correlation", Fixed(2), |_, row| {
             row.correlation.into()
@@ -120,6 +121,12 @@ pub(super) const GROUPS: View<ExplainRequest, GroupRow> = View::new(
     &[
         Group::new("Runs", "Runs", Whole, |_, row| row.runs.into()),
         Group::new("Mean", "Mean ms", Fixed(1), |_, row| row.mean_ms.into()),
+        Group::new("Median", "Median ms", Fixed(1), |_, row| {
+            row.median_ms.into()
+        }),
+        Group::new("Spread", "Spread ms", Fixed(1), |_, row| {
+            row.spread_ms.into()
+        }),
         Group::new("Min", "Min ms", Fixed(1), |_, row| row.min_ms.into()),
         Group::new("Max", "Max ms", Fixed(1), |_, row| row.max_ms.into()),
         Group::new("FastestCore", "P-core ms", Fixed(1), |_, row| {
@@ -143,6 +150,8 @@ pub(super) const EFFECTS: View<ExplainRequest, EffectRow> = View::new(
         Effect::new("Effect", "Effect ms", Fixed(1), |_, row| {
             row.effect_ms.into()
         }),
+        Effect::new("Value", "Value", Fixed(1), |_, row| row.value.into()),
+        Effect::new("Unit", "Unit", Word, |_, row| row.unit.clone().into()),
         Effect::new("Extract", "Extract", Word, |_, row| {
             row.extract.clone().into()
         }),

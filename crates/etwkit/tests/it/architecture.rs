@@ -109,7 +109,9 @@ fn crates_do_not_know_what_lies_above_them() {
         "etwkit-etl",
         "etwkit-decode",
         "etwkit-trace",
-        "etwkit-query",
+        "etwkit-sql",
+        "etwkit-question",
+        "etwkit-questions",
         "etwkit-analysis",
         "etwkit-engine",
         "etwkit",
@@ -227,7 +229,7 @@ fn crates_do_not_know_what_lies_above_them() {
 }
 
 #[test]
-fn only_query_names_the_query_engine() {
+fn only_sql_names_the_query_engine() {
     let mut files = Vec::new();
     sources(&root().join("crates"), &mut files);
     for entry in std::fs::read_dir(root().join("crates")).unwrap() {
@@ -255,7 +257,7 @@ fn only_query_names_the_query_engine() {
                 .to_owned()
         })
         .collect();
-    assert_eq!(naming, BTreeSet::from(["query".to_owned()]));
+    assert_eq!(naming, BTreeSet::from(["sql".to_owned()]));
 }
 
 pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -272,8 +274,27 @@ pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn unsafe_code_is_one_block_in_extract() {
     let members = [
-        "base", "etl", "decode", "trace", "cut", "json7z", "symbols", "synth", "query", "analysis",
-        "engine", "export", "compat", "record", "run", "terminal", "etwkit", "wpa", "mcp",
+        "base",
+        "etl",
+        "decode",
+        "trace",
+        "cut",
+        "json7z",
+        "symbols",
+        "synth",
+        "sql",
+        "question",
+        "questions",
+        "analysis",
+        "engine",
+        "export",
+        "compat",
+        "record",
+        "run",
+        "terminal",
+        "etwkit",
+        "wpa",
+        "mcp",
         "server",
     ];
     for member in members {

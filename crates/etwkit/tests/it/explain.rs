@@ -136,7 +136,10 @@ fn planted_causes_come_out_with_their_effects() {
     }
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(
-        html.contains("rgba(") && !html.contains("<script") && !html.contains("http://"),
+        html.contains("rgba(")
+            && html.contains("<line class=trend")
+            && !html.contains("<script")
+            && !html.contains("http://"),
         "{html}"
     );
     let answer = explain(folder.path(), &["--html", csv.to_str().unwrap()]);
@@ -298,10 +301,10 @@ fn runs_are_compared_by_their_labels() {
     assert_eq!(
         table,
         [
-            "  Runs  Mean ms  Min ms  Max ms  P-core ms  E-core ms  Labels",
-            "     2     80.0    60.0   100.0       40.0        5.0  threads=4",
-            "     1    140.0   140.0   140.0       10.0       70.0  threads=12",
-            "     1     80.0    80.0    80.0       20.0       20.0  threads=(none)",
+            "  Runs  Mean ms  Median ms  Spread ms  Min ms  Max ms  P-core ms  E-core ms  Labels",
+            "     2     80.0       80.0       29.7    60.0   100.0       40.0        5.0  threads=4",
+            "     1    140.0      140.0        0.0   140.0   140.0       10.0       70.0  threads=12",
+            "     1     80.0       80.0        0.0    80.0    80.0       20.0       20.0  threads=(none)",
         ],
         "{}",
         answer.out
@@ -323,6 +326,20 @@ fn runs_are_compared_by_their_labels() {
     // Two of the six cells have no run: nobody slept with 12 threads, or spun without a number of them.
     assert_eq!(html.matches("<td title=\"1 run, ").count(), 4, "{html}");
     assert_eq!(html.matches("<svg class=bar").count(), 8, "{html}");
+    assert!(
+        html.contains(
+            "<td title=\"1 run, 60 ms to 60 ms, mean 60 ms\">60 ms \
+             <span class=names>median of 1 run</span>"
+        ) && html.contains("<span class=names>P 10 ms, E 70 ms</span>"),
+        "{html}"
+    );
+
+    let answer = explain(&["--group-by", "threads", "--html", page.to_str().unwrap()]);
+    assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+    let html = std::fs::read_to_string(&page).unwrap();
+    let row = "<tr><td>4<td class=n>2<td class=n>80.0<td class=n>29.7<td class=n>60.0\
+               <td class=n>100.0<td><svg class=bar";
+    assert!(html.contains(row), "{html}");
 
     let answer = explain(&["--group-by", "color"]);
     assert_eq!(answer.exit, Exit::Error);

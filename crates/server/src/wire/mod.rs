@@ -4,6 +4,7 @@
 //! days. Addresses and other numbers that can be larger are sent as text.
 
 mod asking;
+mod explain;
 mod findings;
 mod info;
 mod lanes;
@@ -16,6 +17,9 @@ use serde::{Deserialize, Serialize};
 
 pub use asking::{
     Answer, AnswerColumn, AnswerTable, AskRequest, OptionInfo, QuestionInfo, Schema, SqlRequest,
+};
+pub use explain::{
+    ExplainAnswer, ExplainCause, ExplainGroup, ExplainPoint, ExplainRequest, ExplainRun,
 };
 pub use findings::{Cost, Evidence, Finding, FindingsAnswer, FindingsRequest, RuleState, Spot};
 pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo, TraceInfo};

@@ -6,6 +6,7 @@
     missing_docs
 )]
 
+mod explain;
 mod findings;
 mod frames;
 mod load;

@@ -113,6 +113,13 @@ fn three(runs: usize, seed: u64) -> (Made, Vec<f64>, [Vec<f64>; 3]) {
 }
 
 #[test]
+fn half_of_the_runs_are_above_the_line_of_a_cause() {
+    // Without 2 ms for each unit: 10, 11 and 18 ms.
+    let line = base(&[12.0, 15.0, 24.0], &[1.0, 2.0, 3.0], 2.0);
+    assert!((line - 11.0).abs() < 1e-9, "{line}");
+}
+
+#[test]
 fn three_causes_come_out_one_by_one_with_their_effects() {
     for seed in 1..=6 {
         let (made, metric, causes) = three(200, seed);

@@ -1,4 +1,4 @@
-//! Pictures of the page: bars of groups of runs, and the metric against each cause.
+//! Bars of the page: groups of runs with the same labels.
 
 use std::collections::BTreeSet;
 use std::fmt::{Result, Write as _};
@@ -25,9 +25,6 @@ const OTHER_CORES: &str = "#e69f00";
 const BAR: f64 = 320.0;
 const BAR_IN_CELL: f64 = 120.0;
 const BAR_HEIGHT: u32 = 14;
-
-/// Maximum number of points of a plot.
-const MOST_POINTS: usize = 5000;
 
 /// A part of a bar.
 struct Segment {
@@ -85,26 +82,32 @@ impl Explanation {
         let cores = if has_cores { "<th>CPU by core" } else { "" };
         writeln!(
             page,
-            "<table><tr><th>{}<th class=n>Runs<th class=n>Mean ms<th class=n>Min ms<th class=n>Max ms\
-             <th>Mean{cores}</tr>",
+            "<table><tr><th>{}<th class=n>Runs<th class=n>Median ms<th class=n>Spread ms\
+             <th class=n>Min ms<th class=n>Max ms<th>Median and spread\
+             <th class=n>Mean ms<th>Mean by cause{cores}</tr>",
             Text(name)
         )?;
+        let longest = greatest(rows.iter().map(|row| row.median_ms + row.spread_ms));
         let largest = greatest(rows.iter().map(|row| row.mean_ms));
         let most_cpu = greatest(rows.iter().map(cpu_of));
         for row in rows {
             write!(
                 page,
-                "<tr><td>{}<td class=n>{}<td class=n>{:.1}<td class=n>{:.1}<td class=n>{:.1}<td>",
+                "<tr><td>{}<td class=n>{}<td class=n>{:.1}<td class=n>{:.1}<td class=n>{:.1}\
+                 <td class=n>{:.1}<td>",
                 Text(&row.first),
                 row.runs,
-                row.mean_ms,
+                row.median_ms,
+                row.spread_ms,
                 row.min_ms,
                 row.max_ms
             )?;
+            write_median(page, row, BAR / longest)?;
+            write!(page, "<td class=n>{:.1}<td>", row.mean_ms)?;
             write_bar(page, &self.segments(row), BAR / largest)?;
             if has_cores {
                 write!(page, "<td>")?;
-                write_bar(page, &core_segments(row), BAR / most_cpu)?;
+                write_cores(page, row, BAR / most_cpu)?;
             }
             writeln!(page, "</tr>")?;
         }
@@ -139,16 +142,10 @@ impl Explanation {
                     write!(page, "<td>")?;
                     continue;
                 };
-                let mean_ms = ms(row.mean_ms);
-                let runs = match row.runs {
-                    1 => "1 run".to_owned(),
-                    runs => format!("{runs} runs"),
-                };
-                let (least, most) = (ms(row.min_ms), ms(row.max_ms));
-                write!(page, "<td title=\"{runs}, {least} to {most}\">{mean_ms}")?;
+                write_cell_head(page, row)?;
                 write_bar(page, &self.segments(row), BAR_IN_CELL / largest)?;
                 if has_cores {
-                    write_bar(page, &core_segments(row), BAR_IN_CELL / most_cpu)?;
+                    write_cores(page, row, BAR_IN_CELL / most_cpu)?;
                 }
             }
             writeln!(page, "</tr>")?;
@@ -188,38 +185,56 @@ impl Explanation {
         };
         std::iter::once(rest).chain(causes).collect()
     }
+}
 
-    /// Writes a plot for each cause: a point for each run, by the milliseconds that the cause adds
-    /// to it, and by its metric.
-    pub(super) fn write_plots(&self, page: &mut String) -> Result {
-        if self.causes.causes.is_empty() {
-            return Ok(());
-        }
-        writeln!(
-            page,
-            "<h2>Each run by the time that a cause adds</h2><p class=names>Across: milliseconds that the cause adds, \
-             above the mean of the fast runs. Up: the metric of the run.</p>"
-        )?;
-        let places: Vec<usize> = (0..self.measured.len()).take(MOST_POINTS).collect();
-        let metrics = self.metrics(&places);
-        for (number, cause) in (1..).zip(&self.causes.causes) {
-            let points: Vec<(f64, f64)> = cause
-                .effects
-                .iter()
-                .copied()
-                .zip(metrics.iter().copied())
-                .collect();
-            write!(page, "<figure>")?;
-            write_plot(page, &points)?;
-            let name = cause_name(cause);
-            writeln!(
-                page,
-                "<figcaption>{number}: {}</figcaption></figure>",
-                Text(&name)
-            )?;
-        }
-        Ok(())
-    }
+/// Writes the start of a cell of two labels: the median of its runs and their number.
+fn write_cell_head(page: &mut String, row: &GroupRow) -> Result {
+    let runs = match row.runs {
+        1 => "1 run".to_owned(),
+        runs => format!("{runs} runs"),
+    };
+    let (least, most) = (ms(row.min_ms), ms(row.max_ms));
+    let (median, mean) = (ms(row.median_ms), ms(row.mean_ms));
+    write!(
+        page,
+        "<td title=\"{runs}, {least} to {most}, mean {mean}\">{median} \
+         <span class=names>median of {runs}</span>"
+    )
+}
+
+/// Writes the median of a group as a bar, with its spread as a line around the end of the bar.
+fn write_median(page: &mut String, row: &GroupRow, scale: f64) -> Result {
+    let median = row.median_ms * scale;
+    let from = (row.median_ms - row.spread_ms).max(0.0) * scale;
+    let to = (row.median_ms + row.spread_ms) * scale;
+    // The line is two pixels wide, so that half of its end is outside of it.
+    let width = to + 1.0;
+    write!(
+        page,
+        "<svg class=bar width=\"{width:.1}\" height=\"{BAR_HEIGHT}\">\
+         <rect class=median width=\"{median:.1}\" height=\"{BAR_HEIGHT}\"/>\
+         <path class=spread d=\"M{from:.1} 2V12M{from:.1} 7H{to:.1}M{to:.1} 2V12\"/></svg>"
+    )
+}
+
+/// Writes the CPU of a group on each kind of core as a bar and in words, if it is known.
+fn write_cores(page: &mut String, row: &GroupRow, scale: f64) -> Result {
+    let (Some(fastest), Some(others)) = (row.fastest_core_ms, row.other_core_ms) else {
+        return Ok(());
+    };
+    let segments = [
+        Segment {
+            value: fastest,
+            colour: FASTEST_CORES,
+        },
+        Segment {
+            value: others,
+            colour: OTHER_CORES,
+        },
+    ];
+    write_bar(page, &segments, scale)?;
+    let (fastest, others) = (ms(fastest), ms(others));
+    write!(page, "<span class=names>P {fastest}, E {others}</span>")
 }
 
 /// Writes a colour and its meaning.
@@ -234,17 +249,6 @@ fn write_key(page: &mut String, colour: &str, name: &str) -> Result {
 /// CPU of a group on all cores.
 fn cpu_of(row: &GroupRow) -> f64 {
     row.fastest_core_ms.unwrap_or(0.0) + row.other_core_ms.unwrap_or(0.0)
-}
-
-fn core_segments(row: &GroupRow) -> [Segment; 2] {
-    let segment = |value: Option<f64>, colour| Segment {
-        value: value.unwrap_or(0.0),
-        colour,
-    };
-    [
-        segment(row.fastest_core_ms, FASTEST_CORES),
-        segment(row.other_core_ms, OTHER_CORES),
-    ]
 }
 
 /// Returns the greatest of positive numbers; 1 if there is none, since lengths are divided by it.
@@ -280,71 +284,6 @@ fn write_bar(page: &mut String, segments: &[Segment], scale: f64) -> Result {
     write!(page, "</svg>")
 }
 
-/// An axis of a plot: the numbers that it shows, and the pixels where they are.
-struct Axis {
-    least: f64,
-    most: f64,
-    from: f64,
-    to: f64,
-}
-
-impl Axis {
-    fn of(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
-        let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |range, value| {
-            (range.0.min(value), range.1.max(value))
-        });
-        Self {
-            least,
-            most,
-            from,
-            to,
-        }
-    }
-
-    fn place(&self, value: f64) -> f64 {
-        let range = self.most - self.least;
-        // All runs may have one value.
-        let share = if range > 0.0 {
-            (value - self.least) / range
-        } else {
-            0.5
-        };
-        self.from + share * (self.to - self.from)
-    }
-}
-
-/// Writes points with two axes, whose ends have the least and the greatest number.
-fn write_plot(page: &mut String, points: &[(f64, f64)]) -> Result {
-    let across = Axis::of(points.iter().map(|point| point.0), 70.0, 310.0);
-    let up = Axis::of(points.iter().map(|point| point.1), 165.0, 15.0);
-    write!(
-        page,
-        "<svg width=\"330\" height=\"200\" role=\"img\"><path d=\"M62 8V172H320\" fill=\"none\" stroke=\"#999\"/>"
-    )?;
-    let labels = [
-        (across.from, 190.0, "middle", across.least),
-        (across.to, 190.0, "middle", across.most),
-        (58.0, up.from + 4.0, "end", up.least),
-        (58.0, up.to + 4.0, "end", up.most),
-    ];
-    for (x, y, anchor, value) in labels {
-        write!(
-            page,
-            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
-            ms(value)
-        )?;
-    }
-    for (x, y) in points {
-        write!(
-            page,
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.5\"/>",
-            across.place(*x),
-            up.place(*y)
-        )?;
-    }
-    write!(page, "</svg>")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -376,17 +315,52 @@ mod tests {
     }
 
     #[test]
-    fn the_least_point_is_at_the_left_below_and_the_greatest_at_the_right_above() {
+    fn the_spread_is_a_line_around_the_end_of_the_median() {
+        let row = GroupRow {
+            median_ms: 80.0,
+            spread_ms: 30.0,
+            ..GroupRow::default()
+        };
         let mut page = String::new();
-        write_plot(&mut page, &[(0.0, 200.0), (50.0, 300.0)]).unwrap();
-        assert!(page.contains("<circle cx=\"70.0\" cy=\"165.0\""), "{page}");
-        assert!(page.contains("<circle cx=\"310.0\" cy=\"15.0\""), "{page}");
-        assert!(page.contains(">300 ms</text>"), "{page}");
+        write_median(&mut page, &row, 2.0).unwrap();
+        assert_eq!(
+            page,
+            "<svg class=bar width=\"221.0\" height=\"14\">\
+             <rect class=median width=\"160.0\" height=\"14\"/>\
+             <path class=spread d=\"M100.0 2V12M100.0 7H220.0M220.0 2V12\"/></svg>"
+        );
     }
 
     #[test]
-    fn equal_numbers_are_in_the_middle() {
-        let axis = Axis::of([7.0, 7.0].into_iter(), 0.0, 10.0);
-        assert!((axis.place(7.0) - 5.0).abs() < f64::EPSILON);
+    fn a_cell_has_the_median_and_the_seconds_of_each_kind_of_core() {
+        let row = GroupRow {
+            runs: 2,
+            mean_ms: 85.0,
+            median_ms: 80.0,
+            min_ms: 60.0,
+            max_ms: 110.0,
+            fastest_core_ms: Some(40.0),
+            other_core_ms: Some(5.0),
+            ..GroupRow::default()
+        };
+        let mut page = String::new();
+        write_cell_head(&mut page, &row).unwrap();
+        write_cores(&mut page, &row, 1.0).unwrap();
+        assert_eq!(
+            page,
+            "<td title=\"2 runs, 60 ms to 110 ms, mean 85 ms\">80 ms \
+             <span class=names>median of 2 runs</span>\
+             <svg class=bar width=\"45.0\" height=\"14\">\
+             <rect x=\"0.0\" width=\"40.0\" height=\"14\" fill=\"#0072b2\"/>\
+             <rect x=\"40.0\" width=\"5.0\" height=\"14\" fill=\"#e69f00\"/></svg>\
+             <span class=names>P 40 ms, E 5.00 ms</span>"
+        );
+        let without = GroupRow {
+            other_core_ms: None,
+            ..row
+        };
+        let mut page = String::new();
+        write_cores(&mut page, &without, 1.0).unwrap();
+        assert_eq!(page, "");
     }
 }
