@@ -304,6 +304,12 @@ impl NumberRanges {
     }
 }
 
+impl FromIterator<(TcpNumber, Range)> for NumberRanges {
+    fn from_iter<I: IntoIterator<Item = (TcpNumber, Range)>>(ranges: I) -> Self {
+        Self(ranges.into_iter().collect())
+    }
+}
+
 impl OptionValue for NumberRanges {
     fn options(&self, _: Spec) -> Vec<Opt> {
         let opt = |(name, _, unit, sentence): &(&'static str, TcpNumber, Unit, &'static str)| {
