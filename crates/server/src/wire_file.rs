@@ -55,6 +55,8 @@ fn over_time() -> Vec<String> {
         FlameRequest,
         FlameAnswer,
         FlameNode,
+        FlameChartRequest,
+        FlameChartAnswer,
         StackRequest,
         StackAnswer,
         Frame,

@@ -28,7 +28,8 @@ pub use over_time::{
     PivotSeriesAnswer, PivotSeriesRequest,
 };
 pub use stacks::{
-    Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight,
+    Direction, FlameAnswer, FlameChartAnswer, FlameChartRequest, FlameNode, FlameRequest, Frame,
+    StackAnswer, StackRequest, Weight,
 };
 pub use tables::{
     Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,
