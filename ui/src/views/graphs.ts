@@ -2,11 +2,12 @@
 
 import { createElement } from "preact";
 import { hasRows } from "../lib/opening";
-import { PATH_ID } from "../state/waits";
+import { PATH_ID, STACKS_ID } from "../state/waits";
 import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
 import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
 import { PathGraph } from "../timeline/path-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
+import { StacksGraph } from "../timeline/stacks-graph";
 import type { Opening } from "../wire";
 import type { Graph } from "./view";
 
@@ -40,6 +41,7 @@ function series(of: SeriesOf, lacks: Lacks): Graph {
 export const GRAPHS: Graph[] = [
   { id: FLAGS_ID, title: "Moments of findings", lacks: () => null, Panel: FlagsGraph },
   { id: PATH_ID, title: "Critical path", lacks: SWITCHES, Panel: PathGraph },
+  { id: STACKS_ID, title: "Stacks over time", lacks: CPU, Panel: StacksGraph },
   series(
     {
       id: "cpu",
