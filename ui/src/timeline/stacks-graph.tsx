@@ -105,7 +105,6 @@ export function StacksGraph({ trace }: ViewProps) {
     <GraphFrame
       id={STACKS_ID}
       title={TITLE}
-      about={thread.split(" ")[0] ?? ""}
       colourKey={<StateKey />}
       height={height}
       least={80}
@@ -127,7 +126,7 @@ export function StacksGraph({ trace }: ViewProps) {
           <ul class="stack-levels">
             {mostNames(levels).map((name, level) => (
               <li key={`${level} ${name}`} style={{ height: `${ROW}px` }} title={shown(name)}>
-                {shown(name)}
+                {shown(name.slice(name.indexOf("!") + 1))}
               </li>
             ))}
           </ul>
@@ -136,6 +135,14 @@ export function StacksGraph({ trace }: ViewProps) {
       twin={() => <Twin levels={levels} thread={thread} />}
     >
       <Canvas draw={draw} label={of === null ? TITLE : `${TITLE} of ${thread}${counts}`} />
+      {isThere && (
+        <div class="axis" aria-hidden="true">
+          <span>
+            {thread}
+            {counts}
+          </span>
+        </div>
+      )}
       {of === null && <p class="graph-empty">Choose a moment of a thread, then “Stacks over time” (O)</p>}
       {isThere && levels.length === 0 && <p class="graph-empty">No stack of this thread in view</p>}
       {notice !== "" && <p class="graph-notice">{notice}</p>}
