@@ -55,9 +55,11 @@ test("the box at a moment is found, and a moment's box from next to it", () => {
   assert.equal(textAt(1, 50, 5), null);
 });
 
-test("levels have the name with most samples, and begin to differ somewhere", () => {
+test("levels have the name with most samples and waits, and begin to differ somewhere", () => {
   assert.deepEqual(mostNames(levels), ["a.exe!main", "a.exe!f", "waiting (UserRequest)"]);
   assert.equal(sameLevels(levels), 1);
+  const [first = [], , last = []] = levels;
+  assert.equal(sameLevels([first.concat(last), ...levels.slice(1)]), 1, "a wait is no frame");
   assert.equal(sameLevels([]), 0);
   assert.equal(sameLevels(levels.slice(0, 1)), 0, "nothing differs, so all is shown");
 });

@@ -56,20 +56,21 @@ export function boxAt(row: readonly ChartBox[], ns: number, reach: number): Char
   return nearest !== undefined && far(nearest) <= reach ? nearest : null;
 }
 
-/** The name with most samples of each level, of equal ones the first; a level without samples has its first name. */
+/** The name with most samples and waits of each level, of equal ones the first. */
 export function mostNames(levels: readonly ChartBox[][]): string[] {
   return levels.map((row) => {
     const sums = new Map<string, number>();
-    for (const box of row) sums.set(box.text, (sums.get(box.text) ?? 0) + box.samples);
+    for (const { text, samples, waits } of row) sums.set(text, (sums.get(text) ?? 0) + samples + waits);
     const most = Math.max(...sums.values());
     return [...sums].find(([, sum]) => sum === most)?.[0] ?? "";
   });
 }
 
-/** How many levels have one name only: those that all stacks begin with. */
+/** How many levels have one frame only: those that all stacks begin with. */
 export function sameLevels(levels: readonly ChartBox[][]): number {
-  return Math.max(
-    0,
-    levels.findIndex((row) => row.some((box) => box.text !== row[0]?.text)),
-  );
+  const differs = (row: readonly ChartBox[]) => {
+    const names = new Set(row.filter((box) => !isState(box)).map(({ text }) => text));
+    return names.size !== 1;
+  };
+  return Math.max(0, levels.findIndex(differs));
 }

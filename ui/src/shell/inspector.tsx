@@ -24,7 +24,7 @@ import {
 import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
-import { goToSpell, openChain, pathOfFocus, stacksOfFocus } from "../state/waits";
+import { chartOfFocus, goToSpell, openChain, pathOfFocus } from "../state/waits";
 import { askWoken, MOST_WOKEN, woken } from "../state/wakes";
 import { SourceLine } from "../views/panel";
 import type { Chip, FlameRequest, Frame, Slice } from "../wire";
@@ -163,9 +163,9 @@ function SliceFacts({ at }: { at: Slice }) {
         <button
           type="button"
           title="What this thread ran and where it waited, frame by frame (O)"
-          onClick={stacksOfFocus}
+          onClick={chartOfFocus}
         >
-          Stacks over time
+          Flame chart
         </button>
       </div>
       {at.state === "running" && <Woke at={at} />}

@@ -9,7 +9,7 @@ import { announced, hover, isKeySheetOpen, isReportOpen, isViewLarge, searchAske
 import { isInspectorOpen, isTrafficShown, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
 import { stepRegion } from "./regions";
 import * as store from "./store";
-import { openChain, pathOfFocus, stacksOfFocus } from "./waits";
+import { chartOfFocus, openChain, pathOfFocus } from "./waits";
 
 export interface Command {
   id: string;
@@ -140,7 +140,7 @@ const SELECTION: Command[] = [
   selection("hop-back", "Back along the chain of waits", ["k"], hopBack),
   selection("chain", "Chain of waits of the chosen moment", ["c"], openChain),
   selection("path", "Critical path of the chosen thread, as a lane", ["p"], () => void pathOfFocus()),
-  selection("stacks", "Stacks of the chosen thread over time", ["o"], stacksOfFocus),
+  selection("flame-chart", "Flame chart of the chosen thread: its stacks over time", ["o"], chartOfFocus),
   selection("compare", "Compare the selected part with another one", [], comparePart),
   selection("note", "Add a bookmark with a note", ["b"], askForNote),
   selection("next-note", "Next bookmark", ["Shift+b"], nextBookmark),

@@ -9,7 +9,7 @@ import type { Focus } from "./view-state";
 
 export const WAITS_ID = "wait-chains";
 export const PATH_ID = "path";
-export const STACKS_ID = "stacks";
+export const FLAME_CHART_ID = "flame-chart";
 
 /** Selects a part of the time of a thread, and moves the graphs so that it is in sight. */
 export function goToSpell({ key, range }: Spell): void {
@@ -80,7 +80,7 @@ export async function pathOfFocus(): Promise<void> {
 }
 
 /** Shows the stacks of the thread that is chosen over time. */
-export function stacksOfFocus(): void {
+export function chartOfFocus(): void {
   const key = chosenThread();
-  if (key !== undefined) showOfThread(STACKS_ID, { key });
+  if (key !== undefined) showOfThread(FLAME_CHART_ID, { key });
 }

@@ -1,4 +1,4 @@
-// The stacks of a thread over time: a key shows them, they follow the window, and a table has the same boxes.
+// The flame chart of a thread: a key shows it, it follows the window, and a table has the same boxes.
 
 import assert from "node:assert/strict";
 import path from "node:path";
@@ -25,10 +25,10 @@ before(async () => {
 
 after(() => quit(served));
 
-const graph = (page: Page) => page.locator('[data-graph="stacks"]');
+const graph = (page: Page) => page.locator('[data-graph="flame-chart"]');
 const picture = (page: Page) =>
   graph(page).getByRole("img", {
-    name: /^Stacks over time of 3484 \(Ledger\.exe \d+\): \d+ samples? in view$/,
+    name: /^Flame chart of 3484 \(Ledger\.exe \d+\): \d+ samples? in view$/,
   });
 const samples = async (page: Page) =>
   Number(/(\d+) samples?/.exec((await picture(page).getAttribute("aria-label")) ?? "")?.[1]);
@@ -53,9 +53,9 @@ test("frames go on over waits, which are boxes of their own", async () => {
   const seen = await opened();
   const { page } = seen;
   assert.equal(await samples(page), 14);
-  assert.deepEqual(await barriers(page, "stacks over time"), []);
-  await page.screenshot({ path: path.join(pictures, "light-stacks.png") });
-  await graph(page).getByRole("button", { name: "Stacks over time: more" }).click();
+  assert.deepEqual(await barriers(page, "flame chart"), []);
+  await page.screenshot({ path: path.join(pictures, "light-flame-chart.png") });
+  await graph(page).getByRole("button", { name: "Flame chart: more" }).click();
   await page.getByRole("menuitemcheckbox", { name: "Show as a table" }).click();
   const rows = graph(page).getByRole("row");
   const [outermost = ""] = await rows.filter({ hasText: "ntdll.dll!RtlUserThreadStart" }).allInnerTexts();
@@ -69,7 +69,7 @@ test("frames go on over waits, which are boxes of their own", async () => {
     "it comes and goes",
   );
   assert.ok((await rows.filter({ hasText: "waiting (UserRequest)" }).count()) > 5);
-  assert.deepEqual(await barriers(page, "stacks as a table"), []);
+  assert.deepEqual(await barriers(page, "flame chart as a table"), []);
   noErrors(seen);
   await seen.close();
 });
@@ -89,7 +89,7 @@ test("the picture follows the window, a click chooses a moment, and a link shows
   await settled(page);
   assert.match(
     decodeURIComponent(new URL(page.url()).hash),
-    /focus=thread:\d+@\d+.*set\.stacks=\{"key":\d+\}/,
+    /focus=thread:\d+@\d+.*set\.flame-chart=\{"key":\d+\}/,
   );
   const { hash } = new URL(page.url());
   await page.goto("about:blank");

@@ -11,21 +11,21 @@ import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
 import { useLatest } from "../state/answer";
 import * as store from "../state/store";
-import { STACKS_ID } from "../state/waits";
+import { FLAME_CHART_ID } from "../state/waits";
 import type { ViewProps } from "../views/view";
 import type { FlameChartRequest } from "../wire";
+import { chartTip, leftOutText } from "./flame-chart-tip";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
-import { plotWidth } from "./plot-width";
-import { chartTip, leftOutText } from "./stacks-tip";
+import { plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
 import { Table } from "./twin";
 
-const TITLE = "Stacks over time";
+const TITLE = "Flame chart";
 /** Space above the first level: the title. */
 const TOP = 26;
 /** Levels that are in sight at first. */
-const LEVELS = 12;
+const LEVELS = 14;
 const MOST_HEIGHT = 640;
 /** Columns of a picture, which the server holds too. */
 const MOST_COLUMNS = 10_000;
@@ -38,24 +38,24 @@ const NEAR = 2;
 /** Rows of the table in place of the picture. */
 const ROWS = 300;
 
-interface StacksOf {
+interface ChartOf {
   key: number;
   height: number | null;
 }
 
 /** What the link says, as far as it makes sense. */
-function chosen(value: unknown): StacksOf | null {
-  const { key, height } = (value ?? {}) as Partial<StacksOf>;
+function chosen(value: unknown): ChartOf | null {
+  const { key, height } = (value ?? {}) as Partial<ChartOf>;
   if (typeof key !== "number" || !Number.isInteger(key)) return null;
   const isHigh = typeof height === "number" && height >= 80 && height <= MOST_HEIGHT;
   return { key, height: isHigh ? height : null };
 }
 
-export function StacksGraph({ trace }: ViewProps) {
+export function FlameChartGraph({ trace }: ViewProps) {
   const ref = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLElement>(null);
   const [scroll, setScroll] = useState(0);
-  const of = store.setting(STACKS_ID, chosen);
+  const of = store.setting(FLAME_CHART_ID, chosen);
   const { window } = store.view.value;
   const columns = Math.min(MOST_COLUMNS, plotWidth.value);
   const request: FlameChartRequest | null =
@@ -65,7 +65,7 @@ export function StacksGraph({ trace }: ViewProps) {
   const answered = useLatest(api.flameChart, request, `${trace.id} ${of?.key}`, APART_MS);
   const { data } = answered;
   const levels = useMemo(() => (data === null ? [] : boxesOf(data)), [data]);
-  const height = of?.height ?? TOP + ROW * LEVELS;
+  const height = of?.height ?? TOP + ROW * Math.round(LEVELS * Math.min(1.6, tallness()));
   const thread = shown(data?.thread ?? "");
   const isThere = data !== null;
   useEffect(() => {
@@ -103,13 +103,14 @@ export function StacksGraph({ trace }: ViewProps) {
   const counts = data === null ? "" : `: ${counted(data.all_samples, "sample")} in view`;
   return (
     <GraphFrame
-      id={STACKS_ID}
+      id={FLAME_CHART_ID}
       title={TITLE}
       colourKey={<StateKey />}
       height={height}
       least={80}
       onHeight={(next) =>
-        of !== null && store.setSetting(STACKS_ID, { key: of.key, height: next }, `height ${STACKS_ID}`)
+        of !== null &&
+        store.setSetting(FLAME_CHART_ID, { key: of.key, height: next }, `height ${FLAME_CHART_ID}`)
       }
       answered={answered}
       source={data?.source ?? null}
@@ -120,10 +121,10 @@ export function StacksGraph({ trace }: ViewProps) {
           class="lanes"
           // Its own scrolling is reached by keyboard.
           tabIndex={0}
-          aria-label={`Levels of ${thread}, each with the frame that has most samples`}
+          aria-label={`Levels of ${thread}, each with the frame that has most samples and waits`}
           onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
         >
-          <ul class="stack-levels">
+          <ul class="chart-levels">
             {mostNames(levels).map((name, level) => (
               <li key={`${level} ${name}`} style={{ height: `${ROW}px` }} title={shown(name)}>
                 {shown(name.slice(name.indexOf("!") + 1))}
@@ -143,7 +144,7 @@ export function StacksGraph({ trace }: ViewProps) {
           </span>
         </div>
       )}
-      {of === null && <p class="graph-empty">Choose a moment of a thread, then “Stacks over time” (O)</p>}
+      {of === null && <p class="graph-empty">Choose a moment of a thread, then “Flame chart” (O)</p>}
       {isThere && levels.length === 0 && <p class="graph-empty">No stack of this thread in view</p>}
       {notice !== "" && <p class="graph-notice">{notice}</p>}
     </GraphFrame>
