@@ -197,6 +197,7 @@ class Page(threading.Thread):
             "moment": self.moment(trace, part),
             "flame": {**of, "weight": choose(WEIGHTS), "direction": choose(["top_down", "bottom_up"]), "by_process": choose([True, False]),
                       "by_tag": choose([True, False]), "focus": None, "least_share": 0.001, "max_nodes": 1400},
+            "flame_chart": {"trace": trace["id"], "thread": self.random.randint(0, 200), "range": part, "columns": 1200, "max_boxes": 2000},
             "stack": {"trace": trace["id"], "stacks": [self.random.randint(1, 500) for _ in range(20)]},
             "pivot": {**of, "table": table["name"], "group_by": [self.group(table)], "path": [], "measures": [{"function": "count", "column": ""}],
                       "sort": {"by": "0", "descending": True}, "limit": 100},

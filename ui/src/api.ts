@@ -15,6 +15,8 @@ import type {
   FindingsAnswer,
   FindingsRequest,
   FlameAnswer,
+  FlameChartAnswer,
+  FlameChartRequest,
   FlameRequest,
   Info,
   LanesAnswer,
@@ -208,6 +210,8 @@ export const api = {
   series: (request: SeriesRequest, signal?: AbortSignal) => asked<SeriesAnswer>("series", request, signal),
   moment: (request: MomentRequest, signal?: AbortSignal) => asked<Moment>("moment", request, signal),
   flame: (request: FlameRequest, signal?: AbortSignal) => asked<FlameAnswer>("flame", request, signal),
+  flameChart: (request: FlameChartRequest, signal?: AbortSignal) =>
+    asked<FlameChartAnswer>("flame_chart", request, signal),
   stack: (request: StackRequest, signal?: AbortSignal) => asked<StackAnswer>("stack", request, signal),
   pivot: (request: PivotRequest, signal?: AbortSignal) => asked<PivotAnswer>("pivot", request, signal),
   pivotSeries: (request: PivotSeriesRequest, signal?: AbortSignal) =>

@@ -686,6 +686,97 @@ count: number,
  */
 kind: number, };
 
+export type FlameChartRequest = { 
+/**
+ * The trace.
+ */
+trace: number, 
+/**
+ * Key of the thread.
+ */
+thread: number, 
+/**
+ * The part of the trace.
+ */
+range: Range, 
+/**
+ * Pixels of the picture: boxes that are narrower can be one with their neighbors.
+ */
+columns: number, 
+/**
+ * Largest number of boxes, 1,000 to 10,000. Where there would be more, longer boxes are one
+ * with their neighbors, too.
+ */
+max_boxes: number, };
+
+export type FlameChartAnswer = { 
+/**
+ * Label of the thread.
+ */
+thread: string, 
+/**
+ * The requested range.
+ */
+range: Range, 
+/**
+ * Number of boxes of each level, outermost frames first. The columns below have the boxes of
+ * the first level, then those of the second one, and so on.
+ */
+levels: Array<number>, 
+/**
+ * Start of each box.
+ */
+from_ns: Array<number>, 
+/**
+ * End of each box; that of one sample is its start.
+ */
+to_ns: Array<number>, 
+/**
+ * Place of its text in `texts`.
+ */
+names: Array<number>, 
+/**
+ * Number of samples in it.
+ */
+samples: Array<number>, 
+/**
+ * Number of waits in it.
+ */
+waits: Array<number>, 
+/**
+ * Number of boxes that are one in it; 1 for a box by itself.
+ */
+pieces: Array<number>, 
+/**
+ * Names of methods, states with their reasons, and one name for different frames together.
+ */
+texts: Array<string>, 
+/**
+ * Kind of each text: 3 to 5 frames as in a flame graph, 6 waiting, 7 ready, 8 different frames
+ * that are one box.
+ */
+kinds: Array<number>, 
+/**
+ * Boxes shorter than this, and as close to each other, are one.
+ */
+grain_ns: number, 
+/**
+ * Samples in the range.
+ */
+all_samples: number, 
+/**
+ * Waits and ready times in the range.
+ */
+all_switches: number, 
+/**
+ * Number of boxes below the deepest level of an answer, which are left out.
+ */
+left_out: number, 
+/**
+ * Origin of the answer. `sql` gives the samples and switches that it is made of.
+ */
+source: Source, };
+
 export type StackRequest = { 
 /**
  * The trace.

@@ -38,6 +38,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/series", api::ask(lanes::series))
         .route("/moment", api::ask(lanes::moment))
         .route("/flame", api::ask(flame::flame))
+        .route("/flame_chart", api::ask(flame::chart))
         .route("/stack", api::ask(stack::stack))
         .route("/pivot", api::ask(pivot::pivot))
         .route("/pivot_series", api::ask(pivot_series::pivot_series))

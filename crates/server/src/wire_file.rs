@@ -61,6 +61,8 @@ fn over_time() -> Vec<String> {
         FlameRequest,
         FlameAnswer,
         FlameNode,
+        FlameChartRequest,
+        FlameChartAnswer,
         StackRequest,
         StackAnswer,
         Frame,

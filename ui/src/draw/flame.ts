@@ -2,7 +2,7 @@
 
 import type { Layout } from "../lib/flame-layout";
 import { headOf } from "../lib/frame-name";
-import type { FlameAnswer, FlameNode } from "../wire";
+import type { FlameAnswer } from "../wire";
 import type { Colours, FlameColours } from "./colours";
 
 /** Pixels of a level. */
@@ -47,11 +47,12 @@ export function frameHue(name: string, hues: number): number {
   return hues === 0 ? 0 : hash % hues;
 }
 
-function colour(node: FlameNode, name: string, colours: FlameColours): string {
-  if (node.kind === 0) return colours.root;
-  if (node.kind === 1) return colours.process;
-  if (node.kind === 2) return colours.tag;
-  if (node.kind === 5) return colours.unnamed;
+/** The colour of a node by its kind, and of a frame by its module. */
+export function colourOf(kind: number, name: string, colours: FlameColours): string {
+  if (kind === 0) return colours.root;
+  if (kind === 1) return colours.process;
+  if (kind === 2) return colours.tag;
+  if (kind === 5) return colours.unnamed;
   return colours.frames[frameHue(name, colours.frames.length)] ?? colours.unnamed;
 }
 
@@ -85,7 +86,7 @@ export function drawFlame(
       const isMarked = wanted !== "" && name.toLowerCase().includes(wanted);
       to.globalAlpha = wanted !== "" && !isMarked ? 0.35 : 1;
       const lean = sight.leanOf?.(at);
-      const plain = lean === undefined ? colour(node, name, colours.flame) : colours.flame.root;
+      const plain = lean === undefined ? colourOf(node.kind, name, colours.flame) : colours.flame.root;
       to.fillStyle = isMarked ? colours.flame.marked : plain;
       to.fillRect(left, y, Math.max(1, right - left - 0.5), LEVEL - 1);
       if (lean !== undefined) {

@@ -24,7 +24,7 @@ import {
 import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
-import { goToSpell, openChain, pathOfFocus } from "../state/waits";
+import { chartOfFocus, goToSpell, openChain, pathOfFocus } from "../state/waits";
 import { askWoken, MOST_WOKEN, woken } from "../state/wakes";
 import { SourceLine } from "../views/panel";
 import type { Chip, FlameRequest, Frame, Slice } from "../wire";
@@ -159,6 +159,13 @@ function SliceFacts({ at }: { at: Slice }) {
         </button>
         <button type="button" title="Where the time of this thread went, as a lane (P)" onClick={pathOfFocus}>
           Critical path
+        </button>
+        <button
+          type="button"
+          title="What this thread ran and where it waited, frame by frame (O)"
+          onClick={chartOfFocus}
+        >
+          Flame chart
         </button>
       </div>
       {at.state === "running" && <Woke at={at} />}

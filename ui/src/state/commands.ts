@@ -10,7 +10,7 @@ import { isInspectorOpen, isTrafficShown, isViewOpen, isWheelScrolling, singleKe
 import { recorder, showRecorder } from "./recording";
 import { stepRegion } from "./regions";
 import * as store from "./store";
-import { openChain, pathOfFocus } from "./waits";
+import { chartOfFocus, openChain, pathOfFocus } from "./waits";
 
 export interface Command {
   id: string;
@@ -143,6 +143,7 @@ const SELECTION: Command[] = [
   selection("hop-back", "Back along the chain of waits", ["k"], hopBack),
   selection("chain", "Chain of waits of the chosen moment", ["c"], openChain),
   selection("path", "Critical path of the chosen thread, as a lane", ["p"], () => void pathOfFocus()),
+  selection("flame-chart", "Flame chart of the chosen thread: its stacks over time", ["o"], chartOfFocus),
   selection("compare", "Compare the selected part with another one", [], comparePart),
   selection("note", "Add a bookmark with a note", ["b"], askForNote),
   selection("next-note", "Next bookmark", ["Shift+b"], nextBookmark),

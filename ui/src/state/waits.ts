@@ -9,6 +9,7 @@ import type { Focus } from "./view-state";
 
 export const WAITS_ID = "wait-chains";
 export const PATH_ID = "path";
+export const FLAME_CHART_ID = "flame-chart";
 
 /** Selects a part of the time of a thread, and moves the graphs so that it is in sight. */
 export function goToSpell({ key, range }: Spell): void {
@@ -46,22 +47,40 @@ export function withAnchor(focus: Focus | null): Record<string, unknown> {
   return { ...settings, [WAITS_ID]: { of: `${focus.key}@${focus.at_ns}` } };
 }
 
-/** Shows the critical path of a thread as a lane above the others. */
-export function showPath(key: number, tid: number): void {
+/** Shows a graph of one thread, with what it remembers of it. */
+function showOfThread(id: string, of: { key: number; tid?: number }): void {
   const { graphs, settings } = store.view.value;
   const shown = [...graphs];
   // It stands above the lanes that it leads to.
   const lanes = graphs.indexOf("threads");
-  if (!graphs.includes(PATH_ID)) shown.splice(Math.max(0, lanes), 0, PATH_ID);
-  store.update({ graphs: shown, settings: { ...settings, [PATH_ID]: { key, tid } } });
+  if (!graphs.includes(id)) shown.splice(Math.max(0, lanes), 0, id);
+  const before = settings[id];
+  const kept = typeof before === "object" ? before : null;
+  store.update({ graphs: shown, settings: { ...settings, [id]: { ...kept, ...of } } });
+}
+
+/** The key of the thread that is chosen, or that ran at the chosen moment of a core. */
+function chosenThread(): number | undefined {
+  const { focus } = store.view.value;
+  return focus?.kind === "thread" ? focus.key : slice.value?.thread_key;
+}
+
+/** Shows the critical path of a thread as a lane above the others. */
+export function showPath(key: number, tid: number): void {
+  showOfThread(PATH_ID, { key, tid });
 }
 
 /** Shows the critical path of the thread that is chosen. */
 export async function pathOfFocus(): Promise<void> {
-  const { focus } = store.view.value;
   const trace = store.trace.value?.id;
-  const key = focus?.kind === "thread" ? focus.key : slice.value?.thread_key;
+  const key = chosenThread();
   if (trace === undefined || key === undefined) return;
   const thread = (await threadsOf(trace)).find((one) => one.key === key);
   if (thread !== undefined) showPath(key, thread.tid);
+}
+
+/** Shows the stacks of the thread that is chosen over time. */
+export function chartOfFocus(): void {
+  const key = chosenThread();
+  if (key !== undefined) showOfThread(FLAME_CHART_ID, { key });
 }

@@ -2,19 +2,19 @@
 
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { Canvas } from "../draw/canvas";
-import { type Colours, colours } from "../draw/colours";
+import { colours } from "../draw/colours";
+import { toneOf } from "../draw/state-tone";
 import { withSpaces } from "../lib/columns";
 import { duration, exactMoment, moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span, toPixel } from "../lib/scale";
-import { waitClass } from "../lib/wait-class";
 import { useLatest } from "../state/answer";
 import { askPath, type CriticalPath, type Segment } from "../state/critical-path";
 import type { Tip } from "../state/page";
 import * as store from "../state/store";
 import { goToSpell, PATH_ID } from "../state/waits";
 import type { ViewProps } from "../views/view";
-import { type Range, WAITS } from "../wire";
+import type { Range } from "../wire";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth } from "./plot-width";
@@ -39,15 +39,6 @@ interface PathOf {
 function chosen(value: unknown): PathOf | null {
   const { key, tid } = (value ?? {}) as Partial<PathOf>;
   return typeof key === "number" && typeof tid === "number" ? { key, tid } : null;
-}
-
-const reasonOf = (state: string) => /\((\w+)\)/.exec(state)?.[1] ?? null;
-
-export function toneOf(state: string, tones: Colours): string {
-  if (state === "running") return tones.running;
-  if (state === "ready") return tones.ready;
-  if (!state.startsWith("waiting")) return tones.idle;
-  return tones.waits[WAITS.indexOf(waitClass(reasonOf(state)))] ?? tones.other;
 }
 
 const levelOf = (one: Segment) => Math.min(MOST_LEVELS - 1, Math.max(0, one.depth));

@@ -2,8 +2,9 @@
 
 import { createElement } from "preact";
 import { hasRows } from "../lib/opening";
-import { PATH_ID } from "../state/waits";
+import { FLAME_CHART_ID, PATH_ID } from "../state/waits";
 import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
+import { FlameChartGraph } from "../timeline/flame-chart-graph";
 import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
 import { PathGraph } from "../timeline/path-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
@@ -40,6 +41,7 @@ function series(of: SeriesOf, lacks: Lacks): Graph {
 export const GRAPHS: Graph[] = [
   { id: FLAGS_ID, title: "Moments of findings", lacks: () => null, Panel: FlagsGraph },
   { id: PATH_ID, title: "Critical path", lacks: SWITCHES, Panel: PathGraph },
+  { id: FLAME_CHART_ID, title: "Flame chart", lacks: CPU, Panel: FlameChartGraph },
   series(
     {
       id: "cpu",

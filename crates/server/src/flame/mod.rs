@@ -1,9 +1,10 @@
 //! Stacks of a selection as one tree. Rows are added up by stack in SQL, and the tree is folded
-//! from these sums.
+//! from these sums. The stacks of one thread over time are a chart.
 
 mod below;
 mod callees;
 mod callers;
+mod chart;
 mod names;
 mod prune;
 mod sql;
@@ -22,6 +23,7 @@ use crate::problem::{Problem, Result};
 use crate::select::select;
 use crate::tables;
 use crate::wire::{Direction, FlameAnswer, FlameRequest, Source, Weight};
+pub(crate) use chart::chart;
 use names::Names;
 pub(crate) use names::{first as first_frames, representative};
 use tree::{Kinds, Tree};

@@ -104,6 +104,14 @@ impl<'f> Names<'f> {
         number
     }
 
+    /// Returns the text and the kind of a name.
+    pub(super) fn named(&self, name: u32) -> (&str, u8) {
+        usize::try_from(name)
+            .ok()
+            .and_then(|at| self.texts.get(at))
+            .map_or(("", Kinds::UNKNOWN), |(text, kind)| (text.as_str(), *kind))
+    }
+
     /// True if a name has this text.
     pub(super) fn is(&self, name: u32, text: &str) -> bool {
         usize::try_from(name)
@@ -128,10 +136,7 @@ impl<'f> Names<'f> {
     pub(super) fn used(&self, nodes: &[Node]) -> (Vec<FlameNode>, Vec<String>) {
         let (mut places, mut texts) = (HashMap::new(), Vec::new());
         let sent = nodes.iter().map(|node| {
-            let (text, kind) = usize::try_from(node.name)
-                .ok()
-                .and_then(|at| self.texts.get(at))
-                .map_or(("", Kinds::UNKNOWN), |(text, kind)| (text.as_str(), *kind));
+            let (text, kind) = self.named(node.name);
             let name = *places.entry(node.name).or_insert_with(|| {
                 texts.push(text.to_owned());
                 u32::try_from(texts.len().saturating_sub(1)).unwrap_or(u32::MAX)

@@ -12,7 +12,7 @@ fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<etwkit_sql::arrow::array::Re
 
 /// Returns a session with stacks by number: 0 `main`, 1 `main f`, 2 `main f f`, 3 `main f f g`, 4
 /// `main g`.
-fn session() -> Session {
+pub(super) fn session() -> Session {
     let module = |module_id, name: &str| Module {
         module_id,
         name: name.into(),

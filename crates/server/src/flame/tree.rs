@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Numbers of the kinds of nodes.
+/// Numbers of the kinds of nodes, and of boxes of a chart.
 pub(super) struct Kinds;
 
 impl Kinds {
@@ -12,6 +12,9 @@ impl Kinds {
     pub(super) const METHOD: u8 = 3;
     pub(super) const PLACE: u8 = 4;
     pub(super) const UNKNOWN: u8 = 5;
+    pub(super) const WAITING: u8 = 6;
+    pub(super) const READY: u8 = 7;
+    pub(super) const SEVERAL: u8 = 8;
 }
 
 /// A node of a tree. Its parent has a smaller number.

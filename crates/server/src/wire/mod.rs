@@ -36,7 +36,8 @@ pub use recording::{
     MarkRequest, RecordAnswer, RecordCount, RecordProfile, RecordRequest, RecordStep,
 };
 pub use stacks::{
-    Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight,
+    Direction, FlameAnswer, FlameChartAnswer, FlameChartRequest, FlameNode, FlameRequest, Frame,
+    StackAnswer, StackRequest, Weight,
 };
 pub use tables::{
     Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Selection, Source};
+use super::{Range, Selection, Source};
 
 /// Quantity that the width of a frame shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -94,6 +94,64 @@ pub struct FlameNode {
     /// Its kind: 0 root, 1 process, 2 tag, 3 method, 4 place in a module without symbols, 5 unknown
     /// place.
     pub kind: u8,
+}
+
+/// `POST api/v1/flame_chart`: the stacks of a thread over time.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FlameChartRequest {
+    /// The trace.
+    pub trace: u32,
+    /// Key of the thread.
+    pub thread: i32,
+    /// The part of the trace.
+    pub range: Range,
+    /// Pixels of the picture: boxes that are narrower can be one with their neighbors.
+    pub columns: u32,
+    /// Largest number of boxes, 1,000 to 10,000. Where there would be more, longer boxes are one
+    /// with their neighbors, too.
+    pub max_boxes: u32,
+}
+
+/// Boxes of frames, waits and ready times, by level and time. Times of a frame are those of the
+/// first and the last observation of it, cut at the range.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FlameChartAnswer {
+    /// Label of the thread.
+    pub thread: String,
+    /// The requested range.
+    pub range: Range,
+    /// Number of boxes of each level, outermost frames first. The columns below have the boxes of
+    /// the first level, then those of the second one, and so on.
+    pub levels: Vec<u32>,
+    /// Start of each box.
+    pub from_ns: Vec<i64>,
+    /// End of each box; that of one sample is its start.
+    pub to_ns: Vec<i64>,
+    /// Place of its text in `texts`.
+    pub names: Vec<u32>,
+    /// Number of samples in it.
+    pub samples: Vec<u64>,
+    /// Number of waits in it.
+    pub waits: Vec<u64>,
+    /// Number of boxes that are one in it; 1 for a box by itself.
+    pub pieces: Vec<u64>,
+    /// Names of methods, states with their reasons, and one name for different frames together.
+    pub texts: Vec<String>,
+    /// Kind of each text: 3 to 5 frames as in a flame graph, 6 waiting, 7 ready, 8 different frames
+    /// that are one box.
+    pub kinds: Vec<u8>,
+    /// Boxes shorter than this, and as close to each other, are one.
+    pub grain_ns: i64,
+    /// Samples in the range.
+    pub all_samples: u64,
+    /// Waits and ready times in the range.
+    pub all_switches: u64,
+    /// Number of boxes below the deepest level of an answer, which are left out.
+    pub left_out: u64,
+    /// Origin of the answer. `sql` gives the samples and switches that it is made of.
+    pub source: Source,
 }
 
 /// `POST api/v1/stack`: the frames of stacks.

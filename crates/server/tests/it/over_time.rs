@@ -412,3 +412,78 @@ fn processes_unfold_to_their_modules() {
     assert_eq!(with(false) + with(true), expected[0][0]);
     assert!(with(false) > 0);
 }
+
+#[test]
+fn a_flame_chart_has_the_samples_and_waits_of_its_thread() {
+    let (place, session, end) = opened();
+    let busiest = "SELECT CAST(thread_key AS BIGINT) AS thread FROM cpu_sample WHERE NOT is_idle \
+                   GROUP BY thread_key ORDER BY count(*) DESC, thread_key LIMIT 1";
+    let thread = numbers(&session, busiest)[0][0];
+    for (from, to) in [(0, end), (end / 3, end / 2)] {
+        let answer = chart(&place, thread, (from, to));
+        let samples = format!(
+            "SELECT count(*) FROM cpu_sample WHERE thread_key = {thread} AND NOT is_idle \
+             AND ts_ns >= {from} AND ts_ns < {to}"
+        );
+        let samples = numbers(&session, &samples)[0][0];
+        assert!(samples > 0, "the thread runs from {from} to {to}");
+        assert_eq!(whole(&answer["all_samples"]), samples);
+        // Each sample is in one box of the first level, since each has a stack.
+        let levels = list(&answer["levels"]);
+        let first: i64 = list(&answer["samples"])
+            .iter()
+            .take(levels[0] as usize)
+            .sum();
+        assert_eq!(first, samples);
+        let boxes: i64 = levels.iter().sum();
+        assert!(boxes <= 1_000 && levels.len() > 1, "{boxes} boxes");
+        let mut times = list(&answer["from_ns"])
+            .into_iter()
+            .zip(list(&answer["to_ns"]));
+        for level in levels {
+            let mut last = from;
+            for (begin, stop) in times.by_ref().take(level as usize) {
+                assert!(last <= begin && begin <= stop && stop <= to);
+                last = begin;
+            }
+        }
+        // The shown statement has the rows that the picture is made of.
+        let rows = numbers(&session, answer["source"]["sql"].as_str().unwrap());
+        let expected = samples + whole(&answer["all_switches"]);
+        assert_eq!(rows.len() as i64, expected);
+    }
+}
+
+/// The stacks of a thread, as the page asks for them.
+fn chart(place: &Place, thread: i64, (from_ns, to_ns): (i64, i64)) -> Value {
+    let request = json!({
+        "trace": 0, "thread": thread, "range": {"from_ns": from_ns, "to_ns": to_ns},
+        "columns": 800, "max_boxes": 1_000,
+    });
+    place.answer("flame_chart", &request)
+}
+
+#[test]
+fn a_flame_chart_is_bounded() {
+    let (place, _, end) = opened();
+    let status = |columns: u32, max_boxes: u32, to_ns: i64| {
+        let request = json!({
+            "trace": 0, "thread": 1, "range": {"from_ns": 0, "to_ns": to_ns},
+            "columns": columns, "max_boxes": max_boxes,
+        });
+        place.post("flame_chart", &request).status
+    };
+    assert_eq!(status(800, 2_000, end), 200);
+    for (columns, max_boxes, to_ns) in [
+        (0, 2_000, end),
+        (100_000, 2_000, end),
+        (800, 10, end),
+        (800, 1_000_000, end),
+        (800, 2_000, 0),
+    ] {
+        assert_eq!(status(columns, max_boxes, to_ns), 400);
+    }
+    let none = chart(&place, 1_000_000, (0, end));
+    assert_eq!(none["thread"], "unknown thread");
+    assert_eq!(list(&none["levels"]), Vec::<i64>::new());
+}

@@ -4,7 +4,9 @@ use etwkit_question::ProcessQuery;
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
 use etwkit_question::zero::{ZeroMode, ZeroTime};
-use etwkit_questions::tcp::{TcpAnswer, TcpGroup, TcpNumber, TcpRequest, TcpRow, TcpSort};
+use etwkit_questions::tcp::{
+    NumberRanges, TcpAnswer, TcpGroup, TcpNumber, TcpRequest, TcpRow, TcpSort,
+};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Mark, TcpConnection, TcpEvent, TcpRetransmit};
 
@@ -323,7 +325,7 @@ fn every_limit() {
         (TcpNumber::Post, 5, all, vec![1]),
         (TcpNumber::Inject, 1, all, vec![1]),
     ] {
-        let limits = vec![(number, Range { min, max })];
+        let limits = [(number, Range { min, max })].into_iter().collect();
         assert_eq!(
             ids(&TcpRequest {
                 limits,
@@ -517,13 +519,11 @@ fn times_are_moved_before_they_are_limited() {
         filter: Some("go".into()),
         process: None,
     };
-    let limits = vec![(
-        TcpNumber::Connect,
-        Range {
-            min: 4 * S,
-            max: 4 * S,
-        },
-    )];
+    let range = Range {
+        min: 4 * S,
+        max: 4 * S,
+    };
+    let limits = [(TcpNumber::Connect, range)].into_iter().collect();
     let request = TcpRequest {
         zero,
         limits,
@@ -537,7 +537,7 @@ fn times_are_moved_before_they_are_limited() {
         (3, Some(4 * S), Some(20 * MS))
     );
     let all = ask(&TcpRequest {
-        limits: Vec::new(),
+        limits: NumberRanges::default(),
         ..request
     });
     assert_eq!(all.retransmits[3][0].ts_ns, 200 * MS);
