@@ -16,6 +16,7 @@ from ._error import Cancelled, Error, Nothing
 from ._program import find as program
 from ._run import Progress
 from ._source import Farm, Path, Trace
+from ._text import printable
 
 __all__ = [
     "Answer",
@@ -26,6 +27,7 @@ __all__ = [
     "Progress",
     "Trace",
     "open",
+    "printable",
     "program",
     "__version__",
 ]
