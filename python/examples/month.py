@@ -2,8 +2,8 @@
 
     python month.py "runs/**/*.etwx" "suite = 'Report'" ReportTest.exe
 
-The second argument chooses runs by their labels, computer, start and others. Needs pandas and pyarrow:
-pip install "etwkit[pandas]"
+The second argument chooses runs by their labels, computer, start and others. Needs pandas and
+pyarrow: pip install "etwkit[pandas]"
 """
 
 import sys

@@ -16,6 +16,7 @@ import etwkit
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 HAS_ARROW = importlib.util.find_spec("pyarrow") is not None
+HAS_DUCKDB = HAS_ARROW and importlib.util.find_spec("duckdb") is not None
 HAS_PANDAS = importlib.util.find_spec("pandas") is not None
 HAS_POLARS = importlib.util.find_spec("polars") is not None
 

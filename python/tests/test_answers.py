@@ -72,6 +72,14 @@ class Tables(unittest.TestCase):
         reader = pyarrow.RecordBatchReader.from_stream(self.answer)
         self.assertEqual(reader.read_all(), self.answer.to_arrow())
 
+    @unittest.skipUnless(support.HAS_DUCKDB, "duckdb is not installed")
+    def test_duckdb_queries_an_answer(self):
+        import duckdb
+
+        answer = self.answer
+        counted = duckdb.sql("SELECT count(*) FROM answer").fetchall()
+        self.assertEqual(counted, [(len(answer),)])
+
     @unittest.skipUnless(support.HAS_PANDAS, "pandas is not installed")
     def test_integers_of_pandas_stay_integers(self):
         rows, frame = self.answer.rows(), self.answer.to_pandas()

@@ -41,6 +41,17 @@ class Errors(unittest.TestCase):
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((str(again), again.exit_code), (str(error), 2))
 
+    def test_many_errors_are_one_message(self):
+        broken = []
+        for number in range(5):
+            broken.append(support.folder() / f"broken-{number}.etl")
+            broken[-1].write_bytes(b"nothing")
+        with self.assertRaises(etwkit.Error) as raised:
+            etwkit.Farm(broken).cpu().rows()
+        self.assertIn("broken-2.etl", raised.exception.message)
+        self.assertTrue(raised.exception.message.endswith("; and 2 more"))
+        self.assertEqual(raised.exception.hint.count("name an .etl file"), 1)
+
     def test_sql_that_is_wrong_says_where(self):
         with self.assertRaisesRegex(etwkit.Error, r"no column nope \(line 1, column 8\)"):
             etwkit.open(support.trace()).sql("SELECT nope").rows()

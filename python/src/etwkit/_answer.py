@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # Version of the JSON lines that this package reads.
 _FORMAT = 1
 
+# Texts in the message of an error; its notes have all.
+_MOST_TEXTS = 3
+
 _ANSWERED, _NOTHING, _ERROR, _FAILED = range(4)
 
 
@@ -217,17 +220,24 @@ def _is_whole(ended):
 
 
 def _error(ended, notes, errors, reasons):
-    code = ended.exit_code
-    if code == _NOTHING and not errors:
-        message = "; ".join(reasons or notes) or "no row answers the question"
-        return Nothing(message, ended.errors.hint, code, notes)
+    code, hint = ended.exit_code, ended.errors.hint
     if errors:
-        message = "\n".join(error.message for error in errors)
-        return Error(message, ended.errors.hint, code, notes)
+        return Error(_joined(error.message for error in errors), hint, code, notes)
+    if code == _NOTHING:
+        message = _joined(reasons or notes) or "no row answers the question"
+        return Nothing(message, hint, code, notes)
     if code < 0:
-        return Error(f"the program was ended by signal {-code}", "", code, notes)
-    message = "; ".join(notes) or "no reason is printed"
-    return Error(f"the program ended with exit code {code}: {message}", "", code, notes)
+        return Error(f"the program was ended by signal {-code}", hint, code, notes)
+    message = _joined(notes) or "no reason is printed"
+    return Error(f"the program ended with exit code {code}: {message}", hint, code, notes)
+
+
+def _joined(texts):
+    """Return the first texts as one; thousands of extracts can have the same reason."""
+    texts = list(dict.fromkeys(texts))
+    rest = len(texts) - _MOST_TEXTS
+    more = [f"and {rest} more"] if rest > 0 else []
+    return "; ".join([*texts[:_MOST_TEXTS], *more])
 
 
 def _object(line):

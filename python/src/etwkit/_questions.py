@@ -1,4 +1,4 @@
-"""Methods of traces and farms: one for each declared question. Their types are in _questions.pyi."""
+"""Methods of traces and farms, one for each declared question. _questions.pyi has their types."""
 
 import inspect
 

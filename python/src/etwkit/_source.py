@@ -137,7 +137,7 @@ class Farm(_Source, _questions.FarmQuestions):
     """Many extracts, which answer together.
 
     paths: a folder, a pattern ("runs/**/*.etwx"), a list of names ("@nightly.txt"), a trace, or a
-        sequence of these; a `pathlib.Path` is one file or folder, whatever characters it has
+        sequence of these; a `pathlib.Path` is one file or folder, also with * or @ in its name
     where: only extracts with these facts, as an SQL condition ("suite = 'Report'")
     keep_going: extracts that cannot be read become `Answer.errors`, and the others answer
     rename_rules, map: as the command line has them
