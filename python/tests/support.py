@@ -1,5 +1,6 @@
 """Traces and programs that the tests of the package use."""
 
+import atexit
 import contextlib
 import functools
 import importlib.util
@@ -45,8 +46,7 @@ def folder():
     """Return a folder that is removed at the end, with the cache of the tests."""
     temporary = tempfile.TemporaryDirectory()
     os.environ["ETWKIT_CACHE"] = os.path.join(temporary.name, "cache")
-    # The folder is removed when the object is.
-    folder.temporary = temporary
+    atexit.register(temporary.cleanup)
     return pathlib.Path(temporary.name)
 
 
