@@ -26,9 +26,10 @@ docs:
     scripts/links
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Rewrite transcripts, generated pages, types of the page, and outputs in the tutorials. Read the diff before you commit it.
+# Rewrite transcripts, generated pages, types of the page, questions of the Python package, and outputs in the tutorials. Read the diff before you commit it.
 bless:
     ETWKIT_BLESS=1 cargo test --locked -p etwkit -p etwkit-extract -p etwkit-recorder
     cargo build --locked
+    ETWKIT_BIN=target/debug/etwkit python/generate.py
     scripts/examples --bless
     git diff --stat

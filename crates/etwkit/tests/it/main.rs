@@ -49,6 +49,7 @@ mod other_cards;
 mod out_files;
 mod output;
 mod pe_cores;
+mod python;
 mod real_diagnosis;
 mod redacted_cards;
 mod reports;
