@@ -58,7 +58,8 @@ pub(super) fn of(
         // A range also selects waits that only reach into it, and thread ids are reused.
         let is_inside =
             wait.is_some_and(|wait| wait.thread_key == *thread_key && wait.start_ns >= Some(*from));
-        is_inside && chain.total_wait_ns().saturating_mul(LEAST_SHARE) >= *length
+        let is_long = |total: i64| total.saturating_mul(LEAST_SHARE) >= *length;
+        is_inside && chain.total_wait_ns().is_some_and(is_long)
     };
     Ok(chains.iter().find(is_it).map(text))
 }
@@ -101,7 +102,10 @@ fn root(root: &ChainRow) -> String {
                 .start_ns
                 .zip(root.readied_ns)
                 .map(|(from, to)| to.saturating_sub(from));
-            let bytes = root.size_bytes.unwrap_or_default();
+            let bytes = root.size_bytes.map_or_else(
+                || "an unknown number of".to_owned(),
+                |bytes| bytes.to_string(),
+            );
             let operation = operation.unwrap_or("transfer");
             format!(
                 "a disk {operation} of {bytes} bytes in {}: {}",

@@ -58,8 +58,7 @@ impl Word {
             return Ok(Self::Rule(name));
         }
         let meant = nearest(word, rules)
-            .map(|rule| format!(" (did you mean {rule}?)"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |rule| format!(" (did you mean {rule}?)"));
         Err(format!(
             "expected any, a time such as 500ms, or a rule of `diagnose --explain all`, \
              found {word:?}{meant}"

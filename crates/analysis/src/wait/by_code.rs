@@ -85,6 +85,7 @@ pub(super) fn sums(request: &WaitRequest, session: &Session, held: i64) -> Resul
         }
         let mut jobs: Vec<Job> = Vec::new();
         for (process_key, waits) in waits {
+            // The first window of a process has no sums before it.
             let known = processes.remove(&process_key).unwrap_or_default();
             jobs.push(Job::new(process_key, known, waits));
         }
@@ -137,6 +138,7 @@ fn sort_value(sort: WaitSort, row: &WaitSum) -> i64 {
         WaitSort::Open => row.open_max_ns,
         WaitSort::Time => row.first_ns,
     };
+    // Without waits of that kind, there is no time of them.
     value.unwrap_or(0)
 }
 
@@ -294,7 +296,7 @@ impl OfProcess {
         self.sums.into_iter().map(move |sum| {
             let name = usize::try_from(sum.name).ok();
             let name = name.and_then(|name| code.names.get(name)).cloned();
-            let (module, method) = name.unwrap_or_default();
+            let (module, method) = name.unwrap_or((None, None));
             WaitSum {
                 process_key,
                 module,
