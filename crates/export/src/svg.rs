@@ -102,11 +102,7 @@ impl Samples for Picture<'_> {
 
     fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
         let drawn = self.flames.drawn(ROOM);
-        let levels = drawn
-            .iter()
-            .map(|frame| frame.level + 1)
-            .max()
-            .unwrap_or_default();
+        let levels = drawn.iter().map(|frame| frame.level + 1).fold(0, u32::max);
         let modules = modules(&self.flames, names);
         let above = MARGIN + LINE * (3 + u32::from(!modules.is_empty()));
         let bottom = above + FRAME * levels;
