@@ -204,6 +204,7 @@ impl Cell {
             Self::Setting(guid) => row.setting(guid),
             Self::SchemeName(guid) => first_word(&row.setting(guid)).to_owned(),
             Self::SchemeGuid(guid) => row.scheme(guid),
+            // A value that a row lacks is an empty cell.
             _ => self.computed(row).unwrap_or_default(),
         }
     }
@@ -236,11 +237,11 @@ impl Cell {
             Self::Mebi(name) => row.numbers.fixed(fraction(name)? / 1_048_576.0, 3),
             Self::Rounded(name) => fraction(name)?.round().to_string(),
             Self::Percent(part, whole) => {
-                let (part, whole) = (number(part).unwrap_or(0), number(whole).unwrap_or(0));
-                part.saturating_mul(100)
-                    .checked_div(whole)
-                    .unwrap_or(0)
-                    .to_string()
+                // A share of nothing is 0.
+                let share = number(part)
+                    .zip(number(whole))
+                    .and_then(|(part, whole)| part.saturating_mul(100).checked_div(whole));
+                share.unwrap_or(0).to_string()
             }
             Self::Depth(cost, depth) => row
                 .numbers
@@ -285,16 +286,14 @@ impl Row<'_> {
 
     fn text(&self, name: &str) -> String {
         self.get(name)
-            .map(|value| self.written(value))
-            .unwrap_or_default()
+            .map_or_else(String::new, |value| self.written(value))
     }
 
     /// Returns the text of a column, which a row may lack.
     fn maybe(&self, name: &str) -> String {
         self.values
             .get(name)
-            .map(|value| self.written(value))
-            .unwrap_or_default()
+            .map_or_else(String::new, |value| self.written(value))
     }
 
     /// Formats a value. Fractions have the mark of the locale; text is unchanged.
@@ -390,7 +389,7 @@ impl Row<'_> {
 
     /// Returns the whole path of the extract.
     fn source(&self) -> PathBuf {
-        let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
+        let path = Path::new(self.trace.extract_path.as_deref().unwrap_or(""));
         // A path with a root is left as it is, since it may be from another system, where making it
         // absolute would prefix a folder of this one.
         let whole = if path.has_root() {
@@ -436,7 +435,7 @@ impl Row<'_> {
         let value = self.setting(guid);
         match value.split_once(' ') {
             Some((_, guid)) => guid.to_owned(),
-            None => scheme_guid(&value).unwrap_or_default().to_owned(),
+            None => scheme_guid(&value).unwrap_or("").to_owned(),
         }
     }
 }

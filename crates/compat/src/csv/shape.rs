@@ -44,8 +44,7 @@ pub(crate) fn shaped<'r: 'i, 'i>(
             let most = all
                 .iter()
                 .map(|(_, values, _)| fields(values).len())
-                .max()
-                .unwrap_or(0);
+                .fold(0, usize::max);
             (Box::new(all.into_iter().map(Ok)), most)
         }
         _ => (Box::new(rows), 0),
