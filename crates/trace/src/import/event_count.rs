@@ -118,6 +118,7 @@ impl Kinds {
             context.notes.kinds_together += 1;
             return 0;
         }
+        // At most `MAX_KINDS`, so that every place has a number.
         let id = KindId::try_from(self.all.len()).unwrap_or_default();
         let kind = self.describe(identity, event, context);
         self.all.push(kind);
