@@ -130,8 +130,7 @@ fn machine_table(machine: &Machine) -> Table {
     let product = machine
         .product
         .as_deref()
-        .map(|p| format!("{p}, "))
-        .unwrap_or_default();
+        .map_or_else(String::new, |p| format!("{p}, "));
     let (major, minor) = machine.version;
     put(
         "Windows",
@@ -141,8 +140,7 @@ fn machine_table(machine: &Machine) -> Table {
     let name = machine
         .processor_name
         .as_deref()
-        .map(|name| format!(", {name}"))
-        .unwrap_or_default();
+        .map_or_else(String::new, |name| format!(", {name}"));
     put(
         "processors",
         format!("{} at {} MHz{name}", machine.processors, machine.mhz),
@@ -230,7 +228,7 @@ fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteEr
         "events>|provider",
         rows.iter().take(TOP_ROWS).map(row),
     ))?;
-    match rows.get(TOP_ROWS..).unwrap_or_default() {
+    match rows.get(TOP_ROWS..).unwrap_or(&[]) {
         [] => Ok(()),
         more => {
             let events: u64 = more.iter().map(|row| row.events).sum();
@@ -297,7 +295,7 @@ fn top(
     };
     let titles = format!("samples>|CPU ms>|of busy>|{what}");
     printer.table(&Table::of(&titles, rows.iter().take(TOP_ROWS).map(row)))?;
-    let more = rows.get(TOP_ROWS..).unwrap_or_default();
+    let more = rows.get(TOP_ROWS..).unwrap_or(&[]);
     if !more.is_empty() {
         let samples: u64 = more.iter().map(|row| row.samples).sum();
         printer.line(&format!(
