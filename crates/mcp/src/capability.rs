@@ -115,6 +115,7 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
     if can(session, question) {
         return json!({"question": question.name(), "can_answer": true});
     }
+    // A question that needs options has no SQL without them.
     let sql = question
         .read(&Values::new())
         .map(|request| request.show_sql())

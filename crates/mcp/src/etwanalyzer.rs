@@ -282,6 +282,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let mut answer = run(call, &line)?;
     let mut evidence = Evidence::default();
     if let (Some(question), false) = (tool.question, names_files) {
+        // A question that needs options has no SQL without them.
         let sql = question
             .read(&Values::new())
             .map(|request| request.show_sql())

@@ -390,3 +390,22 @@ impl ByProcess {
         (palette, cells)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::WAITING;
+
+    #[test]
+    fn of_equal_waits_the_first_reason_is_shown() {
+        let mut cell = [0; SLOTS];
+        assert_eq!(longest_wait(&cell), 0);
+        (cell[WAITING + 2], cell[WAITING + 4]) = (5, 5);
+        assert_eq!(longest_wait(&cell), 2);
+        cell[WAITING + 4] = 6;
+        assert_eq!(longest_wait(&cell), 4);
+        // Switches are no time, however many there are.
+        cell[SWITCHES] = 100;
+        assert_eq!(longest_wait(&cell), 4);
+    }
+}

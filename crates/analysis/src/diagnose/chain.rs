@@ -127,3 +127,24 @@ fn root(root: &ChainRow) -> String {
 fn time(ns: Option<i64>) -> String {
     ns.map_or_else(|| "an unknown time".to_owned(), duration)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_of_unknown_size_is_not_one_of_0_bytes() {
+        let mut transfer = ChainRow {
+            kind: "disk_io".to_owned(),
+            operation: Some("read".to_owned()),
+            size_bytes: Some(4096),
+            ..ChainRow::default()
+        };
+        let known = "a disk read of 4096 bytes in an unknown time: (no file name)";
+        assert_eq!(root(&transfer), known);
+        transfer.size_bytes = None;
+        let unknown =
+            "a disk read of an unknown number of bytes in an unknown time: (no file name)";
+        assert_eq!(root(&transfer), unknown);
+    }
+}

@@ -145,6 +145,15 @@ mod tests {
     }
 
     #[test]
+    fn a_median_is_the_middle_or_the_mean_of_two() {
+        assert_eq!(median(&[]), 0.0);
+        assert_eq!(median(&[7.0]), 7.0);
+        assert_eq!(median(&[3.0, 1.0]), 2.0);
+        assert_eq!(median(&[9.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[9.0, 1.0, 2.0, 4.0]), 3.0);
+    }
+
+    #[test]
     fn medians_and_spreads() {
         near(median(&[3.0, 1.0, 100.0]), 3.0);
         near(median(&[3.0, 1.0, 100.0, 4.0]), 3.5);

@@ -257,8 +257,8 @@ impl Cell {
                 name.map_or_else(|| code.to_string(), str::to_owned)
             }
             Self::References => match row.text("event").as_str() {
-                "reference" => number("count").unwrap_or(0).to_string(),
-                "dereference" => number("count").unwrap_or(0).saturating_neg().to_string(),
+                "reference" => number("count")?.to_string(),
+                "dereference" => number("count")?.saturating_neg().to_string(),
                 _ => return None,
             },
             Self::Lifetime => match seconds("lifetime_ns") {

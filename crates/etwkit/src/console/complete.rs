@@ -146,9 +146,9 @@ impl Completions {
             .strip_prefix("--")
             .and_then(|word| word.split_once('='))
         {
-            return option(name)
-                .map(|arg| self.values(&arg, &format!("--{name}="), value))
-                .unwrap_or_default();
+            return option(name).map_or_else(Vec::new, |arg| {
+                self.values(&arg, &format!("--{name}="), value)
+            });
         }
         if at.word.starts_with('-') {
             let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());

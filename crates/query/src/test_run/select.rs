@@ -87,7 +87,6 @@ impl Test {
     /// Returns its time: the time of its first file.
     #[must_use]
     pub fn performed_at(&self) -> NaiveDateTime {
-        // A test has a file.
         self.files
             .first()
             .map(|file| file.performed_at)
