@@ -284,6 +284,7 @@ fn thousandths(part: i64, whole: i64) -> String {
     } else {
         0
     };
+    // A part is at most the whole, and is not negative.
     pixels(u32::try_from(share).unwrap_or_default())
 }
 

@@ -76,7 +76,9 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
             traces.as_slice()
         } else {
             // Answers are in the order of the traces.
-            traces.get(at..=at).unwrap_or_default()
+            traces
+                .get(at..=at)
+                .ok_or_else(|| Problem::failed("there are more answers than traces"))?
         };
         all.push(answer_of(call, asked, &*request, about, *page, one)?);
     }

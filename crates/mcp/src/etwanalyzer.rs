@@ -285,8 +285,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
         // A question that needs options has no SQL without them.
         let sql = question
             .read(&Values::new())
-            .map(|request| request.show_sql())
-            .unwrap_or_default();
+            .map_or_else(|_| String::new(), |request| request.show_sql());
         for file in files.iter().take(MOST_NAMED) {
             rests_on(call, file, &sql, &mut evidence)?;
         }

@@ -162,10 +162,11 @@ fn asking(
     work: Work,
 ) -> Tool {
     let mut arguments = with_page(of_trace());
-    let options = question.map(options_of).unwrap_or_default();
+    let options = question.map(options_of);
     arguments.extend(
         options
             .into_iter()
+            .flatten()
             .filter(|(name, _)| !decided.contains(&name.as_str())),
     );
     Tool {

@@ -153,7 +153,7 @@ impl Cell {
             Self::TestCase => row.test_case(),
             Self::TestTime => row.test().map_or(0, |test| test.duration_ms).to_string(),
             Self::FileName => without_ending(&row.file()).to_owned(),
-            Self::Baseline => row.trace.baseline.clone().unwrap_or_default(),
+            Self::Baseline => row.trace.baseline.as_deref().unwrap_or("").to_owned(),
             Self::Source => row.source().display().to_string(),
             Self::Directory => row
                 .source()
@@ -215,6 +215,7 @@ impl Cell {
         let seconds = |name| Some(row.number(name)? as f64 / 1e9);
         let fraction = |name| row.get(name)?.as_f64();
         Some(match self {
+            // ETWAnalyzer writes a missing number of these columns as 0.
             Self::OrZero(name) => number(name).unwrap_or_default().to_string(),
             Self::Bool(name) => truth(row.get(name)?.as_bool()?),
             Self::More(name, least) => truth(number(name).is_some_and(|number| number > least)),

@@ -94,6 +94,7 @@ fn turned<'r: 'i, 'i>(
 /// all others.
 pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     let text = values.get("fields").and_then(Value::as_str).unwrap_or("{}");
+    // Fields that are no JSON are no fields.
     let all: Value = serde_json::from_str(text).unwrap_or_default();
     let mut flat = Vec::new();
     flatten(&all, &mut flat);

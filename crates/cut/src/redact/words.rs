@@ -114,6 +114,7 @@ impl Words {
     /// Replaces the numbers of computer and user in a SID: all numbers after the first one.
     pub(crate) fn sid(&mut self, sid: &mut [u8]) {
         const FIRST: usize = 12;
+        // A SID that is this short has no numbers of its own.
         for number in sid
             .get_mut(FIRST..)
             .unwrap_or_default()

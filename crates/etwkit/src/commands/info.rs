@@ -121,12 +121,13 @@ fn print_cpu(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError> 
 
 fn machine_table(machine: &Machine) -> Table {
     let mut table = Table::pairs();
+    // What is not known has no row.
     let mut put = |name: &str, value: String| {
         if !value.is_empty() {
             table.row([name.to_owned(), value]);
         }
     };
-    put("name", machine.computer.clone().unwrap_or_default());
+    put("name", machine.computer.as_deref().unwrap_or("").to_owned());
     let product = machine
         .product
         .as_deref()
@@ -136,7 +137,7 @@ fn machine_table(machine: &Machine) -> Table {
         "Windows",
         format!("{product}{major}.{minor} build {}", machine.build),
     );
-    put("model", machine.model.clone().unwrap_or_default());
+    put("model", machine.model.as_deref().unwrap_or("").to_owned());
     let name = machine
         .processor_name
         .as_deref()
@@ -148,7 +149,10 @@ fn machine_table(machine: &Machine) -> Table {
     if let Some(memory) = machine.memory_mib {
         put("memory", format!("{} MiB", grouped(memory.into())));
     }
-    put("booted", machine.booted_utc.clone().unwrap_or_default());
+    put(
+        "booted",
+        machine.booted_utc.as_deref().unwrap_or("").to_owned(),
+    );
     table
 }
 
