@@ -112,9 +112,12 @@ impl ChainRow {
     }
 }
 
+/// The start of a wait that began before the trace.
+const TIME_ZERO: i64 = 0;
+
 fn named(process: Option<&str>, pid: Option<i64>, tid: Option<i64>, gap: &str) -> String {
-    let pid = pid.map(|pid| format!("{gap}({pid})")).unwrap_or_default();
-    let tid = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
+    let pid = pid.map_or_else(String::new, |pid| format!("{gap}({pid})"));
+    let tid = tid.map_or_else(String::new, |tid| format!(" thread {tid}"));
     format!("{}{pid}{tid}", process.unwrap_or("(unknown)"))
 }
 
@@ -131,13 +134,10 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Returns the length of the requested wait.
+    /// Returns the length of the requested wait, if it is known.
     #[must_use]
-    pub fn total_wait_ns(&self) -> i64 {
-        self.links
-            .first()
-            .and_then(|link| link.wait_ns)
-            .unwrap_or(0)
+    pub fn total_wait_ns(&self) -> Option<i64> {
+        self.links.first().and_then(|link| link.wait_ns)
     }
 
     /// Returns all rows: each wait followed by the others of its number, the root last.
@@ -392,7 +392,13 @@ impl Walker<'_> {
             // The idle thread makes nothing ready by itself; a DPC that interrupted it did, even if
             // no flag marks it.
             if slice.is_by_dpc() || self.known.threads.is_idle(slice.by) {
-                break End::Dpc(roots.add(thread, &slice, &self.slices, &self.known.threads));
+                break End::Dpc(roots.add(
+                    thread,
+                    &slice,
+                    (from, to),
+                    &self.slices,
+                    &self.known.threads,
+                ));
             }
             if slice.by == NONE {
                 break End::Known(RootKind::NotRecorded);
@@ -450,14 +456,10 @@ impl Walker<'_> {
 
     /// Returns the waits of a thread that end after `since` and not after `to`.
     fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
-        let all = self
-            .slices
-            .of(thread)
-            .get(self.slices.position(thread, since)..)
-            .unwrap_or_default();
         // A wait that ends after `to` cannot be the reason for activity at `to`.
-        let in_time = all
-            .iter()
+        let in_time = self
+            .slices
+            .since(thread, since)
             .take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
         in_time.filter(move |slice| {
             slice
@@ -481,7 +483,7 @@ impl Walker<'_> {
                 self.known
                     .ends
                     .end_ns
-                    .saturating_sub(slice.last_out().unwrap_or(0))
+                    .saturating_sub(slice.last_out().unwrap_or(TIME_ZERO))
             })
         };
         ChainRow {

@@ -112,16 +112,16 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// Adds a wait of a thread that a DPC ended; returns its index in the answer of
+    /// Adds the wait before a slice, which a DPC ended; returns its index in the answer of
     /// [`Self::describe`].
     pub(crate) fn add(
         &mut self,
         thread_key: i32,
         slice: &Slice,
+        (from, to): (i64, i64),
         slices: &Slices,
         threads: &Threads,
     ) -> usize {
-        let (from, to) = slice.wait().unwrap_or_default();
         // Slices of idle threads are not held: if one was interrupted, its processor is found by
         // elimination.
         let is_idle = threads.is_idle(slice.by);
@@ -164,14 +164,8 @@ impl Roots {
         let mut each = |from: i64, until: i64, take: &mut dyn FnMut(&mut Pending)| {
             let start = times.partition_point(|time| *time < from);
             let end = times.partition_point(|time| *time <= until);
-            // A damaged row that ends before it starts gives a reversed range, for which get
-            // returns nothing.
-            for number in order
-                .get(start..end)
-                .unwrap_or_default()
-                .iter()
-                .take(MOST_AT_ONCE)
-            {
+            // A damaged row that ends before it starts gives a reversed range, which has nothing.
+            for number in order.iter().take(end).skip(start).take(MOST_AT_ONCE) {
                 pending.get_mut(*number).into_iter().for_each(&mut *take);
             }
         };

@@ -152,10 +152,15 @@ impl Slices {
 
     /// Returns the slices of a thread.
     pub(crate) fn of(&self, thread_key: i32) -> &[Slice] {
-        self.threads
-            .get(&thread_key)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        self.threads.get(&thread_key).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the slices of a thread from the first one that may reach to or beyond that time.
+    pub(crate) fn since(&self, thread_key: i32, time: i64) -> std::slice::Iter<'_, Slice> {
+        let (_, since) = self
+            .of(thread_key)
+            .split_at(self.position(thread_key, time));
+        since.iter()
     }
 
     /// Returns the index of the first slice of a thread that may reach to or beyond that time.
@@ -169,10 +174,7 @@ impl Slices {
 
     /// Returns `true` if any state of a thread is known in that time.
     pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
-        let first = self
-            .of(thread_key)
-            .get(self.position(thread_key, from)..)
-            .and_then(<[Slice]>::first);
+        let first = self.since(thread_key, from).next();
         first.is_some_and(|slice| {
             slice
                 .last_out()

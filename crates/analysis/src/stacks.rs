@@ -88,13 +88,10 @@ impl StackText {
         };
         // A stack without other frames is shown from its inner end: anything is better than an
         // empty line.
-        let first = frames
-            .iter()
-            .position(|frame| !is_plumbing(trace, *frame))
-            .unwrap_or(0);
+        let has_others = frames.iter().any(|frame| !is_plumbing(trace, *frame));
         frames
             .iter()
-            .skip(first)
+            .skip_while(|frame| has_others && is_plumbing(trace, **frame))
             .take(SHOWN)
             .map(|frame| trace.text(*frame))
             .collect()

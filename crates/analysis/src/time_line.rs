@@ -38,7 +38,7 @@ impl Cell for State {
         let all = [Self::Running, Self::Ready, Self::Waiting];
         all.into_iter()
             .find(|state| state.name() == name)
-            .unwrap_or_default()
+            .unwrap_or(Self::Unknown)
     }
 }
 
@@ -109,11 +109,7 @@ fn each_piece(
     take: &mut dyn FnMut(Piece),
 ) {
     let mut line = ThreadLine { take, at: from, to };
-    let all = slices.of(thread_key);
-    for slice in all
-        .get(slices.position(thread_key, from)..)
-        .unwrap_or_default()
-    {
+    for slice in slices.since(thread_key, from) {
         // Slices are in order of time: none after this one reaches into the range.
         if slice
             .last_out()

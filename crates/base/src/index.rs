@@ -211,6 +211,15 @@ impl<T, V> FromIterator<V> for IndexVec<T, V> {
     }
 }
 
+impl<T, V> IntoIterator for IndexVec<T, V> {
+    type Item = V;
+    type IntoIter = std::vec::IntoIter<V>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.values.into_iter()
+    }
+}
+
 impl<'v, T, V> IntoIterator for &'v IndexVec<T, V> {
     type Item = &'v V;
     type IntoIter = std::slice::Iter<'v, V>;
@@ -262,6 +271,7 @@ mod tests {
         assert_eq!(names.positions().collect::<Vec<_>>(), [a, b]);
         assert_eq!(names.enumerate().last(), Some((b, &"b")));
         assert_eq!(names.find(|name| *name == "b"), Some(b));
+        assert_eq!(sizes.into_iter().collect::<Vec<_>>(), [0, 7]);
         assert!(a < b && a == Idx::new(0) && b.as_u32() == 1);
         assert_eq!(format!("{b:?}"), "#1");
     }

@@ -71,7 +71,7 @@ pub(crate) fn columns(dump: &str, native: &mut Native, notes: &mut Vec<String>) 
     let mut ours = Vec::new();
     for part in names.split([';', ' ']).filter(|part| !part.is_empty()) {
         let name = part.trim_start_matches(['!', '+']);
-        let sign = part.strip_suffix(name).unwrap_or_default();
+        let sign = part.strip_suffix(name).unwrap_or("");
         let lower = name.to_lowercase();
         let of = OF_LISTS.iter().filter(|list| {
             list.dump == dump && list.columns.split(' ').any(|column| column == lower)

@@ -154,9 +154,10 @@ fn last_of_each(native: &mut Native) {
     let names: Vec<Option<String>> = native.iter().map(name).collect();
     let mut place = 0;
     native.retain(|_| {
-        let (of, behind) = (names.get(place), names.get(place + 1..).unwrap_or_default());
+        let of = names.get(place);
         place += 1;
-        of.is_none_or(|of| of.is_none() || !behind.contains(of))
+        let mut behind = names.iter().skip(place);
+        of.is_none_or(|of| of.is_none() || !behind.any(|name| name == of))
     });
 }
 
@@ -185,8 +186,7 @@ fn similar(name: &str) -> String {
     let all: Vec<&str> = tables::KNOWN.split_whitespace().collect();
     found
         .or_else(|| nearest(name, &all))
-        .map(|known| format!("; there is -{known}"))
-        .unwrap_or_default()
+        .map_or_else(String::new, |known| format!("; there is -{known}"))
 }
 
 #[cfg(test)]

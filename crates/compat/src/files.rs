@@ -324,7 +324,7 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let filter = TextFilter::parse(&filters.join(";"));
     let folder = local(folder);
     if !folder.is_dir() {
-        return Err(no_folder(parts.first().copied().unwrap_or_default(), &folder).into());
+        return Err(no_folder(parts.first().copied().unwrap_or(""), &folder).into());
     }
     let mut found = Vec::new();
     list(&folder, is_recursive, &mut found)?;

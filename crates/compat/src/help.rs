@@ -49,7 +49,7 @@ etwkit understands the command lines of ETWAnalyzer. Its own commands are listed
 }
 
 fn sub_command(dump: &tables::Dump) -> String {
-    let name = dump.names.first().copied().unwrap_or_default();
+    let name = dump.names.first().copied().unwrap_or("");
     let has_csv = csv::is_known(dump.native);
     let general = GENERAL.iter().map(|(names, meaning)| match *names {
         "-csv" | "-nocsvseparator" if !has_csv => {

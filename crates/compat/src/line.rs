@@ -95,7 +95,7 @@ pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
     Ok(format!(
         "{}..{}",
         point(&min),
-        max.as_deref().map(point).unwrap_or_default()
+        max.as_deref().map_or_else(String::new, point)
     ))
 }
 

@@ -56,9 +56,9 @@ fn name(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
 /// Returns the number format of a locale: `de_DE.UTF-8`, `de-CH`, `sr_RS@latin`. `None` for `C`,
 /// and for locales that are in no table.
 fn of(name: &str) -> Option<Numbers> {
-    let name = name.split(['.', '@']).next().unwrap_or_default();
+    let name = name.split(['.', '@']).next().unwrap_or(name);
     let mut parts = name.split(['_', '-']);
-    let language = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let language = parts.next()?.to_ascii_lowercase();
     // A word of four letters is a script.
     let is_territory = |part: &&str| part.len() == 2 || part.len() == 3;
     let territory = parts

@@ -126,9 +126,10 @@ fn as_switch(option: &str) -> String {
 /// Translates `-ShowModuleInfo Driver`, which names the well-known driver of a method. An
 /// executable is not a driver: its rows stay as they are.
 fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
-    let value = value_of(native, "--show-module").unwrap_or_default();
+    let is_driver =
+        value_of(native, "--show-module").is_some_and(|value| value.eq_ignore_ascii_case("driver"));
     let has_methods = dump == "cpu" && METHODS.iter().any(|option| has(native, option));
-    if value.eq_ignore_ascii_case("driver") && !has_methods {
+    if is_driver && !has_methods {
         without(native, &["--show-module"]);
         notes.push(
             "-showmoduleinfo Driver: no executable is a driver; -dump cpu -methods lists their code"
@@ -141,12 +142,13 @@ fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
 fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     const NO_BYTES: [&str; 5] = ["open", "close", "set-security", "delete", "rename"];
     const SIZES: [&str; 3] = ["total-size", "read-size", "write-size"];
-    let operation = value_of(native, "--operation").unwrap_or_default();
+    let has_none = |operation: &String| NO_BYTES.contains(&operation.as_str());
+    let Some(operation) = value_of(native, "--operation").filter(has_none) else {
+        return;
+    };
     let sort = value_of(native, "--sort-by");
     // An explicit sort order by something other than sizes stays.
-    if !NO_BYTES.contains(&operation.as_str())
-        || sort.as_deref().is_some_and(|sort| !SIZES.contains(&sort))
-    {
+    if sort.as_deref().is_some_and(|sort| !SIZES.contains(&sort)) {
         return;
     }
     if sort.is_some() {

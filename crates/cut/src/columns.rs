@@ -41,7 +41,7 @@ pub(crate) fn cells(line: &str, renamed: impl Fn(&str) -> String) -> Vec<Cell> {
             });
         }
         start += width + blanks;
-        rest = after.get(blanks..).unwrap_or_default();
+        (_, rest) = after.split_at(blanks);
     }
     cells
 }

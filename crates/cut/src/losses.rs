@@ -67,7 +67,8 @@ impl Losses {
             let jump = before.map_or(0, |before: i64| own.abs_diff(before));
             missing += u64::from((2..IMPLAUSIBLE_JUMP).contains(&jump));
             before = Some(own);
-            if known.insert(buffer.header.cpu(), missing).unwrap_or(0) < missing {
+            let known_before = known.insert(buffer.header.cpu(), missing);
+            if known_before.map_or(missing > 0, |before| before < missing) {
                 self.add((number, index), flag::BUFFER_LOST);
             }
         }
@@ -88,7 +89,8 @@ impl Losses {
                 skipped += 1;
             }
             let cpu = buffer.header.cpu();
-            let was_skipped = known.insert(cpu, skipped).unwrap_or(0) < skipped;
+            let known_before = known.insert(cpu, skipped);
+            let was_skipped = known_before.map_or(skipped > 0, |before| before < skipped);
             // The header buffer has no events of its processor.
             if (broken.remove(&cpu) || was_skipped) && index > 0 {
                 self.add((number, index), flag::BUFFER_LOST);
@@ -102,8 +104,7 @@ impl Losses {
     pub(crate) fn flags(&self, event: &RawEvent<'_>) -> u16 {
         self.flags
             .get(&(event.file, event.buffer))
-            .copied()
-            .unwrap_or_default()
+            .map_or(0, |flags| *flags)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

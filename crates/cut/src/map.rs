@@ -155,7 +155,7 @@ impl Originals {
                 }
                 None => {
                     let len = rest.chars().next().map_or(1, char::len_utf8);
-                    new.push_str(rest.get(..len).unwrap_or_default());
+                    new.push_str(rest.split_at(len).0);
                     at += len;
                 }
             }

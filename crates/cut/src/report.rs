@@ -37,8 +37,7 @@ pub fn lines(done: &Done) -> Vec<String> {
         let wide = counts
             .iter()
             .map(|(_, count)| grouped(*count).len())
-            .max()
-            .unwrap_or_default();
+            .fold(0, usize::max);
         lines.extend(
             counts
                 .iter()
@@ -67,7 +66,7 @@ pub fn json(done: &Done) -> Value {
     let cut = &done.cut;
     let counts = |kept: bool| -> Map<String, Value> {
         let fates = Fate::ALL.into_iter().filter(|fate| fate.is_kept() == kept);
-        let count = |fate: Fate| cut.events.get(&fate).copied().unwrap_or_default();
+        let count = |fate: Fate| cut.events.get(&fate).map_or(0, |count| *count);
         fates
             .map(|fate| (fate.key().to_owned(), count(fate).into()))
             .collect()
@@ -152,7 +151,7 @@ pub fn checked_json(done: &Done) -> Vec<Value> {
 
 fn not_understood(done: &Done) -> u64 {
     let events = done.cut.events.get(&Fate::NotUnderstood);
-    events.copied().unwrap_or_default()
+    events.map_or(0, |count| *count)
 }
 
 fn seconds(range: Range) -> String {

@@ -129,7 +129,7 @@ fn opened(args: &CutArgs) -> Result<Input> {
             // An empty variable in a script must not pass on the whole trace.
             bail!(
                 "--{option} {:?}: expected a name",
-                text.as_deref().unwrap_or_default()
+                text.as_deref().unwrap_or("")
             );
         }
     }
@@ -211,8 +211,7 @@ fn label(input: &Input) -> String {
     input
         .parts()
         .first()
-        .map(etwkit_extract::Part::label)
-        .unwrap_or_default()
+        .map_or_else(String::new, etwkit_extract::Part::label)
 }
 
 /// An input trace must not be replaced, independent of the program that wrote it.

@@ -83,9 +83,8 @@ impl Shape {
             .map(|buffer| buffer.header.offset)
             .max();
         let size = largest
-            .unwrap_or_default()
-            .max(new.buffer_size)
-            .max(LEAST_BUFFER);
+            .into_iter()
+            .fold(new.buffer_size.max(LEAST_BUFFER), u32::max);
         new.buffer_size = size.min(MAX_BUFFER_LEN).next_multiple_of(8);
         // An incomplete trace must not look complete.
         let ends = files.iter().map(|file| file.header().end_time);

@@ -57,13 +57,7 @@ impl AllGaps {
 
     /// Returns the gaps that JSON output has not reported yet.
     pub fn new_json(&mut self) -> Vec<Value> {
-        let new = self
-            .all
-            .get(self.in_json..)
-            .unwrap_or_default()
-            .iter()
-            .map(Gaps::json)
-            .collect();
+        let new = self.all.iter().skip(self.in_json).map(Gaps::json).collect();
         self.in_json = self.all.len();
         new
     }

@@ -340,10 +340,9 @@ pub(crate) fn is_of_cache(path: &Path) -> bool {
         return false;
     };
     let mut parts = name.rsplit('-');
-    let (version, hash) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
+    let (Some(version), Some(hash)) = (parts.next(), parts.next()) else {
+        return false;
+    };
     let is_hash = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
     is_hash && version.split('.').count() == 3 && parts.next().is_some()
 }

@@ -77,7 +77,7 @@ fn parsed<T: Parser>(args: &[OsString]) -> anyhow::Result<T> {
     T::try_parse_from(line).map_err(|error| {
         let text = cli::text_of(&error);
         // The usage below the message is of our own words.
-        let message = text.split("\n\n").next().unwrap_or_default();
+        let message = text.split("\n\n").next().unwrap_or("");
         let lines: Vec<&str> = message.lines().map(str::trim).collect();
         anyhow::anyhow!("{}", lines.join(" ").trim_start_matches("error: "))
     })

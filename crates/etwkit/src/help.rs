@@ -158,8 +158,7 @@ pub(crate) fn in_groups(command: Command, groups: Groups, remark: &str) -> Comma
             let about = command
                 .find_subcommand(name)
                 .and_then(Command::get_about)
-                .map(ToString::to_string)
-                .unwrap_or_default();
+                .map_or_else(String::new, ToString::to_string);
             let _ = writeln!(list, "  {name:<14} {about}");
         }
         list.push('\n');
@@ -206,9 +205,9 @@ pub(crate) fn examples(path: &str, examples: &[Example]) -> String {
         .iter()
         .map(|example| format!("{path} {}", example.words))
         .collect();
-    let width = lines.iter().map(String::len).max().unwrap_or(0);
-    let longest = examples.iter().map(|example| example.answer.len()).max();
-    let is_on_one_line = width + longest.unwrap_or(0) + 5 <= WIDTH;
+    let width = lines.iter().map(String::len).fold(0, usize::max);
+    let answers = examples.iter().map(|example| example.answer.len());
+    let is_on_one_line = width + answers.fold(0, usize::max) + 5 <= WIDTH;
     let mut text = "Examples:".to_owned();
     for (line, example) in lines.iter().zip(examples) {
         let answer = example.answer;
@@ -229,13 +228,12 @@ fn text<'a>(
 ) -> String {
     let about = command
         .get_about()
-        .map(ToString::to_string)
-        .unwrap_or_default();
+        .map_or_else(String::new, ToString::to_string);
     let rows: Vec<(String, &Arg)> = usual
         .filter_map(|name| option(command, name))
         .map(|arg| (term(arg), arg))
         .collect();
-    let width = rows.iter().map(|(term, _)| term.len()).max().unwrap_or(0);
+    let width = rows.iter().map(|(term, _)| term.len()).fold(0, usize::max);
     let usage = command.clone().render_usage().to_string();
     let about = folded(&about, "");
     let mut text = format!("{about}\n\n{usage}\n\nOptions:\n");
@@ -262,14 +260,14 @@ fn option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
 
 /// Returns an option with the placeholder of its value.
 fn term(arg: &Arg) -> String {
-    let long = arg.get_long().unwrap_or_default();
+    let long = arg.get_long().unwrap_or("");
     if !arg.get_action().takes_values() {
         return format!("--{long}");
     }
     let names: Vec<String> = arg
         .get_value_names()
-        .unwrap_or_default()
-        .iter()
+        .into_iter()
+        .flatten()
         .map(|name| format!("<{name}>"))
         .collect();
     let names = names.join(" ");
@@ -285,13 +283,13 @@ fn term(arg: &Arg) -> String {
 
 /// Returns the first clause of the help of an option.
 fn clause(arg: &Arg) -> String {
-    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = arg.get_help().map_or_else(String::new, ToString::to_string);
     let end = ["; ", ": ", " (", " ["]
         .iter()
         .filter_map(|mark| help.find(mark))
         .min()
         .unwrap_or(help.len());
-    help.get(..end).unwrap_or_default().to_owned()
+    help.split_at(end).0.to_owned()
 }
 
 /// Breaks a line between words where it is wider than the help; lines after the first one begin

@@ -141,9 +141,7 @@ impl Timeline for Events<'_> {
                 continue;
             };
             let comma = if place > 0 { "," } else { "" };
-            let parent = parent
-                .map(|parent| format!(",\"parent\":{parent}"))
-                .unwrap_or_default();
+            let parent = parent.map_or_else(String::new, |parent| format!(",\"parent\":{parent}"));
             let (module, name) = (
                 scene.frames.module(frame).unwrap_or("?"),
                 scene.frames.text(frame),
@@ -157,15 +155,15 @@ impl Timeline for Events<'_> {
             .map_err(Error::Write)?;
         }
         // As a text: the number is larger than JSON readers in JavaScript hold exactly.
-        let start = scene
-            .start_unix_ns
-            .map(|start| format!(",\"start_unix_ns\":\"{start}\""));
+        let start = scene.start_unix_ns.map_or_else(String::new, |start| {
+            format!(",\"start_unix_ns\":\"{start}\"")
+        });
         writeln!(
             out,
             "}},\n\"otherData\":{{\"exporter\":\"etwkit {}\",\"name\":{}{}}}}}",
             env!("CARGO_PKG_VERSION"),
             text(scene.name),
-            start.unwrap_or_default()
+            start
         )
         .map_err(Error::Write)
     }
@@ -283,9 +281,7 @@ fn place(thread: Option<i64>, scene: &Scene<'_>) -> (i64, i64) {
 
 /// Returns a further argument of an event, if its number is known.
 fn argument(key: &str, number: Option<i64>) -> String {
-    number
-        .map(|number| format!(",\"{key}\":{number}"))
-        .unwrap_or_default()
+    number.map_or_else(String::new, |number| format!(",\"{key}\":{number}"))
 }
 
 /// Returns the arguments with the thread or DPC that made a thread ready.
@@ -295,6 +291,7 @@ fn readied(by: Readying, scene: &Scene<'_>) -> String {
     } else {
         scene.thread_label(by.thread)
     };
-    by.map(|by| format!(",\"args\":{{\"readied_by\":{}}}", text(&by)))
-        .unwrap_or_default()
+    by.map_or_else(String::new, |by| {
+        format!(",\"args\":{{\"readied_by\":{}}}", text(&by))
+    })
 }

@@ -351,14 +351,8 @@ impl Fields {
 /// or waits for it.
 fn owner(row: &PacketRow) -> String {
     let id = |id: Option<i64>| id.map_or_else(|| "?".to_owned(), |id| id.to_string());
-    let process = row
-        .process
-        .as_deref()
-        .map(|process| format!(" Process={}", visible(process, MAX_NAME)));
-    format!(
-        "PID={} TID={}{}",
-        id(row.pid),
-        id(row.tid),
-        process.unwrap_or_default()
-    )
+    let process = row.process.as_deref().map_or_else(String::new, |process| {
+        format!(" Process={}", visible(process, MAX_NAME))
+    });
+    format!("PID={} TID={}{}", id(row.pid), id(row.tid), process)
 }

@@ -262,6 +262,7 @@ impl Mappings {
     fn number(&mut self, module: &str, build_id: Option<String>) -> u64 {
         // What an extract calls a file name has no folder, unless somebody made it so.
         let file = file_name(module);
+        // A file without an identity has an empty one in the format.
         let mapping = (file.to_owned(), build_id.unwrap_or_default());
         let next = self.all.len() as u64 + 1;
         let number = *self.numbers.entry(mapping.clone()).or_insert(next);

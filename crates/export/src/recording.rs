@@ -24,6 +24,7 @@ impl Recording {
     /// The query fails.
     pub(crate) fn of(session: &Session) -> etwkit_question::Result<Self> {
         let sql = "SELECT file_name, computer, os_version, start_utc, start_filetime, duration_ns FROM trace LIMIT 1";
+        // Tables without a trace, as of a test, have nothing to describe.
         Ok(etwkit_question::ask(session, sql)?
             .into_iter()
             .next()
@@ -35,7 +36,7 @@ impl Recording {
     #[must_use]
     pub fn unix_ns(&self, ts_ns: i64) -> u64 {
         if self.start_filetime == 0 {
-            return u64::try_from(ts_ns).unwrap_or_default();
+            return ts_ns.max(0).cast_unsigned();
         }
         // In 128 bits, since the start is an arbitrary number from the file: 100 times it can
         // overflow 64 bits.

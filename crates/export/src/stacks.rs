@@ -150,8 +150,9 @@ impl<'f> Stacks<'f> {
             return node;
         }
         let mut stack: Vec<i32> = stack_id
-            .map(|id| self.frames.stack(id).collect())
-            .unwrap_or_default();
+            .into_iter()
+            .flat_map(|id| self.frames.stack(id))
+            .collect();
         stack.reverse();
         let mut node = None;
         for frame in stack {

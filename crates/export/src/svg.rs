@@ -102,11 +102,7 @@ impl Samples for Picture<'_> {
 
     fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
         let drawn = self.flames.drawn(ROOM);
-        let levels = drawn
-            .iter()
-            .map(|frame| frame.level + 1)
-            .max()
-            .unwrap_or_default();
+        let levels = drawn.iter().map(|frame| frame.level + 1).fold(0, u32::max);
         let modules = modules(&self.flames, names);
         let above = MARGIN + LINE * (3 + u32::from(!modules.is_empty()));
         let bottom = above + FRAME * levels;
@@ -288,6 +284,7 @@ fn thousandths(part: i64, whole: i64) -> String {
     } else {
         0
     };
+    // A part is at most the whole, and is not negative.
     pixels(u32::try_from(share).unwrap_or_default())
 }
 

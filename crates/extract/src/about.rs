@@ -11,6 +11,7 @@ use crate::manifest::{Manifest, Topic};
 pub fn run_id(source_hash: &str) -> i64 {
     let number = |text: &str| u64::from_str_radix(text, 16).ok().map(u64::cast_signed);
     let hashed = || number(&crate::digest(&[source_hash.as_bytes()]));
+    // A digest is such a number.
     number(source_hash).or_else(hashed).unwrap_or_default()
 }
 

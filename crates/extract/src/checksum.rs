@@ -56,13 +56,14 @@ impl Checksums {
                 .ok()
                 .and_then(|number| self.0.get(number))
                 .copied();
-            let (expected, found) = (expected.unwrap_or_default(), crc32fast::hash(block));
-            if expected != found {
+            let found = crc32fast::hash(block);
+            if expected != Some(found) {
                 let from = number * BLOCK_BYTES;
                 return Err(Mismatch {
                     from,
                     to: from + block.len() as u64,
-                    expected,
+                    // A block after the last checksum differs from any.
+                    expected: expected.unwrap_or(!found),
                     found,
                 });
             }
@@ -139,6 +140,16 @@ impl<'de> Deserialize<'de> for Checksums {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_without_a_checksum_is_a_mismatch() {
+        // Its own checksum is 0.
+        let block = [0x9D, 0x0A, 0xD9, 0x6D];
+        assert_eq!(crc32fast::hash(&block), 0);
+        let sums = Checksums(Arc::from([0]));
+        assert_eq!(sums.check(0, &block), Ok(()));
+        assert!(sums.check(BLOCK_BYTES, &block).is_err());
+    }
 
     #[test]
     fn blocks_are_summed_however_bytes_come() {

@@ -38,12 +38,7 @@ pub(crate) fn write(sealed: Sealed, writer: &mut Writer) -> Result<Sealed, SinkE
         let module = |row| Some(names.get(usize::try_from(of.get(row)?).ok()?)?.as_str());
         let mut hashes = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {
-            let hash = || {
-                of_method(
-                    module(row).unwrap_or_default(),
-                    name.get(row).unwrap_or_default(),
-                )
-            };
+            let hash = || of_method(module(row).unwrap_or(""), name.get(row).unwrap_or(""));
             hashes.push(is_in_frame.get(id).filter(|is| **is).map(|_| hash()));
             id += 1;
         }
@@ -56,7 +51,7 @@ fn module_names(sealed: &Sealed) -> Result<Vec<String>, SinkError> {
     let mut names = Vec::new();
     sealed.scan(Module::TABLE, &["name"], &mut |batch| {
         let name = text(batch, "name")?;
-        names.extend((0..batch.num_rows()).map(|row| name.get(row).unwrap_or_default().to_owned()));
+        names.extend((0..batch.num_rows()).map(|row| name.get(row).unwrap_or("").to_owned()));
         Ok(())
     })?;
     Ok(names)

@@ -189,6 +189,7 @@ pub fn convert_with_tags(
         range: options.range,
         keep_whole: options.keep_whole,
         keep_payload: options.keep_payload,
+        // Without descriptions from elsewhere, events have those of the trace.
         descriptions: options
             .described
             .map(|described| described.descriptions().clone())
@@ -282,7 +283,7 @@ fn derive_without(
 fn left_out(kept: &[KeptSymbol]) -> Option<etwkit_trace::table::Diagnostic> {
     let mut out = kept.iter().filter(|symbol| symbol.left_out.is_some());
     let first = out.next()?;
-    let reason = first.left_out.as_deref().unwrap_or_default();
+    let reason = first.left_out.as_deref().unwrap_or("");
     Some(etwkit_trace::table::Diagnostic {
         severity: "warning".to_owned(),
         kind: "symbol_file_left_out".to_owned(),

@@ -277,9 +277,7 @@ fn hint_for_io(error: &io::Error) -> &'static str {
 }
 
 fn member_text(member: Option<&str>) -> String {
-    member
-        .map(|name| format!(" (member {name})"))
-        .unwrap_or_default()
+    member.map_or_else(String::new, |name| format!(" (member {name})"))
 }
 
 fn at_member(member: Option<&str>, position: u64) -> String {

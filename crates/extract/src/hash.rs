@@ -41,7 +41,7 @@ pub(crate) fn short(hash: blake3::Hash) -> String {
 }
 
 fn read(source: &impl ByteSource, offset: u64) -> io::Result<Vec<u8>> {
-    let wanted = usize::try_from(END.min(source.size())).unwrap_or_default();
+    let wanted = usize::try_from(END.min(source.size())).map_err(io::Error::other)?;
     let mut part = vec![0; wanted];
     let read = source.read_at(offset, &mut part)?;
     part.truncate(read);

@@ -434,6 +434,7 @@ struct Origin {
 /// The command that recreates an extract of another version, with the traces named as in its
 /// manifest.
 fn again(path: &Path, manifest: &[u8]) -> String {
+    // A manifest of another version can lack both, and the command is the shorter for it.
     let Origin { detail, source } = serde_json::from_slice(manifest).unwrap_or_default();
     command(path, &detail, source)
 }

@@ -75,8 +75,7 @@ impl Input {
             let path = self
                 .parts
                 .get(index)
-                .map(|part| part.path.clone())
-                .unwrap_or_default();
+                .map_or_else(PathBuf::new, |part| part.path.clone());
             Error::Open { path, source }
         })
     }
@@ -170,8 +169,7 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
     };
     let name = culprit
         .or(opened.first())
-        .map(|(part, _)| part.label())
-        .unwrap_or_default();
+        .map_or_else(String::new, |(part, _)| part.label());
     Error::Trace {
         name,
         source: error,

@@ -27,7 +27,7 @@ pub fn precious(path: &Path) -> Option<&'static str> {
             }
         }
     }
-    let head = head.get(..filled).unwrap_or_default();
+    let (head, _) = head.split_at(filled);
     let is_named_trace = path
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));

@@ -29,6 +29,7 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHING.set(CATCHING.get() + 1);
     let done = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(CATCHING.get().saturating_sub(1));
+    // The hook keeps the words of each panic.
     done.map_err(|_| SAID.take().unwrap_or_default())
 }
 

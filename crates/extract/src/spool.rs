@@ -176,8 +176,8 @@ impl Spool {
                     io::Error::other("the member is longer than that"),
                 ));
             }
-            file.write_all(chunk.get(..len).unwrap_or_default())
-                .map_err(spool_error)?;
+            let (read, _) = chunk.split_at(len);
+            file.write_all(read).map_err(spool_error)?;
         }
     }
 }

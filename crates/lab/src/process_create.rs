@@ -78,9 +78,7 @@ impl Amount {
         let _loaded = load.map(loaded).transpose()?;
         let lock = Lock::of_system();
         report.line(format!("Main process pid is {}.", std::process::id()));
-        let with = load
-            .map(|load| format!(" with {load} loaded"))
-            .unwrap_or_default();
+        let with = load.map_or_else(String::new, |load| format!(" with {load} loaded"));
         report.line(format!("Testing with {all} descendant processes{with}."));
         report.line(lock.words());
         let probe = lock.probe()?;

@@ -7,6 +7,8 @@ use crate::problem::{Problem, Result};
 
 /// Default number of rows in an answer.
 const ROWS: u64 = 20;
+/// Rows that are skipped, unless an agent asks for a later page.
+const SKIPPED: u64 = 0;
 
 /// Largest number of rows in an answer.
 const MOST_ROWS: u64 = 500;
@@ -96,7 +98,7 @@ impl<'a> Arguments<'a> {
         let rows = self.number("rows", 1, MOST_ROWS)?.unwrap_or(ROWS);
         let skip = self
             .number("skip", 0, u64::from(u32::MAX))?
-            .unwrap_or_default();
+            .unwrap_or(SKIPPED);
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         Ok(Page {
             skip: size(skip),

@@ -75,7 +75,10 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
         let about = if of_all {
             traces.as_slice()
         } else {
-            traces.get(at..=at).unwrap_or_default()
+            // Answers are in the order of the traces.
+            traces
+                .get(at..=at)
+                .ok_or_else(|| Problem::failed("there are more answers than traces"))?
         };
         all.push(answer_of(call, asked, &*request, about, *page, one)?);
     }
@@ -206,12 +209,7 @@ fn tables(rows: &etwkit_question::Answer, page: Page) -> Answer {
     // the others.
     let bytes = BYTES / parts.len().max(1);
     let table = |part: &&etwkit_question::Part| -> Answer {
-        let row = |at| {
-            part.records()
-                .record(at)
-                .map(reply::row)
-                .unwrap_or_default()
-        };
+        let row = |at| part.records().record(at).map_or(Value::Null, reply::row);
         reply::rows(part.records().len(), page, bytes, row)
     };
     match parts.as_slice() {
@@ -270,8 +268,7 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
         findings
             .get(at)
             .and_then(|row| record(row).ok())
-            .map(reply::row)
-            .unwrap_or_default()
+            .map_or(Value::Null, reply::row)
     };
     let mut answer = Answer::new();
     answer.insert("trace".into(), trace.handle.as_str().into());

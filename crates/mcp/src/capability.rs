@@ -115,11 +115,10 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
     if can(session, question) {
         return json!({"question": question.name(), "can_answer": true});
     }
-    let sql = question
-        .read(&Values::new())
-        .map(|request| request.show_sql())
-        .unwrap_or_default();
-    let tables = data_tables(session, &sql).unwrap_or_default();
+    // A question that needs options has no SQL without them, and so no tables to name.
+    let request = question.read(&Values::new()).ok();
+    let tables = request.and_then(|request| data_tables(session, &request.show_sql()).ok());
+    let tables = tables.unwrap_or_default();
     json!({
         "question": question.name(),
         "can_answer": false,

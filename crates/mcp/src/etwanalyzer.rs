@@ -171,7 +171,7 @@ fn tool(
 
 fn dump_tool(dump: &str) -> Tool {
     let question = native(dump).and_then(question);
-    let sentence = question.map(AnyQuestion::sentence).unwrap_or_default();
+    let sentence = question.map_or("", AnyQuestion::sentence);
     let (sentence, some) = (
         format!("-dump {dump} of the loaded files. {sentence}."),
         some_switches(dump),
@@ -220,7 +220,7 @@ fn listed(call: &Call<'_>) -> Answer {
 }
 
 fn named(given: Arguments<'_>) -> Result<Vec<String>> {
-    let all = given.text("filePaths")?.unwrap_or_default();
+    let all = given.text("filePaths")?.unwrap_or("");
     Ok(all
         .split(',')
         .map(str::trim)
@@ -264,7 +264,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
             Problem::bad("no file is loaded").with_hint("`etw_load` loads traces and extracts")
         );
     }
-    let dump = tool.name.strip_prefix(DUMP).unwrap_or_default();
+    let dump = tool.name.strip_prefix(DUMP).unwrap_or("");
     let mut line = vec!["-dump".to_owned(), dump.to_owned()];
     line.extend(more_words(given.text("arguments")?)?);
     // Files that the line itself names replace the loaded ones. Only the line knows them, so the
@@ -282,10 +282,10 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let mut answer = run(call, &line)?;
     let mut evidence = Evidence::default();
     if let (Some(question), false) = (tool.question, names_files) {
+        // A question that needs options has no SQL without them.
         let sql = question
             .read(&Values::new())
-            .map(|request| request.show_sql())
-            .unwrap_or_default();
+            .map_or_else(|_| String::new(), |request| request.show_sql());
         for file in files.iter().take(MOST_NAMED) {
             rests_on(call, file, &sql, &mut evidence)?;
         }
@@ -340,7 +340,7 @@ fn extract(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer>
 }
 
 fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
-    let command = given.text("command")?.unwrap_or_default().trim();
+    let command = given.text("command")?.unwrap_or("").trim();
     let known = || dumps().any(|dump| dump.eq_ignore_ascii_case(command));
     if !command.is_empty() && !known() && !command.eq_ignore_ascii_case("marker") {
         let all: Vec<&str> = dumps().collect();
@@ -358,7 +358,7 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// Returns the words of an argument. Words that change the command or write a file elsewhere are
 /// rejected.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
-    let all = shell::split(line.unwrap_or_default());
+    let all = shell::split(line.unwrap_or(""));
     all.iter()
         .try_for_each(|word| not_refused(word).map(|_| ()))?;
     Ok(all)
@@ -427,8 +427,7 @@ impl Kept {
 impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let room = MOST_KEPT.saturating_sub(self.0.len()).min(bytes.len());
-        self.0
-            .extend_from_slice(bytes.get(..room).unwrap_or_default());
+        self.0.extend(bytes.iter().take(room));
         // The rest counts as written: an error would end the line and change its exit code.
         Ok(bytes.len())
     }

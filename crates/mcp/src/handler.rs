@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use etwkit_base::path::name_of;
 use etwkit_engine::{Asking, Extracting, Progress};
@@ -113,8 +114,7 @@ impl Handler {
         let most = shared
             .tools
             .get(at)
-            .map(|tool| tool.most)
-            .unwrap_or_default();
+            .map_or(Duration::ZERO, |tool| tool.most);
         let work = self.0.desk.answer(asking, most, move |asking| {
             let call = Call {
                 shared: &shared,

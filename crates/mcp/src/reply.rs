@@ -105,7 +105,7 @@ pub(crate) fn lines(text: &str) -> String {
     let end = text.floor_char_boundary(BYTES);
     let (front, rest) = text.split_at(end);
     let (front, rest) = front.rsplit_once('\n').map_or((front, rest), |(front, _)| {
-        (front, text.get(front.len()..).unwrap_or_default())
+        (front, text.split_at(front.len()).1)
     });
     format!(
         "{front}\n… {} more lines were cut",

@@ -113,7 +113,7 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
 fn hand_on(runtime: &Handle, mut requests: WriteHalf<DuplexStream>) {
     let (mut input, mut bytes) = (std::io::stdin().lock(), vec![0; PIPE]);
     while let Ok(count @ 1..) = input.read(&mut bytes) {
-        let request = bytes.get(..count).unwrap_or_default();
+        let (request, _) = bytes.split_at(count);
         // A server that has ended no longer reads.
         if runtime.block_on(requests.write_all(request)).is_err() {
             return;

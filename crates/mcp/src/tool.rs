@@ -91,8 +91,8 @@ pub(crate) fn options_of(question: &dyn AnyQuestion) -> Values {
         .and_then(Value::as_object_mut)
         .map(std::mem::take);
     properties
-        .unwrap_or_default()
         .into_iter()
+        .flatten()
         .filter(|(name, _)| is_useful(name))
         .collect()
 }

@@ -162,10 +162,11 @@ fn asking(
     work: Work,
 ) -> Tool {
     let mut arguments = with_page(of_trace());
-    let options = question.map(options_of).unwrap_or_default();
+    let options = question.map(options_of);
     arguments.extend(
         options
             .into_iter()
+            .flatten()
             .filter(|(name, _)| !decided.contains(&name.as_str())),
     );
     Tool {
@@ -323,6 +324,7 @@ fn list_questions(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Ans
     let session = trace.map(|trace| call.session(&trace)).transpose()?;
     if let Some(name) = given.text("name")? {
         let question = ask::find(name)?;
+        // A question that needs options has no fields to list without them.
         let fields = question
             .read(&Values::new())
             .map(|request| request.fields())
@@ -434,17 +436,14 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
         .collect();
     let cell = |(name, cell)| reply::cell(name, serde_json::to_value(cell).unwrap_or_default());
     let row = |at: usize| -> Value {
-        rows.rows
-            .get(at)
-            .map(|row| {
-                names
-                    .iter()
-                    .map(String::as_str)
-                    .zip(row)
-                    .map(cell)
-                    .collect()
-            })
-            .unwrap_or_default()
+        rows.rows.get(at).map_or(Value::Null, |row| {
+            names
+                .iter()
+                .map(String::as_str)
+                .zip(row)
+                .map(cell)
+                .collect()
+        })
     };
     let mut answer = Answer::new();
     answer.insert("columns".into(), names.clone().into());

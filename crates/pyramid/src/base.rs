@@ -13,7 +13,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 
 use crate::error::{Error, Result};
-use crate::page::guarded;
+use crate::page::{guarded, rows_of};
 
 /// Minimum number of rows for which a second thread decodes half of them.
 const ROWS_FOR_TWO: u64 = 1 << 15;
@@ -26,6 +26,8 @@ pub(crate) struct BaseFile {
     metadata: ArrowReaderMetadata,
     /// First row of each row group, followed by the total number of rows.
     starts: Vec<u64>,
+    /// That total number.
+    rows: u64,
 }
 
 impl BaseFile {
@@ -38,21 +40,24 @@ impl BaseFile {
             Ok(metadata)
         };
         let metadata = guarded(load).map_err(Error::pages(&file.path))?;
-        let mut starts = vec![0];
+        let mut rows = 0u64;
+        let mut starts = vec![rows];
         for group in metadata.metadata().row_groups() {
-            let rows = u64::try_from(group.num_rows()).unwrap_or(0);
-            starts.push(starts.last().copied().unwrap_or(0u64).saturating_add(rows));
+            let of_group = rows_of(group).map_err(Error::pages(&file.path))?;
+            rows = rows.saturating_add(of_group as u64);
+            starts.push(rows);
         }
         Ok(Self {
             path: file.path.clone(),
             slice,
             metadata,
             starts,
+            rows,
         })
     }
 
-    pub(crate) fn rows(&self) -> u64 {
-        self.starts.last().copied().unwrap_or(0)
+    pub(crate) const fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// Reads these columns of the rows from `from` up to `to` in batches, each with the number of
@@ -116,24 +121,24 @@ impl BaseFile {
         (from, to): (u64, u64),
     ) -> std::result::Result<parquet::arrow::arrow_reader::ParquetRecordBatchReader, ParquetError>
     {
-        let touches = |bounds: &[u64]| matches!(bounds, [begin, end] if *begin < to && *end > from);
-        let groups: Vec<usize> = self
+        let ends = self.starts.iter().skip(1);
+        let touched: Vec<(usize, u64, u64)> = self
             .starts
-            .windows(2)
+            .iter()
+            .zip(ends)
             .enumerate()
-            .filter(|(_, bounds)| touches(bounds))
-            .map(|(at, _)| at)
+            .map(|(group, (begin, end))| (group, *begin, *end))
+            .filter(|(_, begin, end)| *begin < to && *end > from)
             .collect();
-        let start = |group: Option<usize>| {
-            group
-                .and_then(|group| self.starts.get(group))
-                .copied()
-                .unwrap_or(0)
+        let groups = touched.iter().map(|(group, ..)| *group).collect();
+        let (Some((_, base, _)), Some((_, _, end))) = (touched.first(), touched.last()) else {
+            return Err(ParquetError::General(format!(
+                "no row group has the rows {from} to {to}"
+            )));
         };
         // The selection counts from the first row of the first row group that is read, not from the
         // first row of the file.
-        let base = start(groups.first().copied());
-        let rows = start(groups.last().map(|group| group + 1)).saturating_sub(base);
+        let rows = end.saturating_sub(*base);
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let wanted = number(from - base)..number(to - base);
         let selection =

@@ -5,6 +5,9 @@ use crate::part::{Dim, Part, bounded};
 use crate::pieces::{FINEST, Run};
 use crate::store::{Store, shift};
 
+/// The level whose buckets are the narrowest.
+const FINEST_LEVEL: usize = 0;
+
 /// Buckets of an answer. All have one width and start at multiples of it, so that a picture does
 /// not change when it is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +62,7 @@ impl Grid {
         let level = (0..=top)
             .rev()
             .find(|level| 1 << shift(*level) <= wanted)
-            .unwrap_or(0);
+            .unwrap_or(FINEST_LEVEL);
         let unit = 1i64 << shift(level);
         // A multiple of the bucket width of the level, so that no bucket of the level crosses a
         // bound and would have to be split by guessing.
@@ -81,11 +84,14 @@ impl Grid {
         }
     }
 
+    /// Start of a bucket.
+    fn start_of(&self, bucket: usize) -> i64 {
+        let number = i64::try_from(bucket).unwrap_or(i64::MAX);
+        self.from.saturating_add(self.width.saturating_mul(number))
+    }
+
     pub(crate) fn to(&self) -> i64 {
-        self.from.saturating_add(
-            self.width
-                .saturating_mul(i64::try_from(self.count).unwrap_or(i64::MAX)),
-        )
+        self.start_of(self.count)
     }
 
     pub(crate) fn span(&self) -> (i64, i64) {
@@ -122,7 +128,7 @@ impl Grid {
             None
         };
         buckets.into_iter().flatten().map(move |bucket| {
-            let begin = grid.from + grid.width * i64::try_from(bucket).unwrap_or(0);
+            let begin = grid.start_of(bucket);
             (bucket, end.min(begin + grid.width) - start.max(begin))
         })
     }

@@ -63,7 +63,7 @@ impl Levels {
             },
             &mut |run| ready.push(run),
         );
-        self.put_ready()
+        self.put_ready([key, sub])
     }
 
     /// Completes all files; returns how many levels there are.
@@ -79,19 +79,21 @@ impl Levels {
         Ok(count)
     }
 
-    fn put_ready(&mut self) -> Result<()> {
+    fn put_ready(&mut self, key: [i64; 2]) -> Result<()> {
         let mut ready = std::mem::take(&mut self.ready);
         for run in ready.drain(..) {
-            self.put(0, &run)?;
+            self.put(key, 0, &run)?;
         }
         self.ready = ready;
         Ok(())
     }
 
     fn end_key(&mut self) -> Result<()> {
+        // Before the first record no run is open.
+        let Some(key) = self.key else { return Ok(()) };
         let ready = &mut self.ready;
         self.sweep.finish(&mut |run| ready.push(run));
-        self.put_ready()?;
+        self.put_ready(key)?;
         // From the finest level up: the last runs of a level go into the level above, which is
         // finished after it.
         for level in 0..self.levels.len() {
@@ -100,18 +102,18 @@ impl Levels {
                 level.roll.finish(&mut |run| rolled = Some(run));
             }
             if let Some(run) = rolled {
-                self.put(level + 1, &run)?;
+                self.put(key, level + 1, &run)?;
             }
         }
         Ok(())
     }
 
     /// Writes a run of a level, and the runs that result from it in the levels above.
-    fn put(&mut self, number: usize, run: &Run) -> Result<()> {
+    fn put(&mut self, key: [i64; 2], number: usize, run: &Run) -> Result<()> {
+        // The topmost level has none above it.
         let Some(level) = self.levels.get_mut(number) else {
             return Ok(());
         };
-        let [key, sub] = self.key.unwrap_or_default();
         let writer = match &mut level.writer {
             Some(writer) => writer,
             none => {
@@ -120,11 +122,13 @@ impl Levels {
             }
         };
         writer.push(&Record {
-            keys: [key, sub, run.first, run.last],
+            keys: [key[0], key[1], run.first, run.last],
             values: run.values,
         })?;
         let mut rolled = Vec::new();
         level.roll.push(run, &mut |run| rolled.push(run));
-        rolled.iter().try_for_each(|run| self.put(number + 1, run))
+        rolled
+            .iter()
+            .try_for_each(|run| self.put(key, number + 1, run))
     }
 }

@@ -86,12 +86,7 @@ fn one(
     {
         let batch = batch?;
         parts.clear();
-        table.parts(
-            &batch,
-            i64::try_from(first).unwrap_or(i64::MAX),
-            facts,
-            &mut parts,
-        )?;
+        table.parts(&batch, first, facts, &mut parts)?;
         scan.add(&parts)?;
         first += batch.num_rows() as u64;
         if !go_on(batch.num_rows() as u64) {

@@ -60,8 +60,7 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
             source,
         });
     };
-    let row = u64::try_from(part.row).unwrap_or(0);
-    let mut slice = None;
+    let (row, mut slice) = (part.row, None);
     source.rows_read +=
         table
             .base()?

@@ -17,7 +17,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, RowGroupMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -67,17 +67,19 @@ impl PageWriter {
         let mut fields: Vec<Field> = names
             .map(|name| Field::new(name, DataType::Int64, false))
             .collect();
-        let bytes = i32::try_from((slots - single) * WIDTH).unwrap_or(0);
+        let too_wide = |_| ParquetError::General("records of too many values".into());
+        let bytes = i32::try_from((slots - single) * WIDTH)
+            .map_err(too_wide)
+            .map_err(Error::pages(path))?;
         fields
             .extend((bytes > 0).then(|| Field::new(REST, DataType::FixedSizeBinary(bytes), false)));
         let schema = Arc::new(Schema::new(fields));
+        let level = ZstdLevel::try_new(ZSTD_LEVEL).map_err(Error::pages(path))?;
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::PLAIN)
-            .set_compression(Compression::ZSTD(
-                ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default(),
-            ))
+            .set_compression(Compression::ZSTD(level))
             .set_statistics_enabled(EnabledStatistics::None)
             .set_data_page_row_count_limit(PAGE_ROWS)
             .set_write_batch_size(PAGE_ROWS)
@@ -195,7 +197,7 @@ impl PageFile {
         let load = || {
             let metadata = ArrowReaderMetadata::load(&slice, options)?;
             slice.check_pages(metadata.metadata())?;
-            Ok((pages(metadata.metadata()), metadata))
+            Ok((pages(metadata.metadata())?, metadata))
         };
         let (pages, metadata) = guarded(load).map_err(Error::pages(path))?;
         Ok(Self {
@@ -226,13 +228,14 @@ impl PageFile {
     ) -> std::result::Result<u64, ParquetError> {
         let wanted: Vec<&PageAt> = self.pages.iter().filter(|page| wanted(page)).collect();
         let mut count = 0;
+        let other = || ParquetError::General("a column of other numbers".into());
         let mut on_batch = |batch: &RecordBatch| {
             count += batch.num_rows() as u64;
             let columns = Columns::of(batch, slots);
-            let columns =
-                columns.ok_or_else(|| ParquetError::General("a column of other numbers".into()))?;
-            columns.give(slots, batch.num_rows(), on_record);
-            Ok(())
+            let columns = columns.ok_or_else(other)?;
+            columns
+                .give(slots, batch.num_rows(), on_record)
+                .ok_or_else(other)
         };
         if wanted.len() < PAGES_FOR_TWO {
             self.decode(&wanted, slots, &mut on_batch)?;
@@ -267,7 +270,7 @@ impl PageFile {
         if wanted.is_empty() {
             return Ok(());
         }
-        let (groups, selection) = select(self.metadata.metadata(), wanted);
+        let (groups, selection) = select(self.metadata.metadata(), wanted)?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
             self.slice.clone(),
             self.metadata.clone(),
@@ -324,16 +327,17 @@ impl<'b> Columns<'b> {
         Some(Self { keys, single, rest })
     }
 
-    fn give(&self, slots: &[usize], rows: usize, on_record: &mut dyn FnMut(&Record)) {
+    /// Gives all records to `on_record`; `None` if a column has fewer rows.
+    fn give(&self, slots: &[usize], rows: usize, on_record: &mut dyn FnMut(&Record)) -> Option<()> {
         let is_wanted: [bool; SLOTS] = std::array::from_fn(|slot| slots.contains(&slot));
         let mut record = Record::default();
         for row in 0..rows {
             for (key, column) in record.keys.iter_mut().zip(&self.keys) {
-                *key = column.get(row).copied().unwrap_or(0);
+                *key = *column.get(row)?;
             }
             for (slot, column) in &self.single {
                 if let Some(value) = record.values.get_mut(*slot) {
-                    *value = column.get(row).copied().unwrap_or(0);
+                    *value = *column.get(row)?;
                 }
             }
             if let Some(rest) = self.rest.filter(|rest| row < rest.len()) {
@@ -349,20 +353,27 @@ impl<'b> Columns<'b> {
             }
             on_record(&record);
         }
+        Some(())
     }
 }
 
+/// Number of rows of a row group, which a damaged file can claim to be negative.
+pub(crate) fn rows_of(group: &RowGroupMetaData) -> std::result::Result<usize, ParquetError> {
+    let rows = group.num_rows();
+    usize::try_from(rows).map_err(|_| ParquetError::General(format!("a row group of {rows} rows")))
+}
+
 /// Row groups of pages, which are in order, and the selected rows in them.
-fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSelection) {
+fn select(
+    metadata: &ParquetMetaData,
+    pages: &[&PageAt],
+) -> std::result::Result<(Vec<usize>, RowSelection), ParquetError> {
     let mut groups: Vec<usize> = pages.iter().map(|page| page.group).collect();
     // Pages come in order, so equal groups are adjacent.
     groups.dedup();
-    let rows_of = |group: usize| {
-        metadata
-            .row_groups()
-            .get(group)
-            .and_then(|group| usize::try_from(group.num_rows()).ok())
-            .unwrap_or(0)
+    let about = |group: usize| {
+        let missing = || ParquetError::General(format!("there is no row group {group}"));
+        metadata.row_groups().get(group).ok_or_else(missing)
     };
     let mut ranges = Vec::new();
     let (mut before, mut pages) = (0, pages.iter().peekable());
@@ -371,20 +382,18 @@ fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSele
             let begin = before + page.row;
             ranges.push(begin..begin + page.rows);
         }
-        before += rows_of(*group);
+        before += rows_of(about(*group)?)?;
     }
-    (
-        groups,
-        RowSelection::from_consecutive_ranges(ranges.into_iter(), before),
-    )
+    let selection = RowSelection::from_consecutive_ranges(ranges.into_iter(), before);
+    Ok((groups, selection))
 }
 
 /// The pages of a file, as its index has them. One without a usable index is a page that has to be
 /// read.
-fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
+fn pages(metadata: &ParquetMetaData) -> std::result::Result<Vec<PageAt>, ParquetError> {
     let mut all = Vec::new();
     for (group, about) in metadata.row_groups().iter().enumerate() {
-        let rows = usize::try_from(about.num_rows()).unwrap_or(0);
+        let rows = rows_of(about)?;
         let offsets = metadata
             .offset_index()
             .and_then(|index| index.get(group)?.first());
@@ -427,7 +436,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
             });
         }
     }
-    all
+    Ok(all)
 }
 
 /// Runs the decoder, which panics over some damaged pages.

@@ -16,6 +16,11 @@ pub(crate) const CORE_SWITCHES: usize = 1;
 /// A sum.
 pub(crate) type Values = [i64; SLOTS];
 
+/// Times of waits by reason.
+pub(crate) fn waits_by_reason(values: &Values) -> &[i64] {
+    &values[WAITING..SWITCHES]
+}
+
 /// A key of unknown objects.
 pub(crate) const UNKNOWN: i32 = -1;
 
@@ -103,7 +108,7 @@ pub(crate) fn bounded(time: i64) -> i64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     /// Number of its row in the table.
-    pub(crate) row: i64,
+    pub(crate) row: u64,
     pub(crate) dim: Dim,
     pub(crate) key: i32,
     pub(crate) sub: i32,
@@ -185,8 +190,8 @@ impl Parts {
         // Rows without parts (of the idle process, or without times) must not advance the time up
         // to which rows have ended.
         let begin = self.rows.last().map_or(0, |(_, end)| *end);
-        let of_row = self.all.get(begin..).unwrap_or_default();
-        if let Some(end) = of_row.iter().map(|part| part.end).max() {
+        let of_row = self.all.iter().skip(begin);
+        if let Some(end) = of_row.map(|part| part.end).max() {
             self.rows.push((end, self.all.len()));
         }
     }

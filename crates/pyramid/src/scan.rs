@@ -76,7 +76,7 @@ impl Scan {
     pub(crate) fn add(&mut self, parts: &Parts) -> Result<()> {
         let mut begin = 0;
         for (end, behind) in &parts.rows {
-            let row = parts.all.get(begin..*behind).unwrap_or_default();
+            let row = parts.all.iter().take(*behind).skip(begin);
             begin = *behind;
             // A row that ended before the one preceding it belongs to no segment, because segments
             // rely on the order of ends. It is kept separately and added to every answer.
@@ -92,7 +92,9 @@ impl Scan {
                 }
             } else {
                 self.latest = *end;
-                self.begin_segment(row, *end)?;
+                if let Some(first) = row.clone().next() {
+                    self.begin_segment(first.row, *end)?;
+                }
             }
             for part in row {
                 self.part(part, is_loose)?;
@@ -101,12 +103,8 @@ impl Scan {
         Ok(())
     }
 
-    /// Starts a segment with this row if the current one is long enough.
-    fn begin_segment(&mut self, row: &[Part], end: i64) -> Result<()> {
-        let number = row
-            .first()
-            .and_then(|part| u64::try_from(part.row).ok())
-            .unwrap_or(0);
+    /// Starts a segment with the row of this number if the current one is long enough.
+    fn begin_segment(&mut self, number: u64, end: i64) -> Result<()> {
         let begun = self.segments.last().map_or(0, |(first, _)| *first);
         // Segments grow with the number of threads. Otherwise the sums before them would take more
         // space than the rows that they save from being read.
@@ -224,11 +222,11 @@ impl Scan {
             i64::from(part.key),
         ];
         let mut values = [0; SLOTS];
-        let slot = i64::try_from(part.slot).unwrap_or(0);
-        for (value, of) in
-            values
-                .iter_mut()
-                .zip([slot, part.start, part.end, part.amount, part.row])
+        let slot = i64::try_from(part.slot).unwrap_or(i64::MAX);
+        let row = i64::try_from(part.row).unwrap_or(i64::MAX);
+        for (value, of) in values
+            .iter_mut()
+            .zip([slot, part.start, part.end, part.amount, row])
         {
             *value = of;
         }
@@ -259,7 +257,8 @@ impl Scan {
                 pushed.map_err(Error::io("write", &self.folder))?;
             }
         }
-        let (from, to) = self.bounds.unwrap_or_default();
+        // A table without parts covers no time.
+        let (from, to) = self.bounds.unwrap_or((0, 0));
         Ok((
             TableAbout {
                 rows,
@@ -284,16 +283,17 @@ fn record((key, sub): (i32, i32), run: &Run) -> Record {
     }
 }
 
-/// A part that reaches back into a segment, decoded from its record.
+/// A part that reaches back into a segment, decoded from its record. Damaged records can have
+/// numbers that no part has.
 pub(crate) fn reaching(record: &Record) -> Option<Part> {
     let [tag, key, sub, _] = record.keys;
     let [slot, start, end, amount, row, ..] = record.values;
     Some(Part {
-        row,
+        row: u64::try_from(row).ok()?,
         dim: Dim::of_number(tag & 15)?,
         key: i32::try_from(key).ok()?,
         sub: i32::try_from(sub).ok()?,
-        slot: usize::try_from(slot).ok()?.min(SLOTS - 1),
+        slot: usize::try_from(slot).ok().filter(|slot| *slot < SLOTS)?,
         start,
         end,
         amount,
@@ -303,4 +303,24 @@ pub(crate) fn reaching(record: &Record) -> Option<Part> {
 /// The values that [`reaching`] needs.
 pub(crate) const fn reaching_slots() -> &'static [usize] {
     &REACHING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_record_is_no_part_of_another_row_or_slot() {
+        let with = |slot: i64, row: i64| {
+            let mut record = Record {
+                keys: [segment_key(3, Dim::Thread), 7, 2, 7],
+                ..Record::default()
+            };
+            record.values[..REACHING_SLOTS].copy_from_slice(&[slot, 10, 20, 0, row]);
+            reaching(&record).map(|part| (part.slot, part.row))
+        };
+        assert_eq!(with(4, 5), Some((4, 5)));
+        assert_eq!(with(99, 5), None);
+        assert_eq!(with(4, -1), None);
+    }
 }

@@ -41,7 +41,7 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     // labeled by the range that was requested.
     let mut totals: BTreeMap<i32, i64> = BTreeMap::new();
     for (key, values) in store.sums(asked.dim, bounds(request.range), &mut source)? {
-        let value = values.get(RUNNING).copied().unwrap_or(0);
+        let value = values[RUNNING];
         if let Some(key) = asked.series(key).filter(|_| value != 0) {
             let total = totals.entry(key).or_default();
             *total = total.saturating_add(value);
@@ -62,11 +62,7 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
             &mut |key, run, shift| {
                 if let Some(key) = asked.series(key) {
                     grid.place_run(run, shift, |bucket, buckets| {
-                        bands.add(
-                            key,
-                            bucket,
-                            run.share(buckets).first().copied().unwrap_or(0),
-                        );
+                        bands.add(key, bucket, run.share(buckets)[RUNNING]);
                     });
                 }
             },

@@ -169,7 +169,8 @@ impl Run {
             let begin = self.buffer.len();
             self.buffer.resize(begin + wanted, 0);
             file.seek(SeekFrom::Start(self.next))?;
-            file.read_exact(self.buffer.get_mut(begin..).unwrap_or_default())?;
+            let (_, free) = self.buffer.split_at_mut(begin);
+            file.read_exact(free)?;
             self.next += wanted as u64;
         }
         if self.at >= self.buffer.len() {
@@ -214,7 +215,8 @@ fn decode(bytes: &[u8], at: &mut usize) -> Option<Record> {
         let (mut value, mut shift) = (0u64, 0);
         loop {
             let byte = take()?;
-            value |= u64::from(byte & 0x7F).checked_shl(shift).unwrap_or(0);
+            // A number of more than 64 bits was not written by this program.
+            value |= u64::from(byte & 0x7F).checked_shl(shift)?;
             shift += 7;
             if byte & 0x80 == 0 {
                 break;

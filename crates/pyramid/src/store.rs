@@ -68,7 +68,7 @@ pub(crate) struct Table {
     file: TableFile,
     open: Opened<BaseFile>,
     /// Parts of rows out of order, and the numbers of those rows.
-    loose: (Vec<Part>, HashSet<i64>),
+    loose: (Vec<Part>, HashSet<u64>),
 }
 
 impl Table {
@@ -115,6 +115,7 @@ impl Store {
             let found = extract
                 .table(rows.table())
                 .zip(store.about.tables.get(rows.table()));
+            // The pages were built without this table.
             let Some((file, about)) = found else { continue };
             let (file, about) = (file.clone(), about.clone());
             let mut loose: Vec<Part> = Vec::new();
@@ -156,9 +157,12 @@ impl Store {
             .find(|table| table.rows.dims().contains(&dim))
     }
 
-    /// Number of levels of that kind.
+    /// Number of levels of that kind; none if there are no sums of it.
     pub(crate) fn levels(&self, dim: Dim) -> usize {
-        self.about.levels.get(dim.name()).copied().unwrap_or(0)
+        self.about
+            .levels
+            .get(dim.name())
+            .map_or(0, |levels| *levels)
     }
 
     pub(crate) fn page_file(&self, name: &str) -> Result<Arc<PageFile>> {
@@ -173,7 +177,8 @@ impl Store {
     /// Opens all files of levels, the coarsest first, because they are small and drawn first.
     pub(crate) fn open_files(&self, go_on: &dyn Fn() -> bool) -> Result<()> {
         let levels = &self.about.levels;
-        for level in (0..levels.values().copied().max().unwrap_or(0)).rev() {
+        let most = levels.values().max();
+        for level in (0..most.map_or(0, |most| *most)).rev() {
             for (dim, _) in levels.iter().filter(|(_, count)| level < **count) {
                 if !go_on() {
                     return Err(Error::Stopped);
@@ -395,12 +400,7 @@ impl Store {
         let base = table.base()?;
         source.rows_read += base.read(Some(table.rows.columns()), rows, &mut |batch, first| {
             parts.clear();
-            table.rows.parts(
-                batch,
-                i64::try_from(first).unwrap_or(i64::MAX),
-                &self.facts,
-                &mut parts,
-            )?;
+            table.rows.parts(batch, first, &self.facts, &mut parts)?;
             let loose = &table.loose.1;
             parts
                 .all
@@ -452,5 +452,6 @@ pub(crate) fn key_in(part: &Part, dim: Dim) -> Option<(i32, i32)> {
 
 /// Width of the buckets of a level, as a power of two.
 pub(crate) fn shift(level: usize) -> u32 {
-    FINEST + STEP * u32::try_from(level).unwrap_or(0).min(19)
+    const WIDEST_LEVEL: u32 = 19;
+    FINEST + STEP * u32::try_from(level).map_or(WIDEST_LEVEL, |level| level.min(WIDEST_LEVEL))
 }

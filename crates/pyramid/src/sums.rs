@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::asked::{Field, Lane, LaneKind, LanesAnswer, LanesRequest, Selection, Source};
 use crate::error::Result;
 use crate::grid::bounds;
-use crate::part::{CORE_SWITCHES, Dim, READY, RUNNING, SLOTS, SWITCHES, UNKNOWN, Values, WAITING};
+use crate::part::{
+    CORE_SWITCHES, Dim, READY, RUNNING, SLOTS, SWITCHES, UNKNOWN, Values, waits_by_reason,
+};
 use crate::pieces::add;
 use crate::store::Store;
 use crate::tables::Rows;
@@ -71,18 +73,16 @@ fn threads(
         .iter()
         .any(|table| table.rows == Rows::Switches);
     let lane = |((key, process_key), values): ((i32, Option<i32>), Values)| {
-        let at = |slot: usize| values.get(slot).copied().unwrap_or(0);
-        let waits = values.get(WAITING..SWITCHES).unwrap_or_default();
-        let waiting = waits
+        let waiting = waits_by_reason(&values)
             .iter()
             .fold(0i64, |sum, time| sum.saturating_add(*time));
         Lane {
             key,
             process_key,
-            running_ns: at(RUNNING),
-            ready_ns: has_switches.then(|| at(READY)),
+            running_ns: values[RUNNING],
+            ready_ns: has_switches.then_some(values[READY]),
             waiting_ns: has_switches.then_some(waiting),
-            switches: at(SWITCHES),
+            switches: values[SWITCHES],
         }
     };
     let mut lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
@@ -115,10 +115,10 @@ fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<V
     let lane = |(key, values): (i32, Values)| Lane {
         key,
         process_key: None,
-        running_ns: values.get(RUNNING).copied().unwrap_or(0),
+        running_ns: values[RUNNING],
         ready_ns: None,
         waiting_ns: None,
-        switches: values.get(CORE_SWITCHES).copied().unwrap_or(0),
+        switches: values[CORE_SWITCHES],
     };
     Ok(lanes.into_iter().map(lane).collect())
 }

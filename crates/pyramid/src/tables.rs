@@ -95,7 +95,7 @@ impl Rows {
     pub(crate) fn parts(
         self,
         batch: &RecordBatch,
-        first: i64,
+        first: u64,
         facts: &Facts,
         to: &mut Parts,
     ) -> Result<()> {
@@ -172,8 +172,8 @@ impl Facts {
                     .map(|column| column.get(0))
                     .map_err(Error::column("trace"))
             };
-            facts.duration = bounded(first("duration_ns")?.unwrap_or(0));
-            facts.kernel_start = bounded(first("kernel_start_ns")?.unwrap_or(0));
+            facts.duration = first("duration_ns")?.map_or(0, bounded);
+            facts.kernel_start = first("kernel_start_ns")?.map_or(0, bounded);
             facts.kernel_end = first("kernel_end_ns")?.map_or(facts.duration, bounded);
         }
         // The idle process has the ID 0, which no other process gets. Its run time is idle time of
@@ -214,11 +214,11 @@ fn batches(
 type Read = std::result::Result<(), MissingColumn>;
 
 /// Rows with their numbers in the table.
-fn numbered(batch: &RecordBatch, first: i64) -> impl Iterator<Item = (usize, i64)> + use<> {
+fn numbered(batch: &RecordBatch, first: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
     (0..batch.num_rows()).zip(first..)
 }
 
-const fn part(row: i64, dim: Dim, key: i32, sub: i32, slot: usize) -> Part {
+const fn part(row: u64, dim: Dim, key: i32, sub: i32, slot: usize) -> Part {
     Part {
         row,
         dim,
@@ -231,7 +231,7 @@ const fn part(row: i64, dim: Dim, key: i32, sub: i32, slot: usize) -> Part {
     }
 }
 
-fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
+fn switches(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Read {
     let (thread, process) = (int32(batch, "thread_key")?, int32(batch, "process_key")?);
     let (cpu, reason) = (int32(batch, "cpu")?, int32(batch, "wait_reason")?);
     let (last_out, readied) = (int64(batch, "last_out_ns")?, int64(batch, "readied_ns")?);
@@ -249,9 +249,9 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
         if of.is_some() && of == facts.idle {
             continue;
         }
-        let (Some(key), sub) = (thread.get(row), of.unwrap_or(UNKNOWN)) else {
-            continue;
-        };
+        // Time without a thread belongs to no lane.
+        let Some(key) = thread.get(row) else { continue };
+        let sub = of.unwrap_or(UNKNOWN);
         let state = |slot| part(number, Dim::Thread, key, sub, slot);
         let (begin, wakes) = (last_out.get(row), readied.get(row));
         // A thread that still waits when the recording ends has no row with an end. Its wait is
@@ -303,7 +303,7 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
     Ok(())
 }
 
-fn samples(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
+fn samples(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Read {
     let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
     let (thread, time) = (int32(batch, "thread_key")?, int64(batch, "ts_ns")?);
     let (weight, idle) = (int64(batch, "weight_ns")?, boolean(batch, "is_idle")?);
@@ -316,15 +316,18 @@ fn samples(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Re
         if idle.get(row) == Some(true) || (of.is_some() && of == facts.idle) {
             continue;
         }
-        let (sub, amount) = (of.unwrap_or(UNKNOWN), weight.get(row).unwrap_or(0));
-        to.moment(part(number, Dim::Thread, key, sub, RUNNING), at, amount);
-        to.moment(part(number, Dim::Core, cpu, sub, RUNNING), at, amount);
+        let sub = of.unwrap_or(UNKNOWN);
+        // A sample without a weight counts for no time.
+        if let Some(amount) = weight.get(row) {
+            to.moment(part(number, Dim::Thread, key, sub, RUNNING), at, amount);
+            to.moment(part(number, Dim::Core, cpu, sub, RUNNING), at, amount);
+        }
         to.end_row();
     }
     Ok(())
 }
 
-fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
+fn dpcs(batch: &RecordBatch, first: u64, to: &mut Parts) -> Read {
     let (kind, cpu) = (text(batch, "kind")?, int32(batch, "cpu")?);
     let (end, whole) = (int64(batch, "end_ns")?, int64(batch, "duration_ns")?);
     let nested = int64(batch, "nested_ns")?;
@@ -336,7 +339,9 @@ fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
         if let (Some(cpu), Some(end), Some(whole)) = (cpu.get(row), end.get(row), whole.get(row)) {
             // Time in an interrupt within a DPC has a row of its own. If it were not subtracted,
             // the sum over a processor would exceed the elapsed time.
-            let own = whole.saturating_sub(nested.get(row).unwrap_or(0));
+            let own = nested
+                .get(row)
+                .map_or(whole, |nested| whole.saturating_sub(nested));
             to.stretch(
                 part(number, Dim::Dpc, cpu, 0, 0),
                 Some(end.saturating_sub(own)),
@@ -348,7 +353,7 @@ fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
     Ok(())
 }
 
-fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
+fn disk(batch: &RecordBatch, first: u64, to: &mut Parts) -> Read {
     let (disk, process) = (int32(batch, "disk")?, int32(batch, "process_key")?);
     let (end, service) = (int64(batch, "complete_ns")?, int64(batch, "service_ns")?);
     let size = int64(batch, "size_bytes")?;
@@ -359,16 +364,14 @@ fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
             continue;
         };
         let key = process.get(row).unwrap_or(UNKNOWN);
-        to.moment(
-            part(number, Dim::Disk, key, 0, 0),
-            end,
-            size.get(row).unwrap_or(0),
-        );
-        let service = service.get(row).unwrap_or(0);
+        if let Some(bytes) = size.get(row) {
+            to.moment(part(number, Dim::Disk, key, 0, 0), end, bytes);
+        }
+        let service = service.get(row);
         to.stretch(
             part(number, Dim::DiskBusy, disk, 0, 0),
-            Some(end.saturating_sub(service)),
-            Some(service),
+            service.map(|service| end.saturating_sub(service)),
+            service,
         );
         to.end_row();
     }
@@ -378,7 +381,7 @@ fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
 /// Reads and writes of files, sends and receipts: bytes of a process at a moment.
 fn transfers(
     batch: &RecordBatch,
-    first: i64,
+    first: u64,
     names: (&str, &str),
     dim: Dim,
     to: &mut Parts,
@@ -399,7 +402,7 @@ fn transfers(
     Ok(())
 }
 
-fn tcp(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
+fn tcp(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Read {
     let (kind, id) = (text(batch, "kind")?, int32(batch, "connection_id")?);
     let (time, size) = (int64(batch, "ts_ns")?, int64(batch, "size_bytes")?);
     for (row, number) in numbered(batch, first) {
@@ -417,7 +420,7 @@ fn tcp(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
     Ok(())
 }
 
-fn marks(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
+fn marks(batch: &RecordBatch, first: u64, to: &mut Parts) -> Read {
     let (time, process) = (int64(batch, "ts_ns")?, int32(batch, "process_key")?);
     for (row, number) in numbered(batch, first) {
         if let Some(at) = time.get(row) {

@@ -1,5 +1,6 @@
 //! States of lanes over time.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::asked::{
@@ -8,7 +9,9 @@ use crate::asked::{
 };
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::part::{CORE_SWITCHES, Dim, Part, READY, RUNNING, SLOTS, SWITCHES, Values, WAITING};
+use crate::part::{
+    CORE_SWITCHES, Dim, Part, READY, RUNNING, SLOTS, SWITCHES, Values, waits_by_reason,
+};
 use crate::pieces::{Run, add};
 use crate::store::{Store, key_in};
 
@@ -115,7 +118,8 @@ impl Lanes {
             buckets: u32::try_from(self.grid.count).unwrap_or(u32::MAX),
             bucket_ns: self.grid.width,
             palette,
-            switches: counts.map(|count| u64::try_from(*count).unwrap_or(0)).sum(),
+            // Sums of damaged pages can be negative.
+            switches: counts.map(|count| (*count).max(0).cast_unsigned()).sum(),
         }
     }
 }
@@ -190,10 +194,9 @@ fn threads(
         // Sums by thread are found by the keys of threads. If lanes are processes, the sums of the
         // selected threads are read, and the process of each thread determines its lane.
         let slots: Vec<usize> = (0..SLOTS).collect();
-        let keys = if kind == LaneKind::Process && dim == Dim::Thread {
-            threads.clone().unwrap_or_default()
-        } else {
-            lanes.keys.clone()
+        let keys = match &threads {
+            Some(threads) if kind == LaneKind::Process => threads.clone(),
+            _ => lanes.keys.clone(),
         };
         store.runs(
             (dim, level),
@@ -220,32 +223,23 @@ fn threads(
     ))
 }
 
-/// Times of waits by reason.
-fn waits(cell: &Values) -> &[i64] {
-    cell.get(WAITING..SWITCHES).unwrap_or_default()
+/// Place in [`WAITS`](crate::WAITS) of the reason with most time; of equal times the first.
+fn longest_wait(cell: &Values) -> u8 {
+    let waits = waits_by_reason(cell).iter().zip(0u8..);
+    let longest = waits.max_by_key(|(time, place)| (**time, Reverse(*place)));
+    longest.map_or(0, |(_, place)| place)
 }
 
 fn thread_columns(lanes: &Lanes, asked: &[i32]) -> Vec<(&'static str, Vec<u8>)> {
     let width = lanes.grid.width;
     let value = |name: &str, cell: &Values| {
-        let at = |slot: usize| cell.get(slot).copied().unwrap_or(0);
+        let waits = waits_by_reason(cell).iter().copied();
         match name {
-            "running" => share(at(RUNNING), width),
-            "ready" => share(at(READY), width),
-            "waiting" => share(
-                waits(cell).iter().copied().fold(0, i64::saturating_add),
-                width,
-            ),
-            "reason" => {
-                // `max_by_key` takes the last of equal ones: reversed, that is the first reason.
-                let longest = waits(cell)
-                    .iter()
-                    .enumerate()
-                    .rev()
-                    .max_by_key(|(_, time)| *time);
-                longest.map_or(0, |(place, _)| u8::try_from(place).unwrap_or(0))
-            }
-            _ => count(at(SWITCHES)),
+            "running" => share(cell[RUNNING], width),
+            "ready" => share(cell[READY], width),
+            "waiting" => share(waits.fold(0, i64::saturating_add), width),
+            "reason" => longest_wait(cell),
+            _ => count(cell[SWITCHES]),
         }
     };
     THREAD_COLUMNS
@@ -362,16 +356,13 @@ impl ByProcess {
     fn palette(mut self) -> (Vec<i32>, HashMap<usize, u8>) {
         self.0.sort_unstable();
         let mut most: HashMap<usize, (i64, i32)> = HashMap::new();
-        for same in self
+        let same = self
             .0
-            .chunk_by(|one, other| (one.0, one.1) == (other.0, other.1))
-        {
-            let Some((cell, process, _)) = same.first() else {
-                continue;
-            };
-            let time = same
+            .chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
+        for ((cell, process, time), others) in same.filter_map(<[_]>::split_first) {
+            let time = others
                 .iter()
-                .fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
+                .fold(*time, |sum, (_, _, time)| sum.saturating_add(*time));
             let best = most.entry(*cell).or_insert((time, *process));
             // Of processes that ran equally long the one with the smallest key is shown, because
             // the list is sorted by it.
@@ -397,5 +388,24 @@ impl ByProcess {
         let of = |(cell, (_, process)): (usize, (i64, i32))| Some((cell, *places.get(&process)?));
         let cells = most.into_iter().filter_map(of).collect();
         (palette, cells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::WAITING;
+
+    #[test]
+    fn of_equal_waits_the_first_reason_is_shown() {
+        let mut cell = [0; SLOTS];
+        assert_eq!(longest_wait(&cell), 0);
+        (cell[WAITING + 2], cell[WAITING + 4]) = (5, 5);
+        assert_eq!(longest_wait(&cell), 2);
+        cell[WAITING + 4] = 6;
+        assert_eq!(longest_wait(&cell), 4);
+        // Switches are no time, however many there are.
+        cell[SWITCHES] = 100;
+        assert_eq!(longest_wait(&cell), 4);
     }
 }

@@ -174,7 +174,7 @@ fn since_start(date: NaiveDateTime, offset: Option<FixedOffset>, clock: TraceClo
         .num_nanoseconds()
 }
 
-/// Returns the written offset, or the offset of the recorded machine.
+/// Returns the written offset, or the offset of the recorded machine; UTC if that is unknown.
 fn offset_of(offset: Option<FixedOffset>, clock: TraceClock) -> Option<FixedOffset> {
     offset.or_else(|| FixedOffset::west_opt(clock.bias_minutes.unwrap_or(0).checked_mul(60)?))
 }

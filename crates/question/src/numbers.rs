@@ -56,7 +56,7 @@ impl Numbers {
         }
         let whole = example.trim_end_matches('8').trim_end_matches(decimal);
         let mut lengths = whole.split(|c: char| Some(c) == group).map(str::len).rev();
-        let first = lengths.next().unwrap_or_default();
+        let first = lengths.next()?;
         // The digits left of the only separator form a group like the first one, unless there are
         // more of them.
         let further = match (lengths.next(), lengths.next()) {

@@ -279,7 +279,7 @@ impl Parser<'_> {
             None => match self.dash() {
                 Some(at) => {
                     let (from, to) = self.text.split_at(at);
-                    (from, Some((at + 1, to.get(1..).unwrap_or_default())))
+                    (from, Some((at + 1, to.get(1..).unwrap_or(""))))
                 }
                 None => (self.text, None),
             },

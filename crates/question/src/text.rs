@@ -66,8 +66,8 @@ impl Text {
             .unwrap_or(number.len());
         let (whole, rest) = number.split_at(end);
         match whole.parse::<i64>() {
-            Ok(1000.. | ..=-1000) if !self.is_etwanalyzer => {
-                self.numbers.whole(whole.parse().unwrap_or_default()) + rest
+            Ok(number @ (1000.. | ..=-1000)) if !self.is_etwanalyzer => {
+                self.numbers.whole(number) + rest
             }
             _ => number,
         }
@@ -230,8 +230,7 @@ impl Text {
         let name = process.name.as_deref().unwrap_or("(unknown)");
         let pid = process
             .pid
-            .map(|pid| format!("({pid})"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |pid| format!("({pid})"));
         format!("{name}{pid}{}", self.tags(process))
     }
 
@@ -241,7 +240,7 @@ impl Text {
             .command_line
             .as_deref()
             .filter(|_| self.command_lines);
-        let line = line.map(arguments).unwrap_or_default();
+        let line = line.map_or("", arguments);
         format!("{} {line}", self.process(process))
             .trim_end()
             .to_owned()
@@ -297,7 +296,7 @@ fn arguments(line: &str) -> &str {
     let Some(end) = lower.find(".exe").map(|at| at + 4) else {
         return line;
     };
-    let rest = line.get(end..).unwrap_or_default();
+    let rest = line.get(end..).unwrap_or("");
     rest.strip_prefix('"').unwrap_or(rest).trim_start()
 }
 

@@ -47,6 +47,7 @@ impl TraceInfo {
     /// # Errors
     /// The query fails.
     pub fn ask(session: &Session) -> Result<Self> {
+        // Tables without a trace, as of a test, have nothing to describe.
         // The path is not part of what extracts can be queried for together.
         let info: Self = ask(session, INFO)?.into_iter().next().unwrap_or_default();
         let manifest = session.manifests().next().map(|(_, manifest)| manifest);

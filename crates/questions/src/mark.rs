@@ -58,8 +58,8 @@ const MARKS: View<MarkRequest, MarkRow> = View::new(
 
 /// Returns the name and id of the process; empty if it is not known.
 fn process(row: &MarkRow) -> String {
-    let pid = row.pid.map(|pid| format!("({pid})")).unwrap_or_default();
-    format!("{}{pid}", row.process.as_deref().unwrap_or_default())
+    let pid = row.pid.map_or_else(String::new, |pid| format!("({pid})"));
+    format!("{}{pid}", row.process.as_deref().unwrap_or(""))
 }
 
 impl Question for MarkRequest {

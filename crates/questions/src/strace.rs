@@ -24,8 +24,7 @@ pub fn call_line(call: &SyscallCall) -> String {
     };
     let took = call
         .duration_ns
-        .map(|ns| format!(" <{}>", seconds(ns)))
-        .unwrap_or_default();
+        .map_or_else(String::new, |ns| format!(" <{}>", seconds(ns)));
     format!("[pid {pid}/{tid}] {time} {text}{took}")
 }
 
@@ -36,9 +35,10 @@ fn about(call: &SyscallCall) -> String {
         .as_ref()
         .or(call.key.as_ref())
         .map(|name| format!("\"{name}\""));
-    named
-        .or_else(|| call.handle.map(|handle| format!("{handle:#x}")))
-        .unwrap_or_default()
+    named.unwrap_or_else(|| {
+        call.handle
+            .map_or_else(String::new, |handle| format!("{handle:#x}"))
+    })
 }
 
 fn status(call: &SyscallCall) -> String {

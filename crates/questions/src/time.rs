@@ -104,7 +104,7 @@ impl TimeRow {
 
 impl TimeRequest {
     fn text(&self) -> &str {
-        self.time.as_deref().unwrap_or_default()
+        self.time.as_deref().unwrap_or("")
     }
 
     fn written(&self) -> std::result::Result<Written, OptionError> {

@@ -306,7 +306,7 @@ fn unknown(args: &ProfilesArgs) -> anyhow::Error {
             format!("topics are {}", topics.join(", ")),
         );
     }
-    let question = args.question.as_deref().unwrap_or_default();
+    let question = args.question.as_deref().unwrap_or("");
     advised(
         format!("no profile is there for the question \"{question}\""),
         "`etwkit record profiles` lists the questions of all",

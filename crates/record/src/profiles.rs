@@ -137,7 +137,7 @@ pub fn built_in(name: &str) -> Option<&'static str> {
 }
 
 fn without_level(name: &str) -> &str {
-    name.split('.').next().unwrap_or_default()
+    name.split('.').next().unwrap_or("")
 }
 
 /// Finds a profile by its name, ignoring case. `CPU`, as wpr spells its own profile, is that one: it

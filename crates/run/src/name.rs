@@ -12,7 +12,7 @@ pub fn machine() -> String {
         .to_string_lossy()
         .to_ascii_uppercase();
     // The domain follows the first dot.
-    let name = plain(name.split('.').next().unwrap_or_default());
+    let name = plain(name.split('.').next().unwrap_or(&name));
     if name.is_empty() {
         "MACHINE".to_owned()
     } else {

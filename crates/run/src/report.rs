@@ -24,13 +24,11 @@ impl Row {
         let problem = self
             .problem
             .as_ref()
-            .map(|problem| format!(": {problem}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |problem| format!(": {problem}"));
         let recording = self
             .recording
             .as_ref()
-            .map(|file| format!(", {file}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |file| format!(", {file}"));
         format!(
             "{} #{}: {duration}{status}{problem}{recording}",
             self.case, self.repetition
@@ -112,12 +110,11 @@ pub struct Summary {
 /// Returns the sums as a table.
 #[must_use]
 pub fn table(summaries: &[Summary]) -> Table {
-    let whole = |ms: Option<u64>| ms.map(|ms| ms.to_string()).unwrap_or_default();
+    let whole = |ms: Option<u64>| ms.map_or_else(String::new, |ms| ms.to_string());
     let rows = summaries.iter().map(|sum| {
         let median = sum
             .median_ms
-            .map(|ms| format!("{ms:.1}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |ms| format!("{ms:.1}"));
         let count = |count: usize| count.to_string();
         [
             sum.case.clone(),
@@ -196,18 +193,18 @@ pub fn write_csv(rows: &[Row], names: &[String], to: impl Write) -> Result<()> {
     for row in rows {
         let value = |name: &String| {
             let found = row.parameters.values.iter().find(|(own, _)| own == name);
-            found.map(|(_, value)| value.clone()).unwrap_or_default()
+            found.map_or_else(String::new, |(_, value)| value.clone())
         };
         let status = serde_json::to_value(row.status)?;
-        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let text = |value: &Option<String>| value.as_deref().unwrap_or("").to_owned();
         let front = [row.case.clone(), row.repetition.to_string()];
         let back = [
-            status.as_str().unwrap_or_default().to_owned(),
-            row.duration_ms.map(|ms| ms.to_string()).unwrap_or_default(),
+            status.as_str().unwrap_or("").to_owned(),
+            row.duration_ms
+                .map_or_else(String::new, |ms| ms.to_string()),
             format!("{:.3}", row.wall_ms),
             row.exit_code
-                .map(|code| code.to_string())
-                .unwrap_or_default(),
+                .map_or_else(String::new, |code| code.to_string()),
             time(row.started),
             text(&row.recording),
             text(&row.problem),

@@ -6,7 +6,7 @@ use etwkit_sql::Session;
 use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Table;
 
-use crate::cells::{asked, whole};
+use crate::cells::{one_row, whole_at};
 use crate::problem::{Problem, Result};
 use crate::wire::{Opening, Range, TableCount, TopicInfo};
 
@@ -17,13 +17,7 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
         .next()
         .ok_or_else(|| Problem::internal("the extract has no manifest"))?;
     let sql = "SELECT coalesce(range_start_ns, 0), coalesce(range_end_ns, duration_ns) FROM trace";
-    let rows = asked(session, sql, 1)?.rows;
-    let bound = |at: usize| {
-        rows.first()
-            .and_then(|row| row.get(at))
-            .and_then(whole)
-            .unwrap_or_default()
-    };
+    let bounds = one_row(session, sql)?;
     let missing = manifest
         .diagnostics
         .iter()
@@ -32,13 +26,13 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
     Ok(Opening {
         hash: manifest.source.hash.clone(),
         range: Range {
-            from_ns: bound(0),
-            to_ns: bound(1),
+            from_ns: whole_at(&bounds, 0)?,
+            to_ns: whole_at(&bounds, 1)?,
         },
         start_filetime: manifest.clock.start_filetime.to_string(),
         computer: manifest.machine.computer.clone(),
         os: manifest.machine.os_version.clone(),
-        processors: u32::try_from(manifest.machine.processors).unwrap_or_default(),
+        processors: manifest.machine.processors.max(0).cast_unsigned(),
         // A summary has sums of the whole trace and cannot be queried for a part of it. The page
         // shows this.
         is_summary: manifest.detail != Detail::Full,

@@ -41,11 +41,10 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         .answer_for_people(&session)
         .map_err(|error| error.of(&session))?;
     let fields = asked.fields();
+    // Columns of a question have sentences only where they are fields.
     let sentence = |name: &str| {
         let field = fields.iter().find(|field| field.name == name);
-        field
-            .map(|field| field.sentence.to_owned())
-            .unwrap_or_default()
+        field.map_or_else(String::new, |field| field.sentence.to_owned())
     };
     let (mut tables, mut all) = (Vec::new(), Vec::new());
     all.extend(answer.heading.iter().map(|line| text.line(line)));
@@ -74,7 +73,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         &request.options,
         &[path],
     );
-    let rows_read = u64::try_from(answer.len()).unwrap_or_default();
+    let rows_read = answer.len() as u64;
     let source = Source {
         sql: asked.show_sql(),
         command,

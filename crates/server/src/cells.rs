@@ -5,6 +5,7 @@ use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, 
 use etwkit_sql::arrow::util::display::{ArrayFormatter, FormatOptions};
 use etwkit_sql::{Held, Result, Session};
 
+use crate::problem::{self, Problem};
 use crate::wire::Cell;
 
 /// A page cannot hold numbers from here on exactly.
@@ -76,6 +77,45 @@ pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> 
     Ok(all)
 }
 
+/// Runs a query whose answer is one row, such as sums over all rows.
+pub(crate) fn one_row(session: &Session, sql: &str) -> problem::Result<Vec<Cell>> {
+    let rows = asked(session, sql, 1)?.rows;
+    rows.into_iter()
+        .next()
+        .ok_or_else(|| Problem::lacking("its only row"))
+}
+
+/// Returns the whole number in a column that always has one.
+pub(crate) fn whole_at(row: &[Cell], column: usize) -> problem::Result<i64> {
+    row.get(column)
+        .and_then(whole)
+        .ok_or_else(|| Problem::lacking(&format!("a whole number in column {column}")))
+}
+
+/// Returns the count in a column.
+pub(crate) fn count_at(row: &[Cell], column: usize) -> problem::Result<u64> {
+    u64::try_from(whole_at(row, column)?)
+        .map_err(|_| Problem::lacking(&format!("a count in column {column}")))
+}
+
+/// Returns the sum in a column. The sum of no rows is 0, for which SQL has null.
+pub(crate) fn sum_at(row: &[Cell], column: usize) -> problem::Result<i64> {
+    match row.get(column) {
+        Some(Cell::Missing(())) => Ok(0),
+        _ => whole_at(row, column),
+    }
+}
+
+/// Returns the text in a column, if it has one.
+pub(crate) fn text_at(row: &[Cell], column: usize) -> Option<String> {
+    row.get(column).and_then(text).map(str::to_owned)
+}
+
+/// Returns the text in a column; nothing is an empty text.
+pub(crate) fn text_or_empty(row: &[Cell], column: usize) -> String {
+    row.get(column).and_then(text).unwrap_or("").to_owned()
+}
+
 fn cells(batch: &RecordBatch, row: usize) -> Vec<Cell> {
     batch
         .columns()
@@ -98,9 +138,11 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
         DataType::Null => Cell::Missing(()),
         other => {
             let options = FormatOptions::default();
-            let text = ArrayFormatter::try_new(column.as_ref(), &options)
-                .map(|formatter| formatter.value(row).to_string())
-                .unwrap_or_default();
+            // A type without a format is shown by its name.
+            let text = ArrayFormatter::try_new(column.as_ref(), &options).map_or_else(
+                |_| format!("({other})"),
+                |formatter| formatter.value(row).to_string(),
+            );
             // Other types of whole numbers are also sent as numbers, if they are in range.
             let small = if other.is_integer() {
                 text.parse().ok()
@@ -135,8 +177,8 @@ fn cut(text: &str) -> String {
         return text.to_owned();
     }
     // Cut before a character that would cross the limit.
-    let end = text.floor_char_boundary(MAX_TEXT);
-    format!("{}…", text.get(..end).unwrap_or_default())
+    let (start, _) = text.split_at(text.floor_char_boundary(MAX_TEXT));
+    format!("{start}…")
 }
 
 /// Returns the whole number in a cell, as a number or as text.
@@ -173,6 +215,20 @@ pub(crate) fn text(cell: &Cell) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_number_of_our_own_statements_is_a_failure_and_not_0() {
+        let row = [Cell::Whole(3), Cell::Whole(-1), Cell::Missing(())];
+        assert_eq!(count_at(&row, 0).unwrap(), 3);
+        assert!(count_at(&row, 1).is_err());
+        assert!(count_at(&row, 2).is_err());
+        assert_eq!(sum_at(&row, 1).unwrap(), -1);
+        assert_eq!(sum_at(&row, 2).unwrap(), 0);
+        assert!(sum_at(&row, 3).is_err());
+        let session = Session::from_batches(Vec::new()).unwrap();
+        assert_eq!(one_row(&session, "SELECT 1").unwrap(), [Cell::Whole(1)]);
+        assert!(one_row(&session, "SELECT 1 WHERE false").is_err());
+    }
 
     #[test]
     fn numbers_that_a_page_cannot_hold_are_text() {

@@ -7,7 +7,7 @@ use etwkit_sql::Session;
 use etwkit_trace::table::Table;
 
 use crate::api::Call;
-use crate::cells::{asked, key, text, whole};
+use crate::cells::{asked, count_at, key, one_row, sum_at, text_at, whole, whole_at};
 use crate::pivot_series::Buckets;
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, select};
@@ -32,17 +32,13 @@ struct Disk {
     ends: Option<(i64, i64)>,
 }
 
-/// Returns the number at a position of a row.
-fn number(row: &[Cell], place: usize) -> i64 {
-    row.get(place).and_then(whole).unwrap_or_default()
-}
-
-fn count(row: &[Cell], place: usize) -> u64 {
-    u64::try_from(number(row, place)).unwrap_or_default()
-}
-
-fn small(row: &[Cell], place: usize) -> u32 {
-    u32::try_from(number(row, place)).unwrap_or_default()
+/// Returns the numbers in a column of the cells of a picture.
+fn numbers(rows: &[Vec<Cell>], column: usize) -> Result<Vec<u32>> {
+    let number = |row: &Vec<Cell>| {
+        u32::try_from(whole_at(row, column)?)
+            .map_err(|_| Problem::lacking(&format!("a small number in column {column}")))
+    };
+    rows.iter().map(number).collect()
 }
 
 /// Returns the disks of the trace, those with most operations first.
@@ -50,19 +46,19 @@ fn disks(session: &Session) -> Result<Vec<Disk>> {
     let sql = "SELECT disk, count(*) AS operations, min(offset_bytes), max(offset_bytes) FROM disk_io \
                GROUP BY disk \
                ORDER BY operations DESC, disk";
-    let of = |row: Vec<Cell>| {
+    let mut disks = Vec::new();
+    for row in asked(session, sql, MOST_DISKS)?.rows {
         let ends = row.get(2).and_then(whole).zip(row.get(3).and_then(whole));
-        Some(Disk {
-            number: row.first().and_then(key)?,
-            operations: count(&row, 1),
-            ends,
-        })
-    };
-    Ok(asked(session, sql, MOST_DISKS)?
-        .rows
-        .into_iter()
-        .filter_map(of)
-        .collect())
+        // Operations without a disk are on no map.
+        if let Some(number) = row.first().and_then(key) {
+            disks.push(Disk {
+                number,
+                operations: count_at(&row, 1)?,
+                ends,
+            });
+        }
+    }
+    Ok(disks)
 }
 
 /// Returns the operations of a disk that were complete in a range.
@@ -112,7 +108,8 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
             }
             _ => Problem::not_recorded("no disk operations were recorded"),
         })?;
-    let (lowest, highest) = disk.ends.unwrap_or_default();
+    // A disk whose operations have no position has an empty picture.
+    let (lowest, highest) = disk.ends.unwrap_or((0, 0));
     // One byte more, so that the last position is inside a row and not at its end.
     let positions = Range {
         from_ns: lowest,
@@ -126,11 +123,8 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         table.name,
         selected.sql()
     );
-    let of_all = asked(&session, &of_all, 1)?
-        .rows
-        .into_iter()
-        .next()
-        .unwrap_or_default();
+    let of_all = one_row(&session, &of_all)?;
+    let (all, with_offset) = (count_at(&of_all, 0)?, count_at(&of_all, 1)?);
     let sql = format!(
         // Cells are numbered row by row, so that one number identifies a cell.
         "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
@@ -144,30 +138,25 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         table.name,
         selected.sql()
     );
-    let found = asked(
-        &session,
-        &sql,
-        usize::try_from(MOST_CELLS).unwrap_or_default(),
-    )?
-    .rows;
+    let found = asked(&session, &sql, MOST_CELLS as usize)?.rows;
     // Operations without a position are in no cell. They are counted so that the picture can be
     // compared with other sums.
-    let without_offset = count(&of_all, 0).saturating_sub(count(&of_all, 1));
+    let without_offset = all.saturating_sub(with_offset);
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,
-        ..call.of_sql(&ready, sql, count(&of_all, 0))
+        ..call.of_sql(&ready, sql, all)
     };
     Ok(DiskMapAnswer {
         disk: disk.number,
         range: columns.range,
-        columns: u32::try_from(columns.count).unwrap_or_default(),
+        columns: columns.count,
         offset_from: rows.range.from_ns,
         offset_to: rows.range.to_ns,
-        rows: u32::try_from(rows.count).unwrap_or_default(),
-        cells: found.iter().map(|row| small(row, 0)).collect(),
-        reads: found.iter().map(|row| small(row, 1)).collect(),
-        writes: found.iter().map(|row| small(row, 2)).collect(),
+        rows: rows.count,
+        cells: numbers(&found, 0)?,
+        reads: numbers(&found, 1)?,
+        writes: numbers(&found, 2)?,
         without_offset,
         disks: disks
             .iter()
@@ -195,13 +184,9 @@ pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCel
         request.offset_from, request.offset_to
     ));
     let sums = sums_sql(disk, range, &selected);
-    let row = asked(&session, &sums, 1)?
-        .rows
-        .into_iter()
-        .next()
-        .unwrap_or_default();
+    let row = one_row(&session, &sums)?;
     let (files, total) = files(&session, table, &selected, request.limit)?;
-    let (reads, writes) = (count(&row, 0), count(&row, 1));
+    let (reads, writes) = (count_at(&row, 0)?, count_at(&row, 1)?);
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,
@@ -210,10 +195,10 @@ pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCel
     Ok(DiskCellAnswer {
         reads,
         writes,
-        read_bytes: number(&row, 2),
-        write_bytes: number(&row, 3),
-        in_sequence: count(&row, 4),
-        seeks: count(&row, 5),
+        read_bytes: sum_at(&row, 2)?,
+        write_bytes: sum_at(&row, 3)?,
+        in_sequence: count_at(&row, 4)?,
+        seeks: count_at(&row, 5)?,
         seek_bytes: row.get(6).and_then(whole),
         files,
         total,
@@ -265,16 +250,18 @@ fn files(
         selected.sql(),
         tables::process_label("p")
     );
-    let rows = asked(session, &sql, usize::try_from(limit).unwrap_or_default())?.rows;
-    let total = rows.first().map(|row| count(row, 4)).unwrap_or_default();
-    let text_at = |row: &Vec<Cell>, place: usize| row.get(place).and_then(text).map(str::to_owned);
-    let of = |row: Vec<Cell>| DiskCellFile {
-        process: text_at(&row, 0),
-        path: text_at(&row, 1),
-        operations: count(&row, 2),
-        bytes: number(&row, 3),
+    let rows = asked(session, &sql, limit as usize)?.rows;
+    // Each row has the number of all: without rows there are none.
+    let total = rows.first().map_or(Ok(0), |row| count_at(row, 4))?;
+    let of = |row: &Vec<Cell>| -> Result<DiskCellFile> {
+        Ok(DiskCellFile {
+            process: text_at(row, 0),
+            path: text_at(row, 1),
+            operations: count_at(row, 2)?,
+            bytes: sum_at(row, 3)?,
+        })
     };
-    Ok((rows.into_iter().map(of).collect(), total))
+    Ok((rows.iter().map(of).collect::<Result<_>>()?, total))
 }
 
 #[cfg(test)]
@@ -298,15 +285,12 @@ mod tests {
         let sums = |from_ns: i64, to_ns: i64| {
             let range = Range { from_ns, to_ns };
             let (selected, _) = operations(&session, &Selection::default(), 0, range).unwrap();
-            let row = asked(&session, &sums_sql(0, range, &selected), 1)
-                .unwrap()
-                .rows
-                .remove(0);
+            let row = one_row(&session, &sums_sql(0, range, &selected)).unwrap();
             (
-                count(&row, 0),
-                number(&row, 2),
-                count(&row, 4),
-                count(&row, 5),
+                count_at(&row, 0).unwrap(),
+                sum_at(&row, 2).unwrap(),
+                count_at(&row, 4).unwrap(),
+                count_at(&row, 5).unwrap(),
                 row.get(6).and_then(whole),
             )
         };

@@ -25,7 +25,7 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
     // Without a range or selection: findings are for the whole trace, so that one answer serves all
     // pages.
     let diagnosis = DiagnoseRequest::default().ask(&session)?;
-    let rows_read = u64::try_from(diagnosis.findings.len()).unwrap_or_default();
+    let rows_read = diagnosis.findings.len() as u64;
     let each = diagnosis
         .findings
         .into_iter()

@@ -55,7 +55,10 @@ pub(crate) fn levels(
         selected.and(format!("{} = {}", column.root(frames), way.number));
         outer = Some((name, way));
     }
-    let name = names.last().map(String::as_str).unwrap_or_default();
+    let name = names
+        .last()
+        .map(String::as_str)
+        .ok_or_else(|| Problem::bad("expected a column to group by"))?;
     let shown = tables::column(table, name)?;
     if !shown.info().can_group {
         return Err(Problem::bad(format!("rows cannot be grouped by {name:?}")));

@@ -107,9 +107,9 @@ impl Door {
         }
         let given = headers
             .get(header::AUTHORIZATION)
-            .map(HeaderValue::as_bytes)
-            .unwrap_or_default();
-        if needs_token && !self.token.is_in(given) {
+            .map(HeaderValue::as_bytes);
+        let has_token = given.is_some_and(|given| self.token.is_in(given));
+        if needs_token && !has_token {
             return Err(Refused::Token);
         }
         Ok(())

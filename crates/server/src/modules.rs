@@ -3,7 +3,7 @@
 use etwkit_question::sql::quoted;
 
 use crate::api::Call;
-use crate::cells::{asked, key, text, whole};
+use crate::cells::{asked, count_at, key, sum_at, text_at, text_or_empty, whole};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, like, select};
 use crate::tables;
@@ -41,23 +41,16 @@ pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<Modul
         None => owners_sql(&selected, request.limit),
         Some(_) => modules_sql(&selected, request.limit),
     };
-    let rows = asked(
-        &session,
-        &sql,
-        usize::try_from(request.limit).unwrap_or_default(),
-    )?
-    .rows;
-    let total = rows.first().and_then(|row| row.first()).and_then(whole);
-    let total = total
-        .and_then(|total| u64::try_from(total).ok())
-        .unwrap_or_default();
-    let (owners, modules) = match request.of {
-        None => (rows.iter().map(|row| owner(row)).collect(), Vec::new()),
-        Some(_) => (
-            Vec::new(),
-            rows.iter().filter_map(|row| module(row)).collect(),
-        ),
-    };
+    let rows = asked(&session, &sql, request.limit as usize)?.rows;
+    // Each row has the number of all: without rows there are none.
+    let total = rows.first().map_or(Ok(0), |row| count_at(row, 0))?;
+    let (mut owners, mut modules) = (Vec::new(), Vec::new());
+    for row in &rows {
+        match request.of {
+            None => owners.push(owner(row)?),
+            Some(_) => modules.push(module(row)?),
+        }
+    }
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,
@@ -134,39 +127,29 @@ fn modules_sql(selected: &Selected, limit: u32) -> String {
     )
 }
 
-fn number(row: &[Cell], place: usize) -> Option<i64> {
-    row.get(place).and_then(whole)
-}
-
-fn text_at(row: &[Cell], place: usize) -> Option<String> {
-    row.get(place).and_then(text).map(str::to_owned)
-}
-
-fn owner(row: &[Cell]) -> ModulesOf {
-    let count = |place| {
-        number(row, place)
-            .and_then(|count| u64::try_from(count).ok())
-            .unwrap_or_default()
-    };
-    ModulesOf {
+fn owner(row: &[Cell]) -> Result<ModulesOf> {
+    Ok(ModulesOf {
         process_key: row.get(1).and_then(key),
-        label: text_at(row, 2).unwrap_or_default(),
-        modules: count(3),
-        size_bytes: number(row, 4).unwrap_or_default(),
-        with_symbols: count(5),
-    }
+        label: text_or_empty(row, 2),
+        modules: count_at(row, 3)?,
+        size_bytes: sum_at(row, 4)?,
+        with_symbols: count_at(row, 5)?,
+    })
 }
 
-fn module(row: &[Cell]) -> Option<ModuleOn> {
-    Some(ModuleOn {
-        module_id: row.get(1).and_then(key)?,
-        name: text_at(row, 2).unwrap_or_default(),
-        path: text_at(row, 3).unwrap_or_default(),
+fn module(row: &[Cell]) -> Result<ModuleOn> {
+    Ok(ModuleOn {
+        module_id: row
+            .get(1)
+            .and_then(key)
+            .ok_or_else(|| Problem::lacking("the key of a module"))?,
+        name: text_or_empty(row, 2),
+        path: text_or_empty(row, 3),
         version: text_at(row, 4),
         company: text_at(row, 5),
-        size_bytes: number(row, 6).unwrap_or_default(),
-        load_ns: number(row, 7),
-        unload_ns: number(row, 8),
+        size_bytes: sum_at(row, 6)?,
+        load_ns: row.get(7).and_then(whole),
+        unload_ns: row.get(8).and_then(whole),
         has_identity: matches!(row.get(9), Some(Cell::Flag(true))),
         functions: row.get(10).and_then(key),
     })

@@ -3,7 +3,7 @@
 use etwkit_trace::table::Table;
 
 use crate::api::Call;
-use crate::cells::{asked, text, whole};
+use crate::cells::{asked, count_at, one_row};
 use crate::frame_levels::{Asked, levels};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, select};
@@ -41,8 +41,7 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
     )?;
     let level = Level::new(request, table, &selected, of_level)?;
     let sql = level.groups_sql();
-    let most = usize::try_from(request.limit).unwrap_or_default();
-    let mut rows = asked(&session, &sql, most)?
+    let mut rows = asked(&session, &sql, request.limit as usize)?
         .rows
         .into_iter()
         .map(split)
@@ -50,30 +49,15 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
     level.asked.name(&session, &mut rows)?;
     // Totals come from a query and are not added up from groups: averages and distinct counts
     // cannot be added up, and groups after the limit are missing.
-    let of_all = asked(&session, &level.total_sql(), 1)?
-        .rows
-        .into_iter()
-        .next()
-        .unwrap_or_default();
-    let mut of_all = of_all.into_iter();
-    let count = |cell: Option<Cell>| {
-        cell.as_ref()
-            .and_then(whole)
-            .and_then(|n| u64::try_from(n).ok())
-    };
-    let rows_read = count(of_all.next()).unwrap_or_default();
-    let groups = count(of_all.next()).unwrap_or_default();
+    let of_all = one_row(&session, &level.total_sql())?;
+    let (rows_read, groups) = (count_at(&of_all, 0)?, count_at(&of_all, 1)?);
     let total = PivotRow {
         value: Cell::Missing(()),
         label: "all".to_owned(),
-        measures: of_all.collect(),
+        measures: of_all.into_iter().skip(2).collect(),
     };
     let others = if groups > u64::from(request.limit) {
-        let measures = asked(&session, &level.others_sql(), 1)?
-            .rows
-            .into_iter()
-            .next()
-            .unwrap_or_default();
+        let measures = one_row(&session, &level.others_sql())?;
         Some(PivotRow {
             value: Cell::Missing(()),
             label: "others".to_owned(),
@@ -249,12 +233,11 @@ pub(crate) fn computed(
 pub(crate) fn split(row: Vec<Cell>) -> PivotRow {
     let mut cells = row.into_iter();
     let value = cells.next().unwrap_or(Cell::Missing(()));
-    let label = cells
-        .next()
-        .as_ref()
-        .and_then(text)
-        .unwrap_or_default()
-        .to_owned();
+    // A group without a label, such as the one of missing values, has an empty one.
+    let label = match cells.next() {
+        Some(Cell::Text(label)) => label,
+        _ => String::new(),
+    };
     PivotRow {
         value,
         label,

@@ -10,14 +10,14 @@ use etwkit_sql::Session;
 use etwkit_trace::table::Table;
 
 use crate::api::Call;
-use crate::cells::{asked, text, whole};
+use crate::cells::{asked, count_at, whole_at};
 use crate::frame_levels::name_stacks;
-use crate::pivot::computed;
+use crate::pivot::{computed, split};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, select};
 use crate::tables::{self, Shown};
 use crate::wire::{
-    Cell, PivotRow, PivotSeries, PivotSeriesAnswer, PivotSeriesRequest, Range, Selection, Source,
+    Cell, PivotSeries, PivotSeriesAnswer, PivotSeriesRequest, Range, Selection, Source,
 };
 
 /// Largest number of buckets in an answer.
@@ -30,7 +30,7 @@ const MOST_SERIES: u32 = 12;
 pub(crate) struct Buckets {
     pub(crate) range: Range,
     pub(crate) width: i64,
-    pub(crate) count: i64,
+    pub(crate) count: u32,
 }
 
 impl Buckets {
@@ -51,7 +51,7 @@ impl Buckets {
                 to_ns,
             },
             width,
-            count,
+            count: u32::try_from(count).map_err(|_| Problem::internal("too many buckets"))?,
         })
     }
 }
@@ -208,24 +208,12 @@ impl Question {
              FROM ranked g{joins} WHERE g.place <= {} ORDER BY g.place",
             self.with, self.top
         );
-        let most = usize::try_from(self.top).unwrap_or_default();
         let (mut rows, mut sums) = (Vec::new(), (0, 0));
-        for row in asked(session, &sql, most)?.rows {
-            let [value, label, total, all_rows, all_groups] = row.as_slice() else {
-                continue;
-            };
-            let count = |cell| {
-                whole(cell)
-                    .and_then(|count| u64::try_from(count).ok())
-                    .unwrap_or_default()
-            };
-            sums = (count(all_rows), count(all_groups));
-            let label = text(label).unwrap_or_default().to_owned();
-            rows.push(PivotRow {
-                value: value.clone(),
-                label,
-                measures: vec![total.clone()],
-            });
+        for row in asked(session, &sql, self.top as usize)?.rows {
+            sums = (count_at(&row, 3)?, count_at(&row, 4)?);
+            let mut row = split(row);
+            row.measures.truncate(1);
+            rows.push(row);
         }
         name_stacks(session, &self.shown, None, &mut rows)?;
         let series = rows.into_iter().map(|row| PivotSeries {
@@ -259,7 +247,7 @@ impl Question {
     fn nothing(&self) -> Vec<Cell> {
         // Buckets without rows have no value, which is not the same as 0 for a mean or a smallest
         // value.
-        vec![Cell::Missing(()); usize::try_from(self.buckets.count).unwrap_or_default()]
+        vec![Cell::Missing(()); self.buckets.count as usize]
     }
 
     /// Returns SQL for the place of the group (0 for others), the number of the bucket, and the
@@ -313,20 +301,13 @@ fn fill(
     question: &Question,
     series: &mut [PivotSeries],
 ) -> Result<()> {
-    let most = usize::try_from(question.buckets.count).unwrap_or_default();
-    let most = most.saturating_mul(
-        usize::try_from(question.top)
-            .unwrap_or_default()
-            .saturating_add(1),
-    );
+    let series_count = (question.top as usize).saturating_add(1);
+    let most = series_count.saturating_mul(question.buckets.count as usize);
     for row in asked(session, sql, most)?.rows {
-        let [place, bucket, value] = row.as_slice() else {
-            continue;
-        };
-        let (place, bucket) = (
-            whole(place).unwrap_or_default(),
-            whole(bucket).unwrap_or_default(),
-        );
+        let (place, bucket) = (whole_at(&row, 0)?, whole_at(&row, 1)?);
+        let value = row
+            .get(2)
+            .ok_or_else(|| Problem::lacking("the value of a bucket"))?;
         let one = match usize::try_from(place) {
             Ok(0) => series.iter_mut().find(|one| one.is_others),
             Ok(place) => series.get_mut(place - 1),
@@ -348,6 +329,7 @@ pub(crate) mod tests {
     use etwkit_trace::table::{Columns, DiskIo, Row};
 
     use super::*;
+    use crate::cells::whole;
     use crate::wire::Measure;
 
     /// Returns a session over operations of disks.
@@ -396,10 +378,8 @@ pub(crate) mod tests {
             let (mut series, _, _) = question.top(&session).unwrap();
             fill(&session, &question.series_sql(), &question, &mut series).unwrap();
             let values = |one: &PivotSeries| {
-                let all = one
-                    .values
-                    .iter()
-                    .map(|value| whole(value).unwrap_or_default());
+                // A bucket without rows has no value.
+                let all = one.values.iter().map(|value| whole(value).unwrap_or(0));
                 (one.label.clone(), all.collect::<Vec<_>>())
             };
             series.iter().map(values).collect::<Vec<_>>()

@@ -100,6 +100,11 @@ impl Problem {
         problem.with_hint("reload the page: it opens the extract that is there now")
     }
 
+    /// Returns the failure of a statement of this crate whose answer is not as it was written for.
+    pub(crate) fn lacking(part: &str) -> Self {
+        Self::internal(format!("an answer of the database lacks {part}"))
+    }
+
     pub(crate) fn unauthorized() -> Self {
         Self::new(
             StatusCode::UNAUTHORIZED,
@@ -238,6 +243,7 @@ impl From<std::io::Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
+        // Two texts can always be written, and without them the client still has the status.
         let body = serde_json::to_vec(&self.failure).unwrap_or_default();
         let json = [(
             header::CONTENT_TYPE,

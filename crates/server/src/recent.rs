@@ -19,8 +19,10 @@ pub(crate) fn read(folder: &Path) -> Vec<Recent> {
     if std::fs::metadata(&path).map_or(true, |data| data.len() > MAX_BYTES) {
         return Vec::new();
     }
-    let bytes = std::fs::read(&path).unwrap_or_default();
-    serde_json::from_slice(&bytes).unwrap_or_default()
+    let listed = std::fs::read(&path)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    listed.unwrap_or_default()
 }
 
 /// Puts a trace at the start of the list. A list that cannot be written is ignored, since the trace

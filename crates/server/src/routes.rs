@@ -125,7 +125,7 @@ async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
     let name = Path::new(name)
         .file_name()
         .and_then(|name| name.to_str())
-        .unwrap_or_default();
+        .unwrap_or("");
     // The name comes from the page: it must not lead out of the folder, nor name a stream of a file
     // on Windows.
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name.len() <= 200;

@@ -3,7 +3,7 @@
 use etwkit_sql::Session;
 
 use crate::api::Call;
-use crate::cells::{asked, key, whole};
+use crate::cells::{asked, count_at, key, one_row};
 use crate::problem::{Problem, Result};
 use crate::select::select;
 use crate::stack;
@@ -60,19 +60,12 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
         request.limit,
         request.offset
     );
-    let most = usize::try_from(request.limit).unwrap_or_default();
-    let mut rows = asked(&session, &sql, most)?.rows;
+    let mut rows = asked(&session, &sql, request.limit as usize)?.rows;
     name_stacks(&session, &shown, &mut rows)?;
     // The page shows the total number of rows, and the limit stops the statement above before it is
     // known.
     let counting = format!("SELECT count(*) FROM {} t{}", table.name, selected.sql());
-    let total = asked(&session, &counting, 1)?.rows;
-    let total = total
-        .first()
-        .and_then(|row| row.first())
-        .and_then(whole)
-        .unwrap_or_default();
-    let total = u64::try_from(total).unwrap_or_default();
+    let total = count_at(&one_row(&session, &counting)?, 0)?;
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,

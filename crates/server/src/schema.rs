@@ -1,5 +1,6 @@
 //! The schema: tables and questions, which are the same for every trace.
 
+use std::io;
 use std::sync::LazyLock;
 
 use axum::body::Bytes;
@@ -10,26 +11,30 @@ use etwkit_question::{AnyQuestion, Kind as OptionKind, Opt};
 use etwkit_trace::table::{Column, Kind, Table};
 
 use crate::page;
+use crate::problem::{Problem, said};
 use crate::wire::{ColumnInfo, OptionInfo, QuestionInfo, Schema, TableInfo};
 
 /// Compresses to an eighth in a few milliseconds; higher levels take much longer and gain little.
 const ZSTD_LEVEL: i32 = 6;
 
 /// The answer, plain and compressed: one for all pages, and the largest of all answers.
-static ANSWER: LazyLock<(Bytes, Bytes)> = LazyLock::new(|| {
-    let json = serde_json::to_vec(&schema()).unwrap_or_default();
-    let packed = zstd::bulk::compress(&json, ZSTD_LEVEL).unwrap_or_default();
-    (json.into(), packed.into())
+static ANSWER: LazyLock<io::Result<(Bytes, Bytes)>> = LazyLock::new(|| {
+    let json = serde_json::to_vec(&schema())?;
+    let packed = zstd::bulk::compress(&json, ZSTD_LEVEL)?;
+    Ok((json.into(), packed.into()))
 });
 
 /// Returns the schema, compressed for browsers that accept it.
 pub(crate) async fn answer(headers: HeaderMap) -> Response {
-    let (json, packed) = &*ANSWER;
+    let (json, packed) = match &*ANSWER {
+        Ok(answer) => answer,
+        Err(error) => return Problem::internal(said(error)).into_response(),
+    };
     let kind = [
         (header::CONTENT_TYPE, "application/json"),
         (header::VARY, "Accept-Encoding"),
     ];
-    if packed.is_empty() || !page::takes(&headers, "zstd") {
+    if !page::takes(&headers, "zstd") {
         return (kind, json.clone()).into_response();
     }
     (kind, [(header::CONTENT_ENCODING, "zstd")], packed.clone()).into_response()
@@ -172,10 +177,8 @@ pub(crate) fn title(name: &str) -> String {
         name
     };
     let mut letters = name.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 /// Returns a text of a declaration without its line breaks.

@@ -4,7 +4,7 @@ use etwkit_sql::Session;
 use etwkit_sql::functions::default_tags;
 
 use crate::api::Call;
-use crate::cells::{asked, text, whole};
+use crate::cells::{asked, text_at, text_or_empty, whole};
 use crate::problem::{Problem, Result};
 use crate::select::like;
 use crate::tables::{process_label, thread_label};
@@ -153,10 +153,10 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
 }
 
 fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Result<Vec<Hit>> {
-    let rows = asked(session, sql, usize::try_from(MOST).unwrap_or_default())?.rows;
+    let rows = asked(session, sql, MOST as usize)?.rows;
     let hit = |row: &Vec<Cell>| {
-        let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
-        let value = row.get(2).and_then(text).map(str::to_owned);
+        let words = |at: usize| text_or_empty(row, at);
+        let value = text_at(row, 2);
         let chip = field.zip(value).map(|(field, value)| Chip {
             field,
             values: vec![value],
@@ -190,8 +190,5 @@ fn tags(wanted: &str, limit: u32) -> Vec<Hit> {
         }),
         at_ns: None,
     };
-    fitting
-        .take(usize::try_from(limit).unwrap_or_default())
-        .map(hit)
-        .collect()
+    fitting.take(limit as usize).map(hit).collect()
 }

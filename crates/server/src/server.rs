@@ -57,6 +57,9 @@ impl StartError {
     }
 }
 
+/// The port by which a program asks the system for one that is free.
+const ANY_PORT: u16 = 0;
+
 /// Answers a browser.
 #[derive(Debug)]
 pub struct Server;
@@ -70,7 +73,7 @@ impl Server {
         let runtime =
             // Two threads pass messages on; each request has a thread of its own.
             Builder::new_multi_thread().worker_threads(2).thread_name("server").enable_all().build()?;
-        let port = options.port.unwrap_or_default();
+        let port = options.port.unwrap_or(ANY_PORT);
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
         let listener = listener.map_err(|source| StartError::Listen { port, source })?;
         let address = listener.local_addr()?;

@@ -18,11 +18,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
     }
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
-    let rows = asked(
-        &session,
-        &request.sql,
-        usize::try_from(request.limit).unwrap_or_default(),
-    )?;
+    let rows = asked(&session, &request.sql, request.limit as usize)?;
     let columns = rows.schema.fields().iter().map(|field| AnswerColumn {
         name: field.name().clone(),
         title: field.name().clone(),
@@ -35,7 +31,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
         rows: rows.rows,
         is_cut: rows.is_cut,
     };
-    let read = u64::try_from(table.rows.len()).unwrap_or_default();
+    let read = table.rows.len() as u64;
     Ok(Answer {
         tables: vec![table],
         lines: Vec::new(),

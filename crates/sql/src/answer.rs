@@ -179,6 +179,7 @@ impl Held {
         // A batch can be a slice of a larger column that others also hold: only its own part is
         // counted.
         let columns = batch.columns().iter();
+        // A column whose size is unknown is not counted.
         let bytes = columns
             .map(|column| column.to_data().get_slice_memory_size().unwrap_or_default())
             .sum();

@@ -159,13 +159,13 @@ fn of_question(name: &str) -> String {
 }
 
 fn behind(said: Option<&str>) -> String {
-    said.map(|said| format!(": {said}")).unwrap_or_default()
+    said.map_or_else(String::new, |said| format!(": {said}"))
 }
 
 fn at(position: Option<(u64, u64)>) -> String {
-    position
-        .map(|(line, column)| format!(" (line {line}, column {column})"))
-        .unwrap_or_default()
+    position.map_or_else(String::new, |(line, column)| {
+        format!(" (line {line}, column {column})")
+    })
 }
 
 /// Returns the error of an extract that the engine passed on.

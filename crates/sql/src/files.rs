@@ -74,7 +74,7 @@ pub(crate) fn describe(
     statistics.num_rows = Precision::Exact(usize::try_from(file.rows).unwrap_or(usize::MAX));
     // Plans identify files by name; the bytes come from the extension.
     PartitionedFile::new(file.path.to_string_lossy(), file.length)
-        .with_partition_values(ids.map(of).unwrap_or_default())
+        .with_partition_values(ids.map_or_else(Vec::new, of))
         .with_statistics(Arc::new(statistics))
         .with_extension(Opened(open))
 }

@@ -110,7 +110,7 @@ impl TextFilter {
         }
         // Lower case of a few letters has another length, so both sides are lowered as a whole and
         // not letter by letter.
-        let text = text.unwrap_or_default().to_lowercase();
+        let text = text.unwrap_or("").to_lowercase();
         let any = |list: &[Pattern]| list.iter().any(|pattern| matches_a_line(pattern, &text));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
@@ -230,7 +230,7 @@ impl ProcessFilter {
         if self.is_empty() {
             return true;
         }
-        let names = name.map(|name| spellings(name, pid)).unwrap_or_default();
+        let names = name.map_or_else(Vec::new, |name| spellings(name, pid));
         let any = |list: &[ProcessPattern]| list.iter().any(|pattern| pattern.matches(&names, pid));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }

@@ -86,6 +86,13 @@ struct Frame {
     identity: u32,
 }
 
+impl Frame {
+    /// Its offset in the module. Only frames outside of modules have none.
+    fn offset(&self) -> i64 {
+        self.rva.unwrap_or(0)
+    }
+}
+
 #[derive(Debug)]
 struct Module {
     name: Box<str>,
@@ -230,7 +237,7 @@ impl TraceFrames {
         let frame = at(&self.frames, frame_id)?;
         // Code without a module has no meaningful offset; its address at least sets it apart.
         let offset = if frame.module >= 0 {
-            frame.rva.unwrap_or_default()
+            frame.offset()
         } else {
             frame.address
         };
@@ -255,7 +262,7 @@ impl TraceFrames {
         // Writing into text does not fail.
         let _ = match (module, method) {
             (_, Some(method)) => write!(out, "{}!{method}", module.unwrap_or("?")),
-            (Some(module), None) => write!(out, "{module}+{:#x}", frame.rva.unwrap_or_default()),
+            (Some(module), None) => write!(out, "{module}+{:#x}", frame.offset()),
             (None, None) => write!(out, "?!{:#x}", frame.address),
         };
     }
@@ -293,7 +300,7 @@ impl TraceFrames {
                 .map(|module| &*module.name)
         };
         let code = |frame: &Frame| match at(&self.methods, frame.method).and_then(Option::as_ref) {
-            Some(method) => of_method(module(method.module).unwrap_or_default(), &method.name),
+            Some(method) => of_method(module(method.module).unwrap_or(""), &method.name),
             None => of_offset(module(frame.module), frame.rva),
         };
         // Frames are far fewer than nodes, so each code is hashed once.
@@ -335,7 +342,7 @@ impl TraceFrames {
             // agree.
             let identity = match path {
                 _ if frame.method >= 0 => Identity::Method(frame.method),
-                Some(path) => Identity::Place(path, frame.rva.unwrap_or_default()),
+                Some(path) => Identity::Place(path, frame.offset()),
                 None => Identity::Address(frame.address),
             };
             let number = u32::try_from(known.len()).unwrap_or(u32::MAX);

@@ -72,10 +72,7 @@ fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
             format!("cast(VALUE AS TYPE) converts; `etwkit docs sql` shows how {name} is called");
         return Some((own.to_owned(), Some(hint)));
     }
-    let known = rest
-        .split("Candidate functions:")
-        .nth(1)
-        .unwrap_or_default();
+    let known = rest.split("Candidate functions:").nth(1).unwrap_or("");
     let known: Vec<&str> = known
         .lines()
         .map(str::trim)

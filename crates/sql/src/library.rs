@@ -112,8 +112,7 @@ impl Query {
         self.text
             .lines()
             .next()
-            .map(|line| line.trim_start_matches("-- "))
-            .unwrap_or_default()
+            .map_or("", |line| line.trim_start_matches("-- "))
     }
 
     /// Returns the parameters that it declares.

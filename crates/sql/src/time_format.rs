@@ -257,6 +257,7 @@ impl TimeWriter {
 
     /// Returns the wall clock of the recorded machine, as if it were UTC.
     fn local(&self, utc: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        // Without a recorded time zone the clock is UTC.
         let bias = TimeDelta::minutes(i64::from(self.clock.bias_minutes.unwrap_or(0)));
         utc.checked_sub_signed(bias)
     }

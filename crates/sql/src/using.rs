@@ -51,6 +51,7 @@ impl VisitorMut for Qualify {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        // A scope that cannot be known resolves no names.
         self.0.push(scope(select).unwrap_or_default());
         ControlFlow::Continue(())
     }

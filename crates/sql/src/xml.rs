@@ -237,10 +237,8 @@ impl<'s> Source<'s> {
                     let room = open
                         .last()
                         .map_or(0, |last| MAX_VALUE.saturating_sub(last.content.len()));
-                    add(
-                        &mut open,
-                        text.get(..room.min(text.len())).unwrap_or_default(),
-                    );
+                    let (kept, _) = text.split_at(text.floor_char_boundary(room));
+                    add(&mut open, kept);
                 }
                 Node::Text(_) => {}
             }
@@ -270,11 +268,11 @@ impl<'s> Source<'s> {
         if at < place.at {
             place = Place::START;
         }
-        let between = self.text.get(place.at..at).unwrap_or_default();
+        let between = self.text.get(place.at..at).unwrap_or("");
         match between.rfind('\n') {
             Some(end) => {
                 place.line += between.matches('\n').count();
-                place.column = between.get(end..).unwrap_or_default().chars().count();
+                place.column = between.split_at(end).1.chars().count();
             }
             None => place.column += between.chars().count(),
         }

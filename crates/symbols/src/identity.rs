@@ -114,7 +114,7 @@ pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
 #[must_use]
 pub fn is_plain_name(name: &str) -> bool {
     const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
-    let stem = name.split('.').next().unwrap_or_default().trim_end();
+    let stem = name.split('.').next().unwrap_or("").trim_end();
     // Windows treats `COM1.pdb` as the device, whatever the extension. Superscript digits count as
     // digits there, so any fourth character is refused.
     let is_port = stem.get(..3).is_some_and(|port| {

@@ -74,7 +74,7 @@ pub fn labelled(line: &str, is_colored: bool) -> Cow<'_, str> {
     match (is_colored, label(line.trim_start())) {
         (true, Some((role, label))) => {
             let (front, rest) = line.split_at(indent + label.len());
-            let front = front.get(..indent).unwrap_or_default();
+            let (front, _) = front.split_at(indent);
             Cow::Owned(format!("{front}{}{rest}", role.paint(label, true)))
         }
         _ => Cow::Borrowed(line),

@@ -91,10 +91,7 @@ impl Table {
     pub fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or_default()
+            cells.map(|cell| cell.chars().count()).fold(0, usize::max)
         };
         (0..self.aligns.len()).map(width).collect()
     }

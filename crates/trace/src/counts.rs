@@ -183,12 +183,7 @@ impl Counts {
     /// Counts by header kind, ordered.
     #[must_use]
     pub fn headers(&self) -> BTreeMap<HeaderKind, u64> {
-        let count = |kind: HeaderKind| {
-            self.by_header
-                .get(kind as usize)
-                .copied()
-                .unwrap_or_default()
-        };
+        let count = |kind: HeaderKind| self.by_header.get(kind as usize).map_or(0, |count| *count);
         HeaderKind::ALL
             .into_iter()
             .map(|kind| (kind, count(kind)))

@@ -276,7 +276,9 @@ fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
         .collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let mut before = numbers.first().copied().unwrap_or_default();
+    let Some(mut before) = numbers.first().copied() else {
+        return Vec::new();
+    };
     let mut missing = 0u64;
     let count = |number: i64| {
         let jump = std::mem::replace(&mut before, number).abs_diff(number);

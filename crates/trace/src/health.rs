@@ -93,9 +93,8 @@ pub fn of(session: &Session, damage: &Damage, last: Option<i64>) -> Vec<Diagnost
 fn missing_buffers(session: &Session) -> String {
     let counts = || session.files().iter().map(TraceFile::buffer_counts);
     let all = |c: BufferCounts| {
-        c.expected
-            .unwrap_or_default()
-            .max(c.total.saturating_add(c.missing))
+        let counted = c.total.saturating_add(c.missing);
+        c.expected.map_or(counted, |expected| expected.max(counted))
     };
     let expected = counts().map(all).fold(0, u64::saturating_add);
     format!(
@@ -110,9 +109,7 @@ fn missing_buffers(session: &Session) -> String {
 pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
     let reach = session.clock().seconds(last.filter(|_| session.is_cut())?);
     let whole = recorded_s(session).filter(|whole| *whole > reach);
-    let of = whole
-        .map(|whole| format!(" of {whole:.3} s"))
-        .unwrap_or_default();
+    let of = whole.map_or_else(String::new, |whole| format!(" of {whole:.3} s"));
     Some(format!(
         "the end of the file is missing: events reach to {reach:.3} s{of}"
     ))

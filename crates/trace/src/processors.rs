@@ -24,8 +24,8 @@ impl Processors {
         let counted = config.cpu.as_ref().map(|cpu| cpu.count);
         let known = |count: &u32| *count <= MAX_PROCESSORS;
         Self {
-            header: headers.map(|header| header.cpu_count).max().unwrap_or(0),
-            config: listed.chain(counted).filter(known).max().unwrap_or(0),
+            header: headers.map(|header| header.cpu_count).fold(0, u32::max),
+            config: listed.chain(counted).filter(known).fold(0, u32::max),
             seen: u32::try_from(counts.processors())
                 .ok()
                 .filter(known)

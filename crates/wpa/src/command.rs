@@ -338,7 +338,7 @@ impl Job {
                 json!({"graph": of, "graph_guid": guid, "preset": preset.name, "not_written": why});
             return front.emit(Emitted::Json(&table));
         }
-        let graph = of.map(|name| format!("{name}, ")).unwrap_or_default();
+        let graph = of.map_or_else(String::new, |name| format!("{name}, "));
         front.emit(Emitted::Line(&format!(
             "not written: {graph}{}: {why}",
             preset.name

@@ -236,9 +236,9 @@ impl ExporterLine {
             }
             Does::Ours(_) => {}
         }
-        let first = values.first().copied().unwrap_or_default();
-        let second = values.get(1).copied().unwrap_or_default();
-        match option.names.first().copied().unwrap_or_default() {
+        let first = values.first().copied().unwrap_or("");
+        let second = values.get(1).copied().unwrap_or("");
+        match option.names.first().copied().unwrap_or("") {
             "i" => self.traces.extend(values.iter().map(PathBuf::from)),
             "profile" => self.profiles.push(first.to_owned()),
             "outputfolder" => self.folder = Some(first.into()),

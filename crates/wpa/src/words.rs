@@ -132,7 +132,7 @@ impl<'t> Parser<'t> {
 
     fn left(&mut self) -> &'t str {
         let at = self.rest.peek().map_or(self.text.len(), |(at, _)| *at);
-        self.text.get(at..).unwrap_or_default()
+        self.text.get(at..).unwrap_or("")
     }
 
     fn blanks(&mut self) {

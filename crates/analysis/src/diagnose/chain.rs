@@ -58,7 +58,8 @@ pub(super) fn of(
         // A range also selects waits that only reach into it, and thread ids are reused.
         let is_inside =
             wait.is_some_and(|wait| wait.thread_key == *thread_key && wait.start_ns >= Some(*from));
-        is_inside && chain.total_wait_ns().saturating_mul(LEAST_SHARE) >= *length
+        let is_long = |total: i64| total.saturating_mul(LEAST_SHARE) >= *length;
+        is_inside && chain.total_wait_ns().is_some_and(is_long)
     };
     Ok(chains.iter().find(is_it).map(text))
 }
@@ -100,7 +101,10 @@ fn root(root: &ChainRow) -> String {
                 .start_ns
                 .zip(root.readied_ns)
                 .map(|(from, to)| to.saturating_sub(from));
-            let bytes = root.size_bytes.unwrap_or_default();
+            let bytes = root.size_bytes.map_or_else(
+                || "an unknown number of".to_owned(),
+                |bytes| bytes.to_string(),
+            );
             let operation = operation.unwrap_or("transfer");
             format!(
                 "a disk {operation} of {bytes} bytes in {}: {}",
@@ -121,4 +125,25 @@ fn root(root: &ChainRow) -> String {
 
 fn time(ns: Option<i64>) -> String {
     ns.map_or_else(|| "an unknown time".to_owned(), duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_of_unknown_size_is_not_one_of_0_bytes() {
+        let mut transfer = ChainRow {
+            kind: "disk_io".to_owned(),
+            operation: Some("read".to_owned()),
+            size_bytes: Some(4096),
+            ..ChainRow::default()
+        };
+        let known = "a disk read of 4096 bytes in an unknown time: (no file name)";
+        assert_eq!(root(&transfer), known);
+        transfer.size_bytes = None;
+        let unknown =
+            "a disk read of an unknown number of bytes in an unknown time: (no file name)";
+        assert_eq!(root(&transfer), unknown);
+    }
 }

@@ -134,6 +134,7 @@ impl<'s> Findings<'s> {
                 .into_iter()
                 .map(|process| (process.process_key, process))
                 .collect(),
+            // Tables without a trace, as of a test, have no time and no losses.
             recording: recording.into_iter().next().unwrap_or_default(),
             known: None,
             all: Vec::new(),
@@ -145,7 +146,7 @@ impl<'s> Findings<'s> {
         // Sorted by name, so that findings of equal cost have the same order each time.
         let mut by_culprit: BTreeMap<String, Vec<AnyRow>> = BTreeMap::new();
         for row in rows {
-            let culprit = text(&row, "culprit").unwrap_or_default().to_owned();
+            let culprit = text(&row, "culprit").unwrap_or("").to_owned();
             by_culprit.entry(culprit).or_default().push(row);
         }
         let found = by_culprit.len();
@@ -169,7 +170,8 @@ impl<'s> Findings<'s> {
             // Costs of several victims may overlap in time, so they are not added up: without a total from
             // the rule, the largest one is a lower bound that is certain.
             let costliest = rows.iter().filter_map(|row| whole(row, "cost_ns")).max();
-            whole(first, "total_ns").or(costliest).unwrap_or_default()
+            // A rule whose rows have no cost found something that took no time.
+            whole(first, "total_ns").or(costliest).unwrap_or(0)
         });
         let mut values = first.clone();
         let mut put = |name: &str, value: AnyValue| {

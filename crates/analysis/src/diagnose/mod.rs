@@ -119,7 +119,7 @@ impl DiagnoseRequest {
     /// look like a trace in which nothing is wrong.
     fn check_names(&self) -> std::result::Result<(), OptionError> {
         let known: Vec<&str> = self.known().map(|rule| rule.name.as_str()).collect();
-        let asked = self.rule.as_deref().unwrap_or_default().split(';');
+        let asked = self.rule.as_deref().unwrap_or("").split(';');
         let mut names = asked
             .map(|name| name.trim().trim_start_matches('!').trim_start())
             .filter(|name| !name.is_empty());

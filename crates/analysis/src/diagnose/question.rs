@@ -150,7 +150,7 @@ fn what_was_checked(rules: &[RuleRow]) -> String {
     let checked = all - unchecked.len();
     let said = format!("{checked} of {all} rules could be checked");
     let needs_names = |rule: &&&RuleRow| {
-        let missing = rule.missing.as_deref().unwrap_or_default();
+        let missing = rule.missing.as_deref().unwrap_or("");
         missing.starts_with(NAMES_OF_FUNCTIONS)
     };
     let nameless = unchecked.iter().filter(needs_names).count();

@@ -40,25 +40,24 @@ const LARGEST: &str = "Largest costs, which are not findings";
 fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
     let percent = finding
         .cost_percent
-        .map(|percent| format!("{percent:.1} %"))
-        .unwrap_or_default();
+        .map_or_else(String::new, |percent| format!("{percent:.1} %"));
     let victim = finding
         .process
         .as_ref()
         .zip(finding.pid)
-        .map(|(name, pid)| format!("{name} ({pid})"));
+        .map_or_else(String::new, |(name, pid)| format!("{name} ({pid})"));
     // Seconds from the start of the trace, as in the other answers.
     let from = finding
         .at_ns
         .or(finding.from_ns)
-        .map(|ns| format!("{:.3} s", ns as f64 / 1e9));
+        .map_or_else(String::new, |ns| format!("{:.3} s", ns as f64 / 1e9));
     [
         finding.number.to_string(),
         finding.cost_ns.map_or_else(|| "note".to_owned(), duration),
         percent,
         finding.culprit.clone(),
-        victim.unwrap_or_default(),
-        from.unwrap_or_default(),
+        victim,
+        from,
         finding.rule.clone(),
         finding.confidence.clone(),
     ]
@@ -321,12 +320,8 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
 /// A fence around code that nothing in the code can close.
 fn fence(code: &str) -> String {
     // A fence is closed only by one at least as long, so that it is one longer than any run inside.
-    let longest = code
-        .split(|c| c != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or_default();
-    "`".repeat(longest.max(2) + 1)
+    let runs = code.split(|c| c != '`').map(str::len);
+    "`".repeat(runs.fold(2, usize::max) + 1)
 }
 
 impl Rule {
@@ -334,7 +329,7 @@ impl Rule {
     #[must_use]
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let threshold = |one: Param<'_>| {
-            let default = one.default.unwrap_or_default();
+            let default = one.default.unwrap_or("");
             (
                 "threshold",
                 format!("{} = {default}: {}", one.name, one.doc),

@@ -99,7 +99,7 @@ impl Header {
     }
 
     fn one(&self, key: &str) -> String {
-        self.all(key).next().unwrap_or_default().to_owned()
+        self.all(key).next().unwrap_or("").to_owned()
     }
 }
 

@@ -64,21 +64,18 @@ fn place<'v>(inner: &str, value: &dyn Fn(&str) -> Option<&'v AnyValue>) -> Strin
 /// A value as people read it, by the unit that its column names.
 fn write(name: &str, value: &AnyValue) -> String {
     let numbers = Numbers::default();
-    let unit = name.rsplit('_').next().unwrap_or_default();
-    match (value, unit) {
-        (AnyValue::Missing, _) => String::new(),
-        (AnyValue::Text(text), _) => text.clone(),
-        (value, "ns") => duration(value.whole().unwrap_or_default()),
-        (value, "bytes") => numbers.bytes(
-            value.whole().unwrap_or_default(),
-            ["KiB", "MiB", "GiB", "TiB"],
-        ),
-        (AnyValue::Whole(number), "percent") => format!("{number} %"),
-        (AnyValue::Number(number), "percent") => format!("{} %", significant(*number)),
+    let (_, unit) = name.rsplit_once('_').unwrap_or(("", name));
+    match (value, unit, value.whole()) {
+        (AnyValue::Missing, ..) => String::new(),
+        (AnyValue::Text(text), ..) => text.clone(),
+        (_, "ns", Some(ns)) => duration(ns),
+        (_, "bytes", Some(bytes)) => numbers.bytes(bytes, ["KiB", "MiB", "GiB", "TiB"]),
+        (AnyValue::Whole(number), "percent", _) => format!("{number} %"),
+        (AnyValue::Number(number), "percent", _) => format!("{} %", significant(*number)),
         // Ids are names, and have no groups of digits.
-        (AnyValue::Whole(number), "pid" | "tid" | "id" | "key") => number.to_string(),
-        (AnyValue::Whole(number), _) => numbers.whole(*number),
-        (AnyValue::Number(number), _) => significant(*number),
+        (AnyValue::Whole(number), "pid" | "tid" | "id" | "key", _) => number.to_string(),
+        (AnyValue::Whole(number), ..) => numbers.whole(*number),
+        (AnyValue::Number(number), ..) => significant(*number),
     }
 }
 
@@ -138,6 +135,12 @@ mod tests {
                 "95.0 s"
             ]
         );
+    }
+
+    #[test]
+    fn a_time_that_is_no_number_is_not_0() {
+        assert_eq!(write("wait_ns", &AnyValue::Number(1_499.6)), "1.50 µs");
+        assert_ne!(write("wait_ns", &AnyValue::Number(f64::INFINITY)), "0 ns");
     }
 
     #[test]

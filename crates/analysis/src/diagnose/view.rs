@@ -143,10 +143,10 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
         let stack: Option<Vec<String>> = row.stack.as_deref().map(frames);
         for (name, parts) in [("chain", chain), ("stack", stack)] {
             let names = [name].into_iter().chain(std::iter::repeat(""));
-            let parts = parts.unwrap_or_default();
             lines.extend(
                 parts
                     .iter()
+                    .flatten()
                     .zip(names)
                     .filter_map(|(part, name)| labelled(name, part)),
             );
@@ -192,9 +192,10 @@ fn details_of_cost(row: &CostRow) -> Vec<Line> {
         .evidence
         .lines()
         .map(|command| Line::command(INDENT, command));
-    let chain = row.chain.as_deref().map(shortened).unwrap_or_default();
+    let chain = row.chain.as_deref().map(shortened);
     let links = chain
         .into_iter()
+        .flatten()
         .map(|link| Line::new(format!("{INDENT}{link}")));
     evidence.chain(links).collect()
 }
@@ -232,20 +233,15 @@ pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
 pub(super) fn unchecked(rules: &[RuleRow]) -> Vec<String> {
     let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
     for rule in rules.iter().filter(|rule| rule.state == "not checked") {
-        let what = rule.missing.as_deref().unwrap_or_default();
+        let what = rule.missing.as_deref().unwrap_or("");
         match missing.iter_mut().find(|(known, _)| *known == what) {
             Some((_, names)) => names.push(&rule.rule),
             None => missing.push((what, vec![&rule.rule])),
         }
     }
     let failed = rules.iter().filter(|rule| rule.state == "failed");
-    let failed = failed.map(|rule| {
-        format!(
-            "{}: {}",
-            rule.rule,
-            rule.missing.as_deref().unwrap_or_default()
-        )
-    });
+    let failed =
+        failed.map(|rule| format!("{}: {}", rule.rule, rule.missing.as_deref().unwrap_or("")));
     missing
         .into_iter()
         .map(|(what, names)| format!("{}: no {what}", names.join(", ")))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::rows::{Change, CounterChange};
-use super::totals::{Sums, Totals};
+use super::totals::{Sums, Totals, taken};
 
 /// Ratio of durations above which one side is marked as longer; noise does not reach that far.
 const MUCH_LONGER: f64 = 3.0;
@@ -185,14 +185,15 @@ fn change(
     let known = times.into_iter().filter(|(_, a, b)| {
         (a.is_some() && b.is_some()) || (is_of_one && (a.is_some() || b.is_some()))
     });
-    let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
+    let size = |(_, a, b): &Times| taken(*b).saturating_sub(taken(*a)).unsigned_abs();
     // max_by_key returns the last of equals: in reverse that is the first, so CPU comes before
     // waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
-    if !scale.is_real(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
+    let (taken_a, taken_b) = (taken(a_ns), taken(b_ns));
+    if !scale.is_real(taken_a, taken_b) {
         return None;
     }
-    let difference_ns = b_ns.unwrap_or(0).saturating_sub(a_ns.unwrap_or(0));
+    let difference_ns = taken_b.saturating_sub(taken_a);
     let duration_ratio = match duration {
         // A ratio to nothing is not a number.
         (Some(a), Some(b)) if a > 0 => Some(b as f64 / a as f64),
@@ -229,7 +230,7 @@ fn change(
         timeouts_a: timeouts.0,
         timeouts_b: timeouts.1,
         is_shown: true,
-        sort_value: scale.worth(a_ns.unwrap_or(0), b_ns.unwrap_or(0)),
+        sort_value: scale.worth(taken_a, taken_b),
     })
 }
 
@@ -291,7 +292,7 @@ pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<Counter
 /// ratio of A.
 fn cycles_more(a: &Totals, b: &Totals) -> f64 {
     let more = a.cpi().zip(b.cpi()).map_or(0.0, |(a, b)| (b - a).abs());
-    more * b.instructions.unwrap_or(0) as f64
+    b.instructions.map_or(0.0, |count| more * count as f64)
 }
 
 #[cfg(test)]

@@ -93,12 +93,9 @@ pub(super) fn sides(both: &Sides) -> Vec<Fact> {
             memory_bytes,
             ..
         } = side.recording;
-        let mhz = cpu_mhz
-            .map(|mhz| format!(", {mhz} MHz"))
-            .unwrap_or_default();
-        let memory = memory_bytes
-            .map(|bytes| format!(", {} MiB", bytes >> 20))
-            .unwrap_or_default();
+        let mhz = cpu_mhz.map_or_else(String::new, |mhz| format!(", {mhz} MHz"));
+        let memory =
+            memory_bytes.map_or_else(String::new, |bytes| format!(", {} MiB", bytes >> 20));
         Some(format!("{processors} processors{mhz}{memory}"))
     };
     vec![

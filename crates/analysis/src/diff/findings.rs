@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::FindingChange;
 use super::side::{Side, Sides};
+use super::totals::taken;
 use crate::Result;
 use crate::diagnose::{DiagnoseRequest, Diagnosis, FindingRow};
 
@@ -123,7 +124,7 @@ fn change(
 ) -> Option<FindingChange> {
     let cost = |side: &Option<FindingRow>| side.as_ref().and_then(|finding| finding.cost_ns);
     let (a_ns, b_ns) = (cost(&a), cost(&b));
-    let difference_ns = b_ns.unwrap_or(0).saturating_sub(a_ns.unwrap_or(0));
+    let difference_ns = taken(b_ns).saturating_sub(taken(a_ns));
     let missing = match (&a, &b) {
         (None, Some(finding)) => Some(("A", "B", not_in_a.contains(&finding.rule))),
         (Some(finding), None) => Some(("B", "A", not_in_b.contains(&finding.rule))),

@@ -28,6 +28,9 @@ pub use rows::{
     Change, CounterChange, Fact, FindingChange, MarkChange, Remark, ResultChange, Summary,
 };
 
+/// The number of rows that means all.
+const ALL_ROWS: usize = 0;
+
 /// Rows of each table for people, so that the tables of a comparison take a few screens.
 const SHOWN: usize = 8;
 
@@ -143,7 +146,7 @@ impl Question for DiffRequest {
     fn form(&self) -> Form<Self> {
         let fields = self.tables().flat_map(DiffTable::fields);
         let answer = |asked: &Self, session: &Session| {
-            report::answer(asked, session, asked.top.unwrap_or(0))
+            report::answer(asked, session, asked.top.unwrap_or(ALL_ROWS))
         };
         Form::report(report::sql(self), fields, answer)
     }

@@ -531,7 +531,10 @@ impl<'a> Report<'a> {
     /// else.
     fn summary(&self) -> Answer {
         let both = self.both;
-        let is_same = self.is_same && both.wall_difference().unwrap_or(0) == 0;
+        let is_same = self.is_same
+            && both
+                .wall_difference()
+                .is_none_or(|difference| difference == 0);
         let finding = findings::lead(&self.findings, self.scale.wall_ns, self.scale.noise_ns);
         let rows = sentence::Rows {
             finding,

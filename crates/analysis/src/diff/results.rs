@@ -153,8 +153,8 @@ fn changes(
     let (results_a, results_b) = (results(a), results(b));
     let keys: BTreeSet<&Key> = a.keys().chain(b.keys()).collect();
     let change = |key: &Key| {
-        let count_a = a.get(key).copied().unwrap_or(0);
-        let count_b = b.get(key).copied().unwrap_or(0);
+        let count = |side: &BTreeMap<Key, i64>| side.get(key).map_or(0, |count| *count);
+        let (count_a, count_b) = (count(a), count(b));
         let difference = count_a.abs_diff(count_b) as f64;
         if difference == 0.0 || difference * 100.0 < noise_percent * count_a.max(count_b) as f64 {
             return None;

@@ -4,6 +4,7 @@ use etwkit_sql::time_format::seconds;
 
 use super::rows::{Change, Fact, FindingChange};
 use super::side::{Sides, Wall};
+use super::totals::taken;
 use crate::explain::capital;
 
 /// Minimum share of the growth of a process for which a module is named.
@@ -224,7 +225,7 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
 
 /// Returns both values of a time that one side may lack, with 0 for the missing one.
 fn one(a: Option<i64>, b: Option<i64>) -> Option<(i64, i64)> {
-    (a.is_some() || b.is_some()).then(|| (a.unwrap_or(0), b.unwrap_or(0)))
+    (a.is_some() || b.is_some()).then(|| (taken(a), taken(b)))
 }
 
 #[cfg(test)]

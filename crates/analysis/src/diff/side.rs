@@ -103,10 +103,7 @@ pub(super) struct Sides {
 
 impl Side {
     fn new(session: Rc<Session>) -> Result<Self> {
-        let recording = ask::<Recording>(&session, RECORDING)?
-            .into_iter()
-            .next()
-            .unwrap_or_default();
+        let recording = ask::<Recording>(&session, RECORDING)?.into_iter().next();
         let marks = match Question::ask::<MarkRow>(&MarkRequest::default(), &session) {
             Err(nothing) if nothing.is_nothing() => Vec::new(),
             marks => marks?,
@@ -114,7 +111,8 @@ impl Side {
         let marks = marks.into_iter().take(MOST_MARKS).collect();
         Ok(Self {
             session,
-            recording,
+            // Tables without a trace, as of a test, have nothing to describe.
+            recording: recording.unwrap_or_default(),
             time: Range::default(),
             marks,
             wall_ns: 0,
@@ -339,10 +337,8 @@ impl Sides {
     pub(super) fn mark_changes(&self) -> Vec<MarkChange> {
         let common = self.common_marks();
         let change = |(from, to): (&Common, &Common)| {
-            let [a, b] = [0, 1].map(|side: usize| {
-                let at = |mark: &Common| mark.at.get(side).copied().unwrap_or_default();
-                at(to).saturating_sub(at(from))
-            });
+            let ([from_a, from_b], [to_a, to_b]) = (from.at, to.at);
+            let (a, b) = (to_a.saturating_sub(from_a), to_b.saturating_sub(from_b));
             MarkChange {
                 name: from.text.clone(),
                 until: to.text.clone(),

@@ -32,11 +32,16 @@ pub(super) type Key = (String, String);
 /// Sums of one side, each with its name and process in their original spelling.
 pub(super) type Sums = BTreeMap<Key, (String, Option<String>, Totals)>;
 
+/// Returns the time of one side. A side without the row took none of it.
+pub(super) fn taken(ns: Option<i64>) -> i64 {
+    ns.unwrap_or(0)
+}
+
 /// Adds sums of something.
 pub(super) fn add(sums: &mut Sums, name: String, of: Option<String>, more: Totals) {
     let key = (
         name.to_lowercase(),
-        of.as_deref().unwrap_or_default().to_lowercase(),
+        of.as_deref().unwrap_or("").to_lowercase(),
     );
     let (.., totals) = sums
         .entry(key)

@@ -6,6 +6,7 @@ use etwkit_question::{Column, Ranked, View};
 use super::rows::{
     Change, CounterChange, Fact, FindingChange, MarkChange, Remark, ResultChange, Summary,
 };
+use super::totals::taken;
 
 /// The values of a table of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(super) struct Shown {
 type Row = Column<Shown, Change>;
 
 fn difference(a: Option<i64>, b: Option<i64>) -> Option<i64> {
-    (a.is_some() || b.is_some()).then(|| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)))
+    (a.is_some() || b.is_some()).then(|| taken(b).saturating_sub(taken(a)))
 }
 
 const fn has_times(shown: &Shown) -> bool {

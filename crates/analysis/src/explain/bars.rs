@@ -163,7 +163,7 @@ impl Explanation {
             .filter(|group| is_of_row(&group.values))
             .map(|group| &group.places[..])
             .next()
-            .unwrap_or_default();
+            .unwrap_or(&[]);
         let added = |effects: &[f64]| {
             let of_group: Vec<f64> = places
                 .iter()

@@ -229,7 +229,7 @@ impl Explanation {
             .map(|(name, value)| format!("{name}={value}"));
         GroupRow {
             labels: named.collect::<Vec<_>>().join(", "),
-            first: group.values.first().cloned().unwrap_or_default(),
+            first: group.values.first().map_or_else(String::new, String::clone),
             second: group.values.get(1).cloned(),
             runs: i64::try_from(metrics.len()).unwrap_or(i64::MAX),
             mean_ms: mean(&metrics),

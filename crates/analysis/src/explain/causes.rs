@@ -292,48 +292,51 @@ impl Search<'_, '_> {
         // With few runs no probability is small enough. A strong correlation is still shown, and
         // the sentence says how weak the evidence is.
         let is_few = count < ENOUGH_RUNS;
-        let fits = |place: usize| {
-            let (r, p) = (at(&correlations, place), at(&probabilities, place));
-            is_out.get(place) == Some(&false)
-                && r > 0.0
-                && if is_few { r >= 0.6 } else { p <= FALSE_SHARE }
+        let fits = |one: &Scored<'_, '_>| {
+            one.r > 0.0
+                && if is_few {
+                    one.r >= 0.6
+                } else {
+                    one.p <= FALSE_SHARE
+                }
         };
-        let fitting: Vec<usize> = (0..self.all.len()).filter(|place| fits(*place)).collect();
+        let scores = correlations.into_iter().zip(probabilities);
+        let fitting: Vec<Scored<'_, '_>> = self
+            .all
+            .iter()
+            .zip(scores)
+            .enumerate()
+            .map(|(place, (candidate, (r, p)))| Scored {
+                place,
+                candidate,
+                r,
+                p,
+            })
+            .zip(is_out.iter())
+            .filter(|(one, is_out)| !**is_out && fits(one))
+            .map(|(one, _)| one)
+            .collect();
         let best = fitting
             .iter()
-            .copied()
             // max_by returns the last of equals; comparing places in reverse makes the first one
             // win.
-            .max_by(|a, b| {
-                at(&correlations, *a)
-                    .total_cmp(&at(&correlations, *b))
-                    .then(b.cmp(a))
-            })?;
-        let best_r = at(&correlations, best);
-        let leader = self.all.get(best)?;
+            .max_by(|a, b| a.r.total_cmp(&b.r).then(b.place.cmp(&a.place)))?;
         // A vague name may have the best correlation by a hair: all names that move with it and
         // correlate with the rest nearly as well compete.
-        let moves_with = |place: &usize| {
-            let candidate = self.all.get(*place);
-            candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)
-                && at(&correlations, *place) >= 0.9 * best_r
+        let moves_with = |one: &&Scored<'_, '_>| {
+            dot(&one.candidate.unit, &best.candidate.unit) >= TOGETHER && one.r >= 0.9 * best.r
         };
-        let named = fitting.iter().copied().filter(moves_with);
-        let named = named.filter_map(|place| Some((place, self.all.get(place)?)));
-        let (place, _) = named.min_by(|a, b| {
-            let distance = |place: usize| best_r - at(&correlations, place);
-            better((a.1, distance(a.0)), (b.1, distance(b.0)))
-        })?;
-        let candidate = self.all.get(place)?;
-        let (values, is_rest) = self.without_chosen(candidate);
-        let (correlation, p) = (at(&correlations, place), at(&probabilities, place));
+        let named = fitting.iter().filter(moves_with);
+        let chosen = named
+            .min_by(|a, b| better((a.candidate, best.r - a.r), (b.candidate, best.r - b.r)))?;
+        let (values, is_rest) = self.without_chosen(chosen.candidate);
         Some(Chosen {
-            place,
+            place: chosen.place,
             values,
             is_rest,
             slope: 0.0,
-            correlation,
-            p: (!is_few).then_some(p),
+            correlation: chosen.r,
+            p: (!is_few).then_some(chosen.p),
             is_p_of_all: false,
         })
     }
@@ -499,8 +502,14 @@ fn base(metric: &[f64], values: &[f64], slope: f64) -> f64 {
     median(&without)
 }
 
-fn at(values: &[f64], place: usize) -> f64 {
-    values.get(place).copied().unwrap_or_default()
+/// A candidate, and how it correlates with the rest of the metric.
+struct Scored<'c, 'm> {
+    place: usize,
+    candidate: &'c Candidate<'m>,
+    /// Its correlation.
+    r: f64,
+    /// The probability of that by chance.
+    p: f64,
 }
 
 /// Compares two names of a cause, each with its distance from the best correlation. The criteria in

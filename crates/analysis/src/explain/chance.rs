@@ -171,7 +171,7 @@ pub(super) fn shuffle(values: &mut [f64], random: &mut u64) {
         *random ^= *random >> 7;
         *random ^= *random << 17;
         let place = *random % (last as u64 + 1);
-        values.swap(last, usize::try_from(place).unwrap_or(0));
+        values.swap(last, place as usize);
     }
 }
 

@@ -192,11 +192,10 @@ impl Matrix {
         // Places change below; nothing is added after this.
         self.places = HashMap::new();
         let differs = |feature: &Feature| {
-            let first = feature.values.first().copied().unwrap_or_default();
-            feature
-                .values
-                .iter()
-                .any(|value| value.total_cmp(&first).is_ne())
+            let by_first = feature.values.split_first();
+            by_first.is_some_and(|(first, others)| {
+                others.iter().any(|value| value.total_cmp(first).is_ne())
+            })
         };
         self.features.retain(|feature| differs(feature));
         self.features.sort_unstable_by(|a, b| a.name.cmp(&b.name));
@@ -229,6 +228,7 @@ impl Matrix {
     /// Returns the matrix of these runs alone.
     pub(super) fn of_runs(&self, kept: &[usize]) -> Self {
         let feature = |feature: &Feature| {
+            // A feature has a value for each run.
             let values = kept
                 .iter()
                 .map(|run| feature.values.get(*run).copied().unwrap_or_default());

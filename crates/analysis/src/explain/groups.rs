@@ -41,34 +41,32 @@ pub(super) struct Halves {
 
 impl Halves {
     pub(super) fn of(metric: &[f64]) -> Self {
-        let mut order: Vec<usize> = (0..metric.len()).collect();
-        let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
-        order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
+        let mut order: Vec<(usize, f64)> = metric.iter().copied().enumerate().collect();
+        order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         // With an odd number of runs the middle one is in neither half, so both halves are equally
         // large.
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
-        let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
-            runs.iter()
-                .filter_map(|run| marks.get_mut(*run).map(|mark| *mark = true))
-                .count()
+        let mark = |run: usize, marks: &mut [bool]| {
+            if let Some(mark) = marks.get_mut(run) {
+                *mark = true;
+            }
         };
-        let from = order.len().saturating_sub(half);
-        if let Some(runs) = order.get_mut(from..) {
-            mark(runs, &mut slow);
+        for (run, _) in order.iter().rev().take(half) {
+            mark(*run, &mut slow);
         }
-        if let Some(runs) = order.get_mut(..half) {
-            mark(runs, &mut fast);
+        for (run, _) in order.iter().take(half) {
+            mark(*run, &mut fast);
         }
         Self { slow, fast }
     }
 
     pub(super) fn is_slow(&self, run: usize) -> bool {
-        self.slow.get(run).copied().unwrap_or_default()
+        self.slow.get(run) == Some(&true)
     }
 
     pub(super) fn is_fast(&self, run: usize) -> bool {
-        self.fast.get(run).copied().unwrap_or_default()
+        self.fast.get(run) == Some(&true)
     }
 
     /// Returns the means of the slow and of the fast runs.

@@ -261,6 +261,7 @@ pub(super) fn load(
     let floor_ms = enough(session, floor_ms)?;
     for (kind, sql) in times(floor_ms) {
         each(session, &sql, |row: Times| {
+            // Code without a name is one cause.
             let what = row.what.unwrap_or_default();
             // Not in SQL, where sixteen more conditions would hide its purpose from a reader.
             if PLUMBING.iter().any(|frame| what.starts_with(frame)) {

@@ -62,35 +62,33 @@ impl ExplainRequest {
     }
 
     /// Returns the SQL of the metric.
-    pub(super) fn metric_sql(&self) -> Option<String> {
+    pub(super) fn metric_sql(&self) -> String {
         let process = quoted(self.process.as_deref().unwrap_or("*"));
         match self.word() {
-            PROCESS_CPU => Some(format!(
+            PROCESS_CPU => format!(
                 "SELECT c.trace_id, sum(coalesce(c.run_ns, c.cpu_ns)) / 1e6 AS metric_ms
 FROM cpu_process c JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id
 WHERE process_match(p.name, p.pid, {process}) GROUP BY c.trace_id"
-            )),
+            ),
             MARK_TO_MARK => {
                 // The end is strictly after the start, since one mark may match both patterns.
                 let text = |mark: &Option<String>| quoted(mark.as_deref().unwrap_or("*"));
                 let (from, to) = (text(&self.from_mark), text(&self.to_mark));
-                Some(format!(
+                format!(
                     "SELECT f.trace_id, (min(t.ts_ns) - f.from_ns) / 1e6 AS metric_ms
 FROM (SELECT trace_id, min(ts_ns) AS from_ns FROM mark WHERE wildcard_match(text, {from}) GROUP BY trace_id) f
 JOIN mark t ON t.trace_id = f.trace_id AND t.ts_ns > f.from_ns
 WHERE wildcard_match(t.text, {to}) GROUP BY f.trace_id, f.from_ns"
-                ))
+                )
             }
-            DURATION if self.process.is_some() => Some(format!(
+            DURATION if self.process.is_some() => format!(
                 "SELECT p.trace_id,
   (max(coalesce(p.stop_ns, t.duration_ns)) - min(coalesce(p.start_ns, 0))) / 1e6 AS metric_ms
 FROM process p JOIN trace t ON t.trace_id = p.trace_id
 WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
-            )),
-            DURATION => {
-                Some("SELECT trace_id, duration_ns / 1e6 AS metric_ms FROM trace".to_owned())
-            }
-            sql => Some(sql.to_owned()),
+            ),
+            DURATION => "SELECT trace_id, duration_ns / 1e6 AS metric_ms FROM trace".to_owned(),
+            sql => sql.to_owned(),
         }
     }
 }
@@ -104,7 +102,7 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
         runs.iter_mut().for_each(|run| run.metric = run.named_ms);
         return Ok("duration of the test, by the name of the file".to_owned());
     }
-    let sql = asked.metric_sql().unwrap_or_default();
+    let sql = asked.metric_sql();
     if asked.is_sql() {
         own(session, sql, runs)?;
         return Ok("the SQL of --metric".to_owned());
@@ -116,7 +114,7 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
         run.into_iter()
             .for_each(|run| run.metric = row.metric_ms.filter(|metric| metric.is_finite()));
     })?;
-    let process = asked.process.as_deref().unwrap_or_default();
+    let process = asked.process.as_deref().unwrap_or("");
     Ok(match asked.word() {
         PROCESS_CPU => format!("CPU of {process}"),
         MARK_TO_MARK => "time from mark to mark".to_owned(),

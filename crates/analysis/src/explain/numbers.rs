@@ -32,12 +32,11 @@ pub(super) fn squares(values: &[f64]) -> f64 {
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let at = |place: usize| sorted.get(place).copied().unwrap_or_default();
-    let middle = sorted.len() / 2;
-    if sorted.len().is_multiple_of(2) && middle > 0 {
-        f64::midpoint(at(middle.saturating_sub(1)), at(middle))
-    } else {
-        at(middle)
+    let (lower, upper) = sorted.split_at(sorted.len() / 2);
+    match (lower, upper) {
+        (_, []) => 0.0,
+        ([.., below], [above, ..]) if lower.len() == upper.len() => f64::midpoint(*below, *above),
+        (_, [middle, ..]) => *middle,
     }
 }
 
@@ -143,6 +142,19 @@ mod tests {
 
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+
+    #[test]
+    fn a_median_is_the_middle_or_the_mean_of_two() {
+        assert_eq!(median(&[]), 0.0);
+        assert_eq!(median(&[7.0]), 7.0);
+        assert_eq!(median(&[3.0, 1.0]), 2.0);
+        assert_eq!(median(&[9.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[9.0, 1.0, 2.0, 4.0]), 3.0);
     }
 
     #[test]

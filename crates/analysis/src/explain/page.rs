@@ -97,7 +97,7 @@ impl Explanation {
             writeln!(
                 page,
                 "<td>{}</tr>",
-                Text(row.not_comparable.as_deref().unwrap_or_default())
+                Text(row.not_comparable.as_deref().unwrap_or(""))
             )?;
         }
         writeln!(page, "</table>")
@@ -113,7 +113,7 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
     for row in causes {
         let rest = if row.is_rest { "the rest of " } else { "" };
         let (kind, measure, name) = (Text(&row.kind), Text(&row.measure), Text(&row.name));
-        let process = Text(row.process.as_deref().unwrap_or_default());
+        let process = Text(row.process.as_deref().unwrap_or(""));
         write!(
             page,
             "<tr><td class=n>{}<td class=n>{}<td class=n>{:.0} %\
@@ -125,7 +125,8 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
         for name in row.moves_with.split("; ").filter(|name| !name.is_empty()) {
             write!(page, "<div class=names>= {}</div>", Text(name))?;
         }
-        let p = p_of_one(row).unwrap_or_default();
+        let p = p_of_one(row);
+        let p = p.as_deref().unwrap_or("");
         let unit = Text(&row.unit);
         writeln!(
             page,

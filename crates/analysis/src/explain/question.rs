@@ -31,11 +31,7 @@ impl Question for ExplainRequest {
     const OF_ALL: bool = true;
 
     fn form(&self) -> Form<Self> {
-        let metric = self
-            .metric_sql()
-            .map(|sql| format!("-- metric\n{sql};\n"))
-            .unwrap_or_default();
-        let sql = format!("{metric}{}", load::shown());
+        let sql = format!("-- metric\n{};\n{}", self.metric_sql(), load::shown());
         let answer = |asked: &Self, session: &Session| Ok(asked.shown(&asked.explain(session)?));
         match self.table {
             None => {
@@ -270,8 +266,7 @@ impl Explanation {
                     extract: self
                         .runs
                         .get(*run)
-                        .map(|run| run.name.clone())
-                        .unwrap_or_default(),
+                        .map_or_else(String::new, |run| run.name.clone()),
                     cause: number,
                     name: cause_name(cause),
                     value: *value,

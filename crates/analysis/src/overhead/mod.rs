@@ -224,7 +224,7 @@ impl OverheadRequest {
         if !has.samples && !has.switches {
             SAMPLES.check(session, true)?;
         }
-        let filter = TextFilter::parse(self.product.as_deref().unwrap_or_default());
+        let filter = TextFilter::parse(self.product.as_deref().unwrap_or(""));
         let (mut rows, mut notes) = (Vec::new(), Vec::new());
         for owners in self.owners(session)? {
             let costs = Costs::sum(session, &owners, self.time)?;

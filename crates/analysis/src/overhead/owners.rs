@@ -100,7 +100,7 @@ pub(super) struct FileSystems(HashSet<i32>);
 impl FileSystems {
     pub(super) fn of(trace: &TraceFrames) -> Self {
         let is_one = |frame: &i32| {
-            let name = trace.module(*frame).unwrap_or_default();
+            let name = trace.module(*frame).unwrap_or("");
             FILE_SYSTEMS
                 .iter()
                 .any(|system| system.eq_ignore_ascii_case(name))
@@ -309,7 +309,7 @@ fn of_frame(
     let Some(method) = trace.method(frame) else {
         return owner;
     };
-    let file = trace.module(frame).unwrap_or_default();
+    let file = trace.module(frame).unwrap_or("");
     if !LOGGERS
         .iter()
         .any(|logger| logger.eq_ignore_ascii_case(file))

@@ -156,10 +156,7 @@ impl Products {
 
     fn number(&mut self, name: &str, company: Option<&str>) -> u32 {
         // Files of one product spell its name in different ways; the first spelling is shown.
-        let key = (
-            name.to_lowercase(),
-            company.unwrap_or_default().to_lowercase(),
-        );
+        let key = (name.to_lowercase(), company.unwrap_or("").to_lowercase());
         *self.numbers.entry(key).or_insert_with(|| {
             let company = company.map(str::to_owned);
             self.all.push(Product {

@@ -34,8 +34,8 @@ impl PathPiece {
             .slice
             .filter(|_| self.piece.state == State::Waiting)?;
         let is_by_dpc = slice.is_by_dpc() || parts.threads.is_idle(slice.by);
-        (is_by_dpc && slice.wait().is_some())
-            .then(|| roots.add(self.thread, &slice, &parts.slices, &parts.threads))
+        let wait = slice.wait().filter(|_| is_by_dpc)?;
+        Some(roots.add(self.thread, &slice, wait, &parts.slices, &parts.threads))
     }
 }
 

@@ -84,7 +84,7 @@ pub(super) const TREE: View<Shown, WithStacks<Node>> = View::new(
         .shown_if(|shown| shown.has_unknown),
         OfNode::new("Waits", "Waits", Whole, |_, it| it.row.waits.into()).sum(),
         OfNode::new("Process", "Thread", Word, |_, it| {
-            let indent = "  ".repeat(usize::try_from(it.row.depth).unwrap_or(0));
+            let indent: String = (0..it.row.depth).map(|_| "  ").collect();
             let creator = if it.row.is_creator {
                 ", its creator"
             } else {
@@ -123,7 +123,7 @@ pub(super) const SHARES: View<Shown, Share> = View::new(
         OfShare::new("EndedBy", "Ended by", Word, |_, row| {
             row.ended_by
                 .as_deref()
-                .unwrap_or_default()
+                .unwrap_or("")
                 .replace('_', " ")
                 .into()
         }),
@@ -182,11 +182,7 @@ fn state(state: State, reason: Option<&str>) -> String {
 }
 
 fn ended_by(row: &Segment) -> String {
-    let kind = row
-        .ended_by
-        .as_deref()
-        .unwrap_or_default()
-        .replace('_', " ");
+    let kind = row.ended_by.as_deref().unwrap_or("").replace('_', " ");
     let parts = [
         Some(kind.as_str()),
         row.operation.as_deref(),
@@ -202,7 +198,7 @@ fn ended_by(row: &Segment) -> String {
 
 /// Returns a process with its id, or one of its threads.
 pub(super) fn who(process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
-    let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
-    let tid = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
+    let pid = pid.map_or_else(String::new, |pid| format!("({pid})"));
+    let tid = tid.map_or_else(String::new, |tid| format!(" thread {tid}"));
     format!("{}{pid}{tid}", process.unwrap_or("(unknown)"))
 }

@@ -137,6 +137,7 @@ impl Events {
             .fields
             .as_deref()
             .and_then(|text| serde_json::from_str(text).ok())
+            // A pattern of a payload does not match an event without fields.
             .unwrap_or_default();
         let fitting: Vec<Idx<EventPattern>> = places
             .iter()

@@ -416,7 +416,7 @@ impl Reader<'_> {
             // An id already identifies the event; then the name is only for readers of the file.
             name: element
                 .attribute("Name")
-                .filter(|_| id.unwrap_or(0) == 0)
+                .filter(|_| id.is_none_or(|id| id == 0))
                 .map(str::to_owned),
             payload,
         };
@@ -541,6 +541,7 @@ impl Reader<'_> {
             let child = self.only(matching, name);
             child.map(|child| self.same(child)).transpose()
         };
+        // Without an element, nothing has to be the same.
         Ok((
             same("Event")?.unwrap_or_default(),
             same("Parent")?.unwrap_or_default(),
@@ -758,7 +759,7 @@ impl Reader<'_> {
         let mut gone: Vec<String> = needed_by.keys().filter(missing).cloned().collect();
         gone.sort();
         while let Some(guid) = gone.pop() {
-            for place in needed_by.remove(&guid).unwrap_or_default() {
+            for place in needed_by.remove(&guid).into_iter().flatten() {
                 if std::mem::replace(&mut is_left_out[place], true) {
                     continue;
                 }

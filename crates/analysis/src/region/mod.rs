@@ -209,7 +209,10 @@ impl RegionRequest {
             });
         }
         // Circles were left out when the file was read.
-        let order = order::of(self.manifest()).unwrap_or_default();
+        let order = order::of(self.manifest()).map_err(|circle| Error::NotThere {
+            message: format!("{} regions depend on each other in circles", circle.len()),
+            how: "remove the circles from the file of regions".to_owned(),
+        })?;
         let found = find(self.manifest(), &order, &events);
         Ok(Solved {
             events,
@@ -436,7 +439,8 @@ fn depths(parents: &Parents) -> IndexVec<Instance, i64> {
             depths[here] = Some(depth);
         }
     }
-    let known = depths.iter().map(|depth| depth.unwrap_or_default());
+    // The loop visits every instance.
+    let known = depths.iter().map(|depth| depth.unwrap_or(0));
     known.collect()
 }
 

@@ -90,9 +90,8 @@ const INSTANCES: View<Instances, RegionInstance> = View::new(
         One::new("Id", "Id", Id, |_, row| row.id.into()).hidden(),
         One::new("Parent", "Parent", Whole, |_, row| row.parent_id.into()).hidden(),
         One::new("Region", "Region", Word, |_, row| {
-            let depth = usize::try_from(row.depth)
-                .unwrap_or_default()
-                .min(MOST_INDENTED);
+            let depth =
+                usize::try_from(row.depth).map_or(MOST_INDENTED, |depth| depth.min(MOST_INDENTED));
             format!(
                 "{}{}",
                 "  ".repeat(depth),

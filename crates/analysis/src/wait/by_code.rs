@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use etwkit_base::index::{Idx, IndexVec};
 use etwkit_base::intervals::SortedUnion;
 use etwkit_base::ordered::{Workers, processors};
 use etwkit_question::{FromRows, ask};
@@ -85,6 +86,7 @@ pub(super) fn sums(request: &WaitRequest, session: &Session, held: i64) -> Resul
         }
         let mut jobs: Vec<Job> = Vec::new();
         for (process_key, waits) in waits {
+            // The first window of a process has no sums before it.
             let known = processes.remove(&process_key).unwrap_or_default();
             jobs.push(Job::new(process_key, known, waits));
         }
@@ -137,6 +139,7 @@ fn sort_value(sort: WaitSort, row: &WaitSum) -> i64 {
         WaitSort::Open => row.open_max_ns,
         WaitSort::Time => row.first_ns,
     };
+    // Without waits of that kind, there is no time of them.
     value.unwrap_or(0)
 }
 
@@ -166,26 +169,25 @@ type Name = (Option<String>, Option<String>);
 /// Names of the frames of stacks.
 struct Code {
     /// All different names.
-    names: Vec<Name>,
-    /// Indices of the names in each stack. A recursive method has several frames in a stack, but
-    /// waits only once.
-    of_stack: Vec<Box<[u32]>>,
+    names: IndexVec<Name>,
+    /// The names in each stack. A recursive method has several frames in a stack, but waits only
+    /// once.
+    of_stack: Vec<Box<[Idx<Name>]>>,
 }
 
 impl Code {
     fn new(trace: &TraceFrames, with_method: bool) -> Self {
-        let mut names = Vec::new();
+        let mut names: IndexVec<Name> = IndexVec::new();
         let mut known = HashMap::new();
         let mut number = |frame| {
             let name = name(trace, frame, with_method);
-            *known.entry(name).or_insert_with_key(|name: &Name| {
-                names.push(name.clone());
-                u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
-            })
+            *known
+                .entry(name)
+                .or_insert_with_key(|name: &Name| names.push(name.clone()))
         };
-        let of_frame: Vec<u32> = (0..).take(trace.frames()).map(&mut number).collect();
+        let of_frame: Vec<Idx<Name>> = (0..).take(trace.frames()).map(&mut number).collect();
         let of_stack = |stack| {
-            let mut names: Vec<u32> = trace
+            let mut names: Vec<Idx<Name>> = trace
                 .stack(stack)
                 .filter_map(|frame| of_frame.get(usize::try_from(frame).ok()?).copied())
                 .collect();
@@ -222,8 +224,7 @@ fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
 
 /// A row while waits are added.
 struct Sum {
-    /// Index of its name.
-    name: u32,
+    name: Idx<Name>,
     row: WaitSum,
     /// The thread that was added last.
     last_thread: i64,
@@ -234,7 +235,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn new(name: u32) -> Self {
+    fn new(name: Idx<Name>) -> Self {
         Self {
             name,
             row: WaitSum::default(),
@@ -249,9 +250,9 @@ impl Sum {
 /// The sums of a process.
 #[derive(Default)]
 struct OfProcess {
-    sums: Vec<Sum>,
+    sums: IndexVec<Sum>,
     /// Threads of each sum. A thread has waits in many windows, and counts once.
-    threads: HashSet<(usize, i64)>,
+    threads: HashSet<(Idx<Sum>, i64)>,
 }
 
 impl OfProcess {
@@ -292,9 +293,7 @@ impl OfProcess {
     /// Returns the rows of the process, in the order in which they were found.
     fn rows(self, process_key: Option<i64>, code: &Code) -> impl Iterator<Item = WaitSum> {
         self.sums.into_iter().map(move |sum| {
-            let name = usize::try_from(sum.name).ok();
-            let name = name.and_then(|name| code.names.get(name)).cloned();
-            let (module, method) = name.unwrap_or_default();
+            let (module, method) = code.names[sum.name].clone();
             WaitSum {
                 process_key,
                 module,
@@ -312,19 +311,14 @@ impl OfProcess {
 struct Finder<'c> {
     code: &'c Code,
     /// The sum of each name.
-    of_name: Vec<Option<usize>>,
+    of_name: IndexVec<Name, Option<Idx<Sum>>>,
 }
 
 impl<'c> Finder<'c> {
     fn new(process: &OfProcess, code: &'c Code) -> Self {
-        let mut of_name = vec![None; code.names.len()];
-        for (number, sum) in process.sums.iter().enumerate() {
-            if let Some(of_name) = usize::try_from(sum.name)
-                .ok()
-                .and_then(|name| of_name.get_mut(name))
-            {
-                *of_name = Some(number);
-            }
+        let mut of_name = IndexVec::filled(None, &code.names);
+        for (number, sum) in process.sums.enumerate() {
+            of_name[sum.name] = Some(number);
         }
         Self { code, of_name }
     }
@@ -334,22 +328,14 @@ impl<'c> Finder<'c> {
         &mut self,
         process: &mut OfProcess,
         wait: &Wait,
-        mut take: impl FnMut(usize, &mut Sum, &mut HashSet<(usize, i64)>),
+        mut take: impl FnMut(Idx<Sum>, &mut Sum, &mut HashSet<(Idx<Sum>, i64)>),
     ) {
         let stack = usize::try_from(wait.stack_id).ok();
         let names = stack.and_then(|stack| self.code.of_stack.get(stack));
         for name in names.into_iter().flatten() {
-            let of_name = usize::try_from(*name)
-                .ok()
-                .and_then(|name| self.of_name.get_mut(name));
-            let Some(of_name) = of_name else { continue };
-            let number = *of_name.get_or_insert_with(|| {
-                process.sums.push(Sum::new(*name));
-                process.sums.len() - 1
-            });
-            if let Some(sum) = process.sums.get_mut(number) {
-                take(number, sum, &mut process.threads);
-            }
+            let number =
+                *self.of_name[*name].get_or_insert_with(|| process.sums.push(Sum::new(*name)));
+            take(number, &mut process.sums[number], &mut process.threads);
         }
     }
 }

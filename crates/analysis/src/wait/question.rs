@@ -126,7 +126,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
                 count.saturating_add(self.top.skip).min(1 << 40)
             )
         };
-        self.top.most().map(limit).unwrap_or_default()
+        self.top.most().map_or_else(String::new, limit)
     }
 
     /// Returns rows of switch-outs, clipped to the range of the trace; with `tag`, only those with

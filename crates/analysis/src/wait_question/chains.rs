@@ -86,9 +86,7 @@ impl Page<'_> {
 
     /// Returns the frames of a stack: the few meaningful ones in one line, or all, one per line.
     fn stack(&self, indent: &str, what: &str, stack_id: Option<i64>) -> Vec<Line> {
-        let frames = stack_id
-            .map(|id| self.stacks.shown(id, self.all))
-            .unwrap_or_default();
+        let frames = stack_id.map_or_else(Vec::new, |id| self.stacks.shown(id, self.all));
         if frames.is_empty() {
             return Vec::new();
         }
@@ -112,8 +110,7 @@ fn others(chain: &Chain, row: &ChainRow, indent: &str) -> Vec<Line> {
     let line = |other: &ChainRow| {
         let by = other
             .readying("")
-            .map(|by| format!(", ended by {by}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |by| format!(", ended by {by}"));
         waited(Line::new(format!("{indent}    also: ")), other).words(by)
     };
     chain.others_of(row.link).map(line).collect()
@@ -142,7 +139,8 @@ fn waited(line: Line, link: &ChainRow) -> Line {
 
 /// Adds the activity of the readying thread during the wait.
 fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
-    let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns.unwrap_or(0));
+    let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns?);
+    let waited = link.readying_wait_ns?;
     let line = line
         .words("during the wait it ran ")
         .value(FineMilliseconds, run);
@@ -150,10 +148,7 @@ fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
         .words(" ms, was ready ")
         .value(FineMilliseconds, ready)
         .words(" ms, waited ");
-    Some(
-        line.value(FineMilliseconds, link.readying_wait_ns.unwrap_or(0))
-            .words(" ms"),
-    )
+    Some(line.value(FineMilliseconds, waited).words(" ms"))
 }
 
 fn root(line: Line, root: &ChainRow) -> Line {
@@ -161,9 +156,10 @@ fn root(line: Line, root: &ChainRow) -> Line {
     match root.kind.as_str() {
         "disk_io" => {
             let line = line.words(format!("disk {} of ", operation.unwrap_or("I/O")));
-            let line = line
-                .value(Whole, root.size_bytes.unwrap_or(0))
-                .words(" bytes");
+            let line = match root.size_bytes {
+                Some(bytes) => line.value(Whole, bytes).words(" bytes"),
+                None => line.words("an unknown number of bytes"),
+            };
             let length = root
                 .start_ns
                 .zip(root.readied_ns)

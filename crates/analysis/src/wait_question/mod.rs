@@ -244,8 +244,8 @@ fn ended_by(
 ) -> String {
     match kind {
         Some("thread") => {
-            let thread = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
-            let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
+            let thread = tid.map_or_else(String::new, |tid| format!(" thread {tid}"));
+            let pid = pid.map_or_else(String::new, |pid| format!("({pid})"));
             format!("{}{pid}{thread}", process.unwrap_or("(unknown)"))
         }
         Some("dpc") => "(DPC)".into(),

@@ -80,10 +80,8 @@ const SUMS: View<Asked, WaitSum> = View::new(
         .shown_if(|asked| asked.of.details),
         Sum::new("Threads", "Threads", Whole, |_, row| row.threads.into())
             .shown_if(|asked| asked.of.details),
-        Sum::new("First", "First", Moment, |_, row| {
-            row.first_ns.unwrap_or_default().into()
-        })
-        .shown_if(|asked| asked.of.details),
+        Sum::new("First", "First", Moment, |_, row| row.first_ns.into())
+            .shown_if(|asked| asked.of.details),
         Sum::new("Thread", "Thread", Id, |_, row| row.tid.into())
             .shown_if(|asked| asked.is_by(WaitBy::Thread)),
         Sum::new("Reason", "Reason", Word, |_, row| {

@@ -122,7 +122,7 @@ fn a_chain_of_five_waits_over_three_processes_ends_at_the_thread_that_ran() {
         (root.start_ns, root.readied_ns, root.run_ns, root.ready_ns),
         (Some(18), Some(75), Some(57), Some(0))
     );
-    assert_eq!(chain.total_wait_ns(), 85);
+    assert_eq!(chain.total_wait_ns(), Some(85));
 }
 
 #[test]

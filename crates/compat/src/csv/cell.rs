@@ -153,7 +153,7 @@ impl Cell {
             Self::TestCase => row.test_case(),
             Self::TestTime => row.test().map_or(0, |test| test.duration_ms).to_string(),
             Self::FileName => without_ending(&row.file()).to_owned(),
-            Self::Baseline => row.trace.baseline.clone().unwrap_or_default(),
+            Self::Baseline => row.trace.baseline.as_deref().unwrap_or("").to_owned(),
             Self::Source => row.source().display().to_string(),
             Self::Directory => row
                 .source()
@@ -204,6 +204,7 @@ impl Cell {
             Self::Setting(guid) => row.setting(guid),
             Self::SchemeName(guid) => first_word(&row.setting(guid)).to_owned(),
             Self::SchemeGuid(guid) => row.scheme(guid),
+            // A value that a row lacks is an empty cell.
             _ => self.computed(row).unwrap_or_default(),
         }
     }
@@ -214,6 +215,7 @@ impl Cell {
         let seconds = |name| Some(row.number(name)? as f64 / 1e9);
         let fraction = |name| row.get(name)?.as_f64();
         Some(match self {
+            // ETWAnalyzer writes a missing number of these columns as 0.
             Self::OrZero(name) => number(name).unwrap_or_default().to_string(),
             Self::Bool(name) => truth(row.get(name)?.as_bool()?),
             Self::More(name, least) => truth(number(name).is_some_and(|number| number > least)),
@@ -236,11 +238,11 @@ impl Cell {
             Self::Mebi(name) => row.numbers.fixed(fraction(name)? / 1_048_576.0, 3),
             Self::Rounded(name) => fraction(name)?.round().to_string(),
             Self::Percent(part, whole) => {
-                let (part, whole) = (number(part).unwrap_or(0), number(whole).unwrap_or(0));
-                part.saturating_mul(100)
-                    .checked_div(whole)
-                    .unwrap_or(0)
-                    .to_string()
+                // A share of nothing is 0.
+                let share = number(part)
+                    .zip(number(whole))
+                    .and_then(|(part, whole)| part.saturating_mul(100).checked_div(whole));
+                share.unwrap_or(0).to_string()
             }
             Self::Depth(cost, depth) => row
                 .numbers
@@ -256,8 +258,8 @@ impl Cell {
                 name.map_or_else(|| code.to_string(), str::to_owned)
             }
             Self::References => match row.text("event").as_str() {
-                "reference" => number("count").unwrap_or(0).to_string(),
-                "dereference" => number("count").unwrap_or(0).saturating_neg().to_string(),
+                "reference" => number("count")?.to_string(),
+                "dereference" => number("count")?.saturating_neg().to_string(),
                 _ => return None,
             },
             Self::Lifetime => match seconds("lifetime_ns") {
@@ -285,16 +287,14 @@ impl Row<'_> {
 
     fn text(&self, name: &str) -> String {
         self.get(name)
-            .map(|value| self.written(value))
-            .unwrap_or_default()
+            .map_or_else(String::new, |value| self.written(value))
     }
 
     /// Returns the text of a column, which a row may lack.
     fn maybe(&self, name: &str) -> String {
         self.values
             .get(name)
-            .map(|value| self.written(value))
-            .unwrap_or_default()
+            .map_or_else(String::new, |value| self.written(value))
     }
 
     /// Formats a value. Fractions have the mark of the locale; text is unchanged.
@@ -390,7 +390,7 @@ impl Row<'_> {
 
     /// Returns the whole path of the extract.
     fn source(&self) -> PathBuf {
-        let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
+        let path = Path::new(self.trace.extract_path.as_deref().unwrap_or(""));
         // A path with a root is left as it is, since it may be from another system, where making it
         // absolute would prefix a folder of this one.
         let whole = if path.has_root() {
@@ -436,7 +436,7 @@ impl Row<'_> {
         let value = self.setting(guid);
         match value.split_once(' ') {
             Some((_, guid)) => guid.to_owned(),
-            None => scheme_guid(&value).unwrap_or_default().to_owned(),
+            None => scheme_guid(&value).unwrap_or("").to_owned(),
         }
     }
 }

@@ -107,8 +107,8 @@ pub fn write<'r>(
         _ => columns::of(style.dump, &none),
     };
     let columns: Vec<(&str, Cell)> = columns
-        .unwrap_or_default()
-        .iter()
+        .into_iter()
+        .flatten()
         .copied()
         .flatten()
         .copied()

@@ -44,8 +44,7 @@ pub(crate) fn shaped<'r: 'i, 'i>(
             let most = all
                 .iter()
                 .map(|(_, values, _)| fields(values).len())
-                .max()
-                .unwrap_or(0);
+                .fold(0, usize::max);
             (Box::new(all.into_iter().map(Ok)), most)
         }
         _ => (Box::new(rows), 0),
@@ -95,6 +94,7 @@ fn turned<'r: 'i, 'i>(
 /// all others.
 pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     let text = values.get("fields").and_then(Value::as_str).unwrap_or("{}");
+    // Fields that are no JSON are no fields.
     let all: Value = serde_json::from_str(text).unwrap_or_default();
     let mut flat = Vec::new();
     flatten(&all, &mut flat);

@@ -222,7 +222,7 @@ pub(super) fn is_package(text: &str) -> bool {
         return false;
     };
     let mut parts = front.split('_');
-    let name = parts.next().unwrap_or_default();
+    let name = parts.next().unwrap_or("");
     PUBLISHERS.contains(&publisher)
         && (name.starts_with("microsoft") || name.starts_with("windows."))
         && is_plain(name)

@@ -24,7 +24,7 @@ const NETWORK: [&str; 3] = ["mup", "lanmanredirector", "webdavredirector"];
 pub(super) fn is_start(text: &str) -> bool {
     let bytes = text.as_bytes();
     drive(bytes) || bytes.first() == Some(&b'\\') && bytes.len() > 1 || {
-        let first = text.split('\\').next().unwrap_or_default().to_lowercase();
+        let first = text.split('\\').next().unwrap_or("").to_lowercase();
         text.contains('\\') && ALIASES.iter().any(|(alias, _)| *alias == first)
     }
 }
@@ -150,15 +150,15 @@ impl Texts {
             return;
         }
         if walk.rest.starts_with('\\') {
-            let name = walk.rest.get(1..).unwrap_or_default();
-            let name = name.split('\\').next().unwrap_or_default();
+            let name = walk.rest.get(1..).unwrap_or("");
+            let name = name.split('\\').next().unwrap_or("");
             if let Some(folder) = alias(name) {
                 walk.copy(1 + name.len());
                 walk.enter_alias(folder);
             }
             return;
         }
-        let name = walk.rest.split('\\').next().unwrap_or_default();
+        let name = walk.rest.split('\\').next().unwrap_or("");
         match alias(name) {
             Some(folder) if walk.rest.contains('\\') => {
                 walk.copy(name.len());
@@ -194,7 +194,7 @@ impl Texts {
         while walk.rest.starts_with(';') {
             let redirector = walk.next();
             let drive = redirector.get(1..3).filter(|drive| drive.ends_with(':'));
-            let name = redirector.get(1..).unwrap_or_default();
+            let name = redirector.get(1..).unwrap_or("");
             match drive {
                 Some(drive) => walk.new.push_str(&format!(";{drive}0")),
                 None if known::is_device(&name.to_lowercase()) => {
@@ -422,16 +422,16 @@ pub(super) fn image_key(path: &str) -> String {
         rest = inner;
     }
     if drive(rest.as_bytes()) {
-        return rest.get(2..).unwrap_or_default().to_owned();
+        return rest.get(2..).unwrap_or("").to_owned();
     }
     if let Some(device) = rest.strip_prefix(r"\device\") {
         let volume = device.find('\\').unwrap_or(device.len());
-        return device.get(volume..).unwrap_or_default().to_owned();
+        return device.split_at(volume).1.to_owned();
     }
     let name = rest.trim_start_matches('\\').split('\\').next();
     if let Some((name, folder)) = name.and_then(|name| Some((name, alias(name)?))) {
         let behind = rest.trim_start_matches('\\').get(name.len()..);
-        return format!(r"\{folder}{}", behind.unwrap_or_default());
+        return format!(r"\{folder}{}", behind.unwrap_or(""));
     }
     rest.to_owned()
 }

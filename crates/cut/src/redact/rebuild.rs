@@ -135,7 +135,7 @@ fn wide(bytes: &[u8], place: &Place<'_>, subject: Subject, texts: &mut Texts) ->
         .map(|pair| u16::from_le_bytes(*pair))
         .collect();
     let end = units.iter().position(|unit| *unit == 0);
-    let text = units.get(..end.unwrap_or(units.len())).unwrap_or_default();
+    let (text, _) = units.split_at(end.unwrap_or(units.len()));
     let text = String::from_utf16_lossy(text);
     let new = texts.text(&text, Hint::of(place.field), subject);
     let new: Vec<u8> = new.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -170,7 +170,7 @@ pub(super) fn package(bytes: &mut [u8], texts: &mut Texts) {
 /// The stand-in of 8-bit text: UTF-8, or of a code page, whose letters are not kept.
 fn narrow(bytes: &[u8], place: &Place<'_>, subject: Subject, texts: &mut Texts) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == 0);
-    let text = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+    let (text, _) = bytes.split_at(end.unwrap_or(bytes.len()));
     let text = match std::str::from_utf8(text) {
         Ok(text) => text.to_owned(),
         Err(_) => text.iter().copied().map(char::from).collect(),

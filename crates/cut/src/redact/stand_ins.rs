@@ -127,6 +127,7 @@ impl StandIns {
             return;
         }
         let old: Box<[u8]> = (&*sid).into();
+        // A SID that is this short has no numbers of its own.
         for number in sid
             .get_mut(SID_FRONT..)
             .unwrap_or_default()

@@ -206,12 +206,12 @@ impl Texts {
         while let Some(first) = rest.chars().next() {
             if is_end(first) {
                 new.push(first);
-                rest = rest.get(first.len_utf8()..).unwrap_or_default();
+                (_, rest) = rest.split_at(first.len_utf8());
                 continue;
             }
             // The one folder with a blank in its name that paths without quotes go through.
             let skipped = path::program_files(rest);
-            let tail = rest.get(skipped..).unwrap_or_default();
+            let tail = rest.get(skipped..).unwrap_or("");
             let end = tail.find(is_end).map_or(rest.len(), |at| skipped + at);
             let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             let piece = self.piece(piece, subject);
@@ -274,7 +274,7 @@ impl Texts {
             if !word.is_empty() {
                 new.push_str(&replace(self, word));
             }
-            new.push_str(part.get(word.len()..).unwrap_or_default());
+            new.push_str(part.split_at(word.len()).1);
         }
         new
     }
@@ -349,7 +349,7 @@ impl Texts {
         if let Some(name) = self.file_by_extension(word) {
             return name;
         }
-        let last = lower.rsplit('.').next().unwrap_or_default();
+        let last = lower.rsplit('.').next().unwrap_or("");
         if lower.contains('.') && known::is_top_domain(last) && !lower.contains('@') {
             return self.host(word);
         }
@@ -465,11 +465,11 @@ impl Texts {
     fn version(&mut self, text: &str, subject: Subject) -> String {
         // 19041.vb_release.191206-1406, 10.0.19041.1 (WinBuild.160101.0800)
         let is_build = |text: &str| {
-            let first = text.split('.').next().unwrap_or_default();
+            let first = text.split('.').next().unwrap_or("");
             text.len() <= 64
                 && first.len() >= 4
                 && first.bytes().all(|byte| byte.is_ascii_digit())
-                && is_build_time(text.rsplit('.').next().unwrap_or_default())
+                && is_build_time(text.rsplit('.').next().unwrap_or(""))
                 && text
                     .bytes()
                     .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
@@ -524,7 +524,7 @@ impl Texts {
                         }
                         let bare = word.trim_end_matches("_Classes");
                         match texts.identity(bare) {
-                            Some(identity) => identity + word.get(bare.len()..).unwrap_or_default(),
+                            Some(identity) => identity + word.split_at(bare.len()).1,
                             None => texts.stand_ins.numbered(Class::Word, "key", word, ""),
                         }
                     },
@@ -562,7 +562,7 @@ impl Texts {
             Some((front, _)) if known::is_framework(&front.to_lowercase()) => front,
             _ => "",
         };
-        let rest = identifier.get(front.len()..).unwrap_or_default();
+        let (_, rest) = identifier.split_at(front.len());
         let new = self.parts(
             rest,
             |c| c == '.',

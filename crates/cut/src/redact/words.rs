@@ -64,10 +64,8 @@ impl Words {
             .iter()
             .position(|unit| *unit == 0)
             .unwrap_or(units.len());
-        if let Some(behind) = units.get_mut(end..) {
-            behind.fill(0);
-        }
-        let text = units.get_mut(..end).unwrap_or_default();
+        let (text, behind) = units.split_at_mut(end);
+        behind.fill(0);
         text.split_mut(|unit| !is_of_word(*unit))
             .filter(|word| !word.is_empty())
             .for_each(|word| self.word(word));
@@ -116,6 +114,7 @@ impl Words {
     /// Replaces the numbers of computer and user in a SID: all numbers after the first one.
     pub(crate) fn sid(&mut self, sid: &mut [u8]) {
         const FIRST: usize = 12;
+        // A SID that is this short has no numbers of its own.
         for number in sid
             .get_mut(FIRST..)
             .unwrap_or_default()

@@ -176,8 +176,7 @@ impl Item {
             Self::Octal => format!("{bits:o}"),
             Self::Character => bytes
                 .first()
-                .map(|byte| char::from(*byte).to_string())
-                .unwrap_or_default(),
+                .map_or_else(String::new, |byte| char::from(*byte).to_string()),
             Self::List => with_name(
                 names(field)
                     .find(|(value, _)| *value == bits)
@@ -262,22 +261,18 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
             Argument::Text(whole(&String::from_utf8_lossy(bytes)))
         }
         Type::Guid => Argument::Text(
-            etwkit_etl::bytes::guid_at(bytes, 0)
-                .map(|guid| guid.to_string())
-                .unwrap_or_default(),
+            etwkit_etl::bytes::guid_at(bytes, 0).map_or_else(String::new, |guid| guid.to_string()),
         ),
         Type::Sid => Argument::Text(sid_text(bytes).unwrap_or_default()),
         Type::Ipv4 => Argument::Text(
             bytes
                 .first_chunk::<4>()
-                .map(|a| std::net::Ipv4Addr::from(*a).to_string())
-                .unwrap_or_default(),
+                .map_or_else(String::new, |a| std::net::Ipv4Addr::from(*a).to_string()),
         ),
         Type::Ipv6 => Argument::Text(
             bytes
                 .first_chunk::<16>()
-                .map(|a| std::net::Ipv6Addr::from(*a).to_string())
-                .unwrap_or_default(),
+                .map_or_else(String::new, |a| std::net::Ipv6Addr::from(*a).to_string()),
         ),
         Type::Binary | Type::CountedBinary => Argument::Text(hex_digits(bytes)),
         _ => Argument::unsigned(bits, size),
@@ -286,7 +281,7 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
 
 /// A text up to its NUL, which texts of a fixed length may have.
 fn whole(text: &str) -> String {
-    text.split('\0').next().unwrap_or_default().to_owned()
+    text.split('\0').next().unwrap_or("").to_owned()
 }
 
 /// `2020-01-01 00:00:00.000Z`; the number if it is not a time.

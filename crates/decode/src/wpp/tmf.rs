@@ -160,12 +160,7 @@ impl<'t> Reader<'t> {
         };
         let component = words.next().unwrap_or_default().into();
         let source = comment.trim().strip_prefix("SRC=").unwrap_or_default();
-        let source = source
-            .split(" MJ=")
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .into();
+        let source = source.split(" MJ=").next().unwrap_or("").trim().into();
         Ok(Provider {
             guid,
             component,
@@ -307,7 +302,7 @@ fn argument(line: &str) -> Option<(&str, &str, u16)> {
     let number = number.trim().parse().ok()?;
     let front = front.trim_end();
     let is_type = |word: &str| {
-        let name = word.split('(').next().unwrap_or_default();
+        let name = word.split('(').next().unwrap_or("");
         let is_word = name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric());
         is_word && (name.len() == word.len() || word.ends_with(')'))
     };

@@ -66,8 +66,8 @@ pub(crate) fn run(args: &CacheArgs, printer: &mut Printer<'_>) -> anyhow::Result
         let folder = settings
             .cache
             .as_ref()
-            .map(|folder| folder.display().to_string());
-        print(&entries, verb, &folder.unwrap_or_default(), printer)?;
+            .map_or_else(String::new, |folder| folder.display().to_string());
+        print(&entries, verb, &folder, printer)?;
     }
     for (entry, error) in left {
         let context = format!("{} could not be removed", entry.name);
@@ -91,8 +91,7 @@ fn print(
     let rows = entries.iter().map(|entry| {
         let days = entry
             .age(now)
-            .map(|age| (age.as_secs() / 86_400).to_string())
-            .unwrap_or_default();
+            .map_or_else(String::new, |age| (age.as_secs() / 86_400).to_string());
         let kind = serde_json::to_value(entry.kind)
             .ok()
             .and_then(|kind| kind.as_str().map(str::to_owned));

@@ -50,8 +50,7 @@ pub(crate) fn print(
         let file = input
             .parts()
             .get(place.file)
-            .map(etwkit_extract::Part::label)
-            .unwrap_or_default();
+            .map_or_else(String::new, etwkit_extract::Part::label);
         printer.line(&format!(
             "  {kind} at offset {offset:#x} of {file}: {} bytes",
             grouped(*bytes)

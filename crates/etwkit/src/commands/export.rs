@@ -170,7 +170,7 @@ impl Which {
             ([one], _) => of(one),
             (_, Some(filter)) => filter.clone(),
             // Instances that had the id one after the other.
-            (several, None) => several.first().map(of).unwrap_or_default(),
+            (several, None) => several.first().map_or_else(String::new, of),
         };
         plain(&name)
     }
@@ -350,10 +350,7 @@ fn not_there(
     nothing: &etwkit_export::Error,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
-    let (path, hint) = (
-        path.display().to_string(),
-        nothing.hint().unwrap_or_default(),
-    );
+    let (path, hint) = (path.display().to_string(), nothing.hint().unwrap_or(""));
     if args.json {
         printer.json(&json!({"extract": path, "nothing": nothing.to_string(), "hint": hint}))?;
     } else {
@@ -470,7 +467,7 @@ fn not_chosen(
             } else {
                 rounded(row.cpu_ns, 1_000_000)
             };
-            let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
+            let pid = row.pid.map_or_else(String::new, |pid| pid.to_string());
             [
                 args.numbers.whole(first),
                 pid,

@@ -121,28 +121,27 @@ fn print_cpu(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError> 
 
 fn machine_table(machine: &Machine) -> Table {
     let mut table = Table::pairs();
+    // What is not known has no row.
     let mut put = |name: &str, value: String| {
         if !value.is_empty() {
             table.row([name.to_owned(), value]);
         }
     };
-    put("name", machine.computer.clone().unwrap_or_default());
+    put("name", machine.computer.as_deref().unwrap_or("").to_owned());
     let product = machine
         .product
         .as_deref()
-        .map(|p| format!("{p}, "))
-        .unwrap_or_default();
+        .map_or_else(String::new, |p| format!("{p}, "));
     let (major, minor) = machine.version;
     put(
         "Windows",
         format!("{product}{major}.{minor} build {}", machine.build),
     );
-    put("model", machine.model.clone().unwrap_or_default());
+    put("model", machine.model.as_deref().unwrap_or("").to_owned());
     let name = machine
         .processor_name
         .as_deref()
-        .map(|name| format!(", {name}"))
-        .unwrap_or_default();
+        .map_or_else(String::new, |name| format!(", {name}"));
     put(
         "processors",
         format!("{} at {} MHz{name}", machine.processors, machine.mhz),
@@ -150,7 +149,10 @@ fn machine_table(machine: &Machine) -> Table {
     if let Some(memory) = machine.memory_mib {
         put("memory", format!("{} MiB", grouped(memory.into())));
     }
-    put("booted", machine.booted_utc.clone().unwrap_or_default());
+    put(
+        "booted",
+        machine.booted_utc.as_deref().unwrap_or("").to_owned(),
+    );
     table
 }
 
@@ -230,7 +232,7 @@ fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteEr
         "events>|provider",
         rows.iter().take(TOP_ROWS).map(row),
     ))?;
-    match rows.get(TOP_ROWS..).unwrap_or_default() {
+    match rows.get(TOP_ROWS..).unwrap_or(&[]) {
         [] => Ok(()),
         more => {
             let events: u64 = more.iter().map(|row| row.events).sum();
@@ -297,7 +299,7 @@ fn top(
     };
     let titles = format!("samples>|CPU ms>|of busy>|{what}");
     printer.table(&Table::of(&titles, rows.iter().take(TOP_ROWS).map(row)))?;
-    let more = rows.get(TOP_ROWS..).unwrap_or_default();
+    let more = rows.get(TOP_ROWS..).unwrap_or(&[]);
     if !more.is_empty() {
         let samples: u64 = more.iter().map(|row| row.samples).sum();
         printer.line(&format!(

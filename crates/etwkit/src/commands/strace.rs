@@ -108,8 +108,7 @@ fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Resu
             format!("{:.2}", ns as f64 * 100.0 / total.max(1) as f64),
             seconds(ns),
             ns.checked_div(calls)
-                .map(|ns| (ns / 1000).to_string())
-                .unwrap_or_default(),
+                .map_or_else(String::new, |ns| (ns / 1000).to_string()),
             calls.to_string(),
             if errors > 0 {
                 errors.to_string()

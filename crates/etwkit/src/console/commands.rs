@@ -299,8 +299,7 @@ fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow
     {
         let about = command
             .get_about()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+            .map_or_else(String::new, ToString::to_string);
         table.row([command.get_name().to_owned(), about]);
     }
     printer.table(&table)?;

@@ -113,7 +113,7 @@ impl Completions {
             .before
             .last()
             .and_then(|word| word.strip_prefix('-'))
-            .unwrap_or_default();
+            .unwrap_or("");
         let switch = switch.to_lowercase();
         match (switch.as_str(), etwanalyzer::option(dump, &switch)) {
             ("fd" | "filedir", _) => self.loaded(&at.word),
@@ -146,9 +146,9 @@ impl Completions {
             .strip_prefix("--")
             .and_then(|word| word.split_once('='))
         {
-            return option(name)
-                .map(|arg| self.values(&arg, &format!("--{name}="), value))
-                .unwrap_or_default();
+            return option(name).map_or_else(Vec::new, |arg| {
+                self.values(&arg, &format!("--{name}="), value)
+            });
         }
         if at.word.starts_with('-') {
             let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
@@ -189,7 +189,7 @@ impl Completions {
                 .map(|value| format!("{head}{value}"))
                 .collect()
         };
-        let name = arg.get_long().unwrap_or_default();
+        let name = arg.get_long().unwrap_or("");
         match name {
             "out" | "csv" | "stack-tag-file" => with_head(paths::beginning(value, Files::All)),
             "time-format" => with_head(beginning(value, TIME_FORMATS.map(str::to_owned))),

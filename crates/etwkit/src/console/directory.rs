@@ -116,7 +116,7 @@ fn collect(
         let bytes = if is_extract {
             size(&path)
         } else {
-            metadata.map(|metadata| metadata.len()).unwrap_or_default()
+            metadata.map_or(0, |metadata| metadata.len())
         };
         entries.push(Entry {
             path: path.clone(),

@@ -108,8 +108,7 @@ impl Console {
     ) -> anyhow::Result<Exit> {
         let first = args
             .first()
-            .map(|first| first.to_string_lossy().into_owned())
-            .unwrap_or_default();
+            .map_or_else(String::new, |first| first.to_string_lossy().into_owned());
         let writes = |arg: &OsString| arg.to_string_lossy().starts_with(WRITING);
         if !ASKING.contains(&&*first) || args.iter().any(writes) {
             self.set.borrow().close();

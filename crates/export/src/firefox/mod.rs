@@ -294,6 +294,7 @@ impl Profile<'_> {
             || self.thread.is_some()
                 && process.and_then(|process| process.main_thread_key) == self.thread;
         let time = |ns: Option<i64>| ns.map_or_else(|| "null".to_owned(), milliseconds);
+        // A thread without a start ran when the recording began.
         let start = |ns: Option<i64>| milliseconds(ns.unwrap_or(0));
         format!(
             "\"processType\":\"default\",\"processName\":{},\"processStartupTime\":{},\"processShutdownTime\":{},\

@@ -125,8 +125,7 @@ impl Open {
         }
         let logged = u32::try_from(length).unwrap_or(u32::MAX);
         packet.original = length_of(seen.interface.link, &packet.bytes)
-            .unwrap_or_default()
-            .max(logged);
+            .map_or(logged, |length| length.max(logged));
         if seen.interface.link == Link::WiFi {
             // The capture sees decrypted frames, with the flag of the encrypted frame on the air;
             // readers would take the text for cipher.

@@ -76,7 +76,10 @@ ORDER BY ts_ns"
     /// field is missing.
     pub(crate) fn packet(&self, row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
         let (component, edge) = (fields.number("ComponentId")?, fields.number("EdgeId")?);
-        let mut description = self.components.get(&component).cloned().unwrap_or_default();
+        let mut description = self
+            .components
+            .get(&component)
+            .map_or_else(String::new, String::clone);
         if let Some(name) = self.edges.get(&(component, edge)) {
             description = format!("{description}, edge {name}");
         }
@@ -94,7 +97,7 @@ ORDER BY ts_ns"
         let packet = Packet {
             unix_ns,
             bytes,
-            original: original.unwrap_or_default().max(logged),
+            original: original.map_or(logged, |size| size.max(logged)),
             direction: fields.word("DirTag").as_deref().and_then(direction),
             // Numbers count within a group, and have 16 bits.
             id: group

@@ -44,7 +44,7 @@ impl<'o> Packets<'o> {
 
 /// Returns the time for Perfetto, which has no times before the start of the trace.
 pub(super) fn time(ns: i64) -> u64 {
-    u64::try_from(ns).unwrap_or(0)
+    ns.max(0).cast_unsigned()
 }
 
 /// Returns an id, which extracts keep as a bit pattern of 32 bits.

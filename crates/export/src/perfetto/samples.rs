@@ -105,7 +105,7 @@ impl Stacks {
         if let Some((module, _)) = mapped
             && self.modules.add(module)
         {
-            let path = frames.module_path(frame).unwrap_or_default();
+            let path = frames.module_path(frame).unwrap_or("");
             let mapping = Message::new()
                 .number(1, number(module))
                 .number(7, number(module));

@@ -155,6 +155,7 @@ pub(super) fn ready((at, thread): (i64, Option<i64>), ready: &Ready, scene: &Sce
         .some(ready.by.is_dpc.then_some(BY_DPC), |message, flag| {
             message.number(4, flag)
         });
+    // An event of Perfetto has to be on some processor.
     let cpu = ready
         .cpu
         .filter(|cpu| (0..PROCESSORS).contains(cpu))

@@ -25,8 +25,8 @@ fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
     let tagged = asked
         .tags
         .condition(stack)
-        .map(|tagged| format!(" AND {tagged}"));
-    format!("{}{}", chosen(asked), tagged.unwrap_or_default())
+        .map_or_else(String::new, |tagged| format!(" AND {tagged}"));
+    format!("{}{tagged}", chosen(asked))
 }
 
 /// Returns the condition that a process or thread lived in the range of the trace.

@@ -178,7 +178,7 @@ fn old_methods(batch: &RecordBatch) -> Result<Vec<Method>, SinkError> {
     let method = |row| Method {
         method_id: 0,
         module_id: module.get(row),
-        name: name.get(row).unwrap_or_default().to_owned(),
+        name: name.get(row).unwrap_or("").to_owned(),
         signature: signature.get(row).map(str::to_owned),
         process_key: process.get(row),
         address: address.get(row),

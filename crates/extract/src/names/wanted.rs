@@ -220,7 +220,7 @@ impl AllWanted {
             for row in 0..batch.num_rows() {
                 let is_reported = guid.get(row).is_some();
                 let identity = identity_of((pdb.get(row), guid.get(row), age.get(row)));
-                let name = name.get(row).unwrap_or_default().to_owned();
+                let name = name.get(row).unwrap_or("").to_owned();
                 let module_id = names.len() as i32;
                 let image = || {
                     let size = size.get(row).and_then(|size| u32::try_from(size).ok())?;

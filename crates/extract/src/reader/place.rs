@@ -232,7 +232,7 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
     };
     let prefix = outermost
         .strip_suffix(manifest::FILE)
-        .unwrap_or_default()
+        .unwrap_or("")
         .to_owned();
     let inside = all.into_iter().filter_map(|(name, member)| {
         let name = name.strip_prefix(&prefix)?;

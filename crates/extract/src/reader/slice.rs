@@ -175,14 +175,15 @@ impl TableFile {
             let wanted = usize::try_from(self.length - at)
                 .unwrap_or(VERIFIED_AT_ONCE)
                 .min(VERIFIED_AT_ONCE);
-            let part = block.get_mut(..wanted).unwrap_or_default();
+            let (part, _) = block.split_at_mut(wanted);
             let read = source
                 .read_at(self.offset + at, part)
                 .map_err(StoreError::io("read", &self.path))?;
             if read == 0 {
                 break;
             }
-            self.check(at, part.get(..read).unwrap_or_default())?;
+            let (part, _) = part.split_at(read);
+            self.check(at, part)?;
             at += read as u64;
         }
         Ok(())
@@ -407,13 +408,14 @@ impl Slice {
                 let from = usize::try_from(position)
                     .ok()
                     .and_then(|position| memory.get(position..));
-                from.unwrap_or_default().read(buf)
+                // After the end there is nothing to read.
+                from.map_or(Ok(0), |mut from| from.read(buf))
             }
             Stored::File(source, offset) => {
                 let left =
                     usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
                 let wanted = buf.len().min(left);
-                let buf = buf.get_mut(..wanted).unwrap_or_default();
+                let (buf, _) = buf.split_at_mut(wanted);
                 source.read_at(offset.saturating_add(position), buf)
             }
         }
@@ -493,7 +495,8 @@ impl Slice {
                 .check(from, &all)
                 .map_err(|e| ParquetError::External(Box::new(e)))?;
         }
-        let skip = usize::try_from(start - from).unwrap_or_default();
+        let skip =
+            usize::try_from(start - from).map_err(|e| ParquetError::External(Box::new(e)))?;
         Ok(Bytes::from(all).slice(skip..skip + length))
     }
 }
@@ -520,7 +523,7 @@ impl Read for Cursor {
             let end = (self.position / BLOCK_BYTES + 1)
                 .saturating_mul(BLOCK_BYTES)
                 .min(self.slice.length);
-            let length = usize::try_from(end - self.position).unwrap_or_default();
+            let length = usize::try_from(end - self.position).map_err(io::Error::other)?;
             let read = self.slice.read_checked(self.position, length);
             self.block = read.map_err(|error| match in_parquet(error) {
                 Ok(known) => io::Error::other(known),

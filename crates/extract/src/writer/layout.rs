@@ -40,6 +40,7 @@ impl Amount {
     fn compression(self) -> Compression {
         match self {
             Self::None | Self::Few => Compression::UNCOMPRESSED,
+            // The level is a valid one.
             Self::Many => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()),
         }
     }

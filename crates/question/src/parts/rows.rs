@@ -114,6 +114,7 @@ macro_rules! cell {
             fn column(batch: &RecordBatch, name: &str) -> Result<$array> {
                 <Option<$type> as Cell>::column(batch, name)
             }
+            // What a row declares as never missing is null in SQL only as the sum of no rows.
             fn get(values: &$array, row: usize) -> Self {
                 <Option<$type> as Cell>::get(values, row).unwrap_or_default()
             }

@@ -84,8 +84,7 @@ impl OptionValue for ZeroTime {
         let filter = self
             .filter
             .as_ref()
-            .map(|filter| format!(":{filter}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |filter| format!(":{filter}"));
         self.mode
             .map(|mode| format!("{}{filter}", mode.word()))
             .write(&MODE, values);

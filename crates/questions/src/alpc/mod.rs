@@ -203,7 +203,7 @@ const MESSAGES: View<AlpcRequest, AlpcMessage> = View::new(
 
 /// Returns a process by name and id.
 fn receiver(name: Option<&str>, pid: Option<i64>) -> Option<String> {
-    pid.map(|pid| format!("{}({pid})", name.unwrap_or_default()))
+    pid.map(|pid| format!("{}({pid})", name.unwrap_or("")))
 }
 
 impl Question for AlpcRequest {

@@ -61,43 +61,69 @@ pub struct KindUse {
     pub duration_ns: i64,
 }
 
+impl KindUse {
+    /// CPU on a class without speeds. Of a row with CPU on a class, the share, the cores and the
+    /// length of that are known as well.
+    fn of(
+        efficiency_class: i64,
+        cpu_ns: i64,
+        percent: Option<f64>,
+        (cores, length): (Option<i64>, Option<i64>),
+    ) -> Self {
+        Self {
+            efficiency_class,
+            cpu_ns,
+            cpu_percent: percent.unwrap_or_default(),
+            normalized_ns: None,
+            mean_mhz: None,
+            frequency_percent: None,
+            used_cores: cores.unwrap_or(0),
+            enabled_cores: None,
+            duration_ns: length.unwrap_or(0),
+        }
+    }
+}
+
 impl CoreKinds {
     /// Returns the kinds on which the row has CPU, the fastest one first.
     #[must_use]
     pub fn uses(&self) -> Vec<KindUse> {
         let all = [
             self.class_0_cpu_ns.map(|cpu_ns| KindUse {
-                efficiency_class: 0,
-                cpu_ns,
-                cpu_percent: self.class_0_cpu_percent.unwrap_or_default(),
                 normalized_ns: self.class_0_normalized_ns,
                 mean_mhz: self.class_0_mean_mhz,
                 frequency_percent: self.class_0_frequency_percent,
-                used_cores: self.class_0_used_cores.unwrap_or_default(),
                 enabled_cores: self.class_0_enabled_cores,
-                duration_ns: self.class_0_duration_ns.unwrap_or_default(),
+                ..KindUse::of(
+                    0,
+                    cpu_ns,
+                    self.class_0_cpu_percent,
+                    (self.class_0_used_cores, self.class_0_duration_ns),
+                )
             }),
             self.class_1_cpu_ns.map(|cpu_ns| KindUse {
-                efficiency_class: 1,
-                cpu_ns,
-                cpu_percent: self.class_1_cpu_percent.unwrap_or_default(),
                 normalized_ns: self.class_1_normalized_ns,
                 mean_mhz: self.class_1_mean_mhz,
                 frequency_percent: self.class_1_frequency_percent,
-                used_cores: self.class_1_used_cores.unwrap_or_default(),
                 enabled_cores: self.class_1_enabled_cores,
-                duration_ns: self.class_1_duration_ns.unwrap_or_default(),
+                ..KindUse::of(
+                    1,
+                    cpu_ns,
+                    self.class_1_cpu_percent,
+                    (self.class_1_used_cores, self.class_1_duration_ns),
+                )
             }),
             self.class_2_cpu_ns.map(|cpu_ns| KindUse {
-                efficiency_class: 2,
-                cpu_ns,
-                cpu_percent: self.class_2_cpu_percent.unwrap_or_default(),
                 normalized_ns: self.class_2_normalized_ns,
                 mean_mhz: self.class_2_mean_mhz,
                 frequency_percent: self.class_2_frequency_percent,
-                used_cores: self.class_2_used_cores.unwrap_or_default(),
                 enabled_cores: self.class_2_enabled_cores,
-                duration_ns: self.class_2_duration_ns.unwrap_or_default(),
+                ..KindUse::of(
+                    2,
+                    cpu_ns,
+                    self.class_2_cpu_percent,
+                    (self.class_2_used_cores, self.class_2_duration_ns),
+                )
             }),
         ];
         all.into_iter().rev().flatten().collect()

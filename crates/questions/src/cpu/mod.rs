@@ -151,18 +151,28 @@ impl CpuTotal {
     /// Returns CPU and waiting time; with `ready` also ready time.
     #[must_use]
     pub fn total_ns(self, ready: bool) -> i64 {
-        let ready = if ready { self.ready_ns.unwrap_or(0) } else { 0 };
+        let ready = if ready { self.ready() } else { 0 };
         self.cpu_ns
-            .saturating_add(self.wait_ns.unwrap_or(0))
+            .saturating_add(self.waited())
             .saturating_add(ready)
+    }
+
+    /// Waiting time in sums and orders, to which time that no row knows adds nothing.
+    fn waited(self) -> i64 {
+        self.wait_ns.unwrap_or(0)
+    }
+
+    /// Ready time, likewise.
+    fn ready(self) -> i64 {
+        self.ready_ns.unwrap_or(0)
     }
 
     /// Returns the sort key of a process.
     #[must_use]
     pub fn sort_value(self, sort: CpuSort) -> i64 {
         match sort {
-            CpuSort::Wait => self.wait_ns.unwrap_or(0),
-            CpuSort::Ready => self.ready_ns.unwrap_or(0),
+            CpuSort::Wait => self.waited(),
+            CpuSort::Ready => self.ready(),
             CpuSort::CpuWait => self.total_ns(false),
             CpuSort::CpuWaitReady => self.total_ns(true),
             _ => self.cpu_ns,

@@ -8,15 +8,17 @@ use etwkit_question::{Column, Format, Line, Value, View};
 /// Returns sums over rows.
 #[must_use]
 pub(super) fn total<'r>(rows: impl IntoIterator<Item = &'r DiskRow>) -> DiskTotal {
+    // Rows of a summary do not have the counts.
+    let count = |count: Option<i64>| count.unwrap_or(0);
     rows.into_iter()
         .fold(DiskTotal::default(), |sum, row| DiskTotal {
-            reads: sum.reads.saturating_add(row.reads.unwrap_or_default()),
+            reads: sum.reads.saturating_add(count(row.reads)),
             read_bytes: sum.read_bytes.saturating_add(row.read_bytes),
             read_service_ns: sum.read_service_ns.saturating_add(row.read_service_ns),
-            writes: sum.writes.saturating_add(row.writes.unwrap_or_default()),
+            writes: sum.writes.saturating_add(count(row.writes)),
             write_bytes: sum.write_bytes.saturating_add(row.write_bytes),
             write_service_ns: sum.write_service_ns.saturating_add(row.write_service_ns),
-            flushes: sum.flushes.saturating_add(row.flushes.unwrap_or_default()),
+            flushes: sum.flushes.saturating_add(count(row.flushes)),
             flush_service_ns: sum.flush_service_ns.saturating_add(row.flush_service_ns),
             total_service_ns: sum.total_service_ns.saturating_add(row.total_service_ns),
             sort_value: sum.sort_value + row.sort_value,

@@ -121,17 +121,17 @@ fn query_line(query: &DnsQueryRow) -> Line {
         line = line.words(format!(" {adapters}"));
     }
     if query.is_timed_out {
-        let timed_out = query.timed_out_servers.as_deref().unwrap_or_default();
+        let timed_out = query.timed_out_servers.as_deref().unwrap_or("");
         let servers = query
             .servers
             .as_deref()
             .or(query.adapter_servers.as_deref())
-            .unwrap_or_default();
+            .unwrap_or("");
         line = line.words(format!(" TimedOut: {timed_out} Servers: {servers}"));
     }
     line.words(format!(
         " DnsAnswer: {}",
-        addresses(query.result.as_deref().unwrap_or_default())
+        addresses(query.result.as_deref().unwrap_or(""))
     ))
 }
 

@@ -128,7 +128,7 @@ fn item(source: &Source<'_>, element: &Element) -> Result<Option<Item>, FileErro
         .try_for_each(|child| source.check(child, &[], &[]))?;
     let text = |name: &'static str| element.all(name).next().map(|child| child.content.trim());
     let list = |name| -> Vec<String> {
-        let parts = text(name).unwrap_or_default().split(';').map(str::trim);
+        let parts = text(name).unwrap_or("").split(';').map(str::trim);
         parts
             .filter(|part| !part.is_empty())
             .map(str::to_owned)

@@ -117,7 +117,7 @@ impl ExceptionRequest {
             let lines = |(id, trace): (i32, &TraceFrames)| -> Vec<String> {
                 trace.stack(id).map(|frame| trace.text(frame)).collect()
             };
-            stack.map(lines).unwrap_or_default().join("\n")
+            stack.map_or_else(Vec::new, lines).join("\n")
         };
         let mut left_out = 0;
         rows.retain(|row| {
@@ -233,7 +233,7 @@ impl ExceptionRow {
     }
 
     fn thrown(&self) -> (filter::Thrown<'_>, Option<i64>) {
-        let process = self.process.as_deref().unwrap_or_default();
+        let process = self.process.as_deref().unwrap_or("");
         let thrown = filter::Thrown {
             process,
             exception_type: &self.exception_type,
@@ -245,7 +245,7 @@ impl ExceptionRow {
 
 impl ThrownRow {
     fn thrown(&self) -> (filter::Thrown<'_>, Option<i64>) {
-        let process = self.process.as_deref().unwrap_or_default();
+        let process = self.process.as_deref().unwrap_or("");
         let thrown = filter::Thrown {
             process,
             exception_type: &self.exception_type,

@@ -229,9 +229,9 @@ const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
 
 /// Returns a process with its thread.
 fn by(process: Option<&str>, pid: Option<i64>, tid: Option<i64>) -> String {
-    let name = process.or(pid.map(|_| "?")).unwrap_or_default();
-    let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
-    let tid = tid.map(|tid| format!(" {tid}")).unwrap_or_default();
+    let name = process.or(pid.map(|_| "?")).unwrap_or("");
+    let pid = pid.map_or_else(String::new, |pid| format!("({pid})"));
+    let tid = tid.map_or_else(String::new, |tid| format!(" {tid}"));
     format!("{name}{pid}{tid}").trim_start().to_owned()
 }
 

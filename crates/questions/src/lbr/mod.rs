@@ -225,7 +225,7 @@ impl LbrRequest {
 
     fn name_of(&self, line: &LbrLine) -> Value {
         let shown = |name: &Option<String>| {
-            let name = name.as_deref().unwrap_or_default();
+            let name = name.as_deref().unwrap_or("");
             self.cut_method
                 .map_or_else(|| name.to_owned(), |cut| cut.of(name))
         };

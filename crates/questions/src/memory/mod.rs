@@ -277,7 +277,7 @@ impl Question for MemoryRequest {
             let kept: Vec<bool> = processes(table.as_ref())
                 .map(|(process, _)| differs(&process))
                 .collect();
-            table.retain(&|row| kept.get(row).copied().unwrap_or_default());
+            table.retain(&|row| kept.get(row) == Some(&true));
         }
         Ok(None)
     }

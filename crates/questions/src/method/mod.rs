@@ -364,6 +364,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         let rows: Vec<MethodRow> = ask(session, &self.sql())?;
         let mut processes = grouped(rows, |row| row.process_key, self.top_methods, total);
         processes.sort_by_key(|group| match self.sort {
+            // A process without a start ran when the recording began.
             CpuSort::StartTime => group
                 .rows
                 .first()

@@ -65,9 +65,8 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
 /// Returns rows of stack tags of the whole trace whose path passes a condition on `tag`. An extract
 /// that was made of sums has waits of tags only added up over threads.
 pub(super) fn tags(condition: Option<&str>) -> String {
-    let condition = condition
-        .map(|condition| format!("\n  WHERE {condition}"))
-        .unwrap_or_default();
+    let condition =
+        condition.map_or_else(String::new, |condition| format!("\n  WHERE {condition}"));
     format!(
         "
   SELECT 'tag' AS kind, process_key, CAST(NULL AS INT) AS tid, tag_set, CAST(NULL AS VARCHAR) AS module, tag AS method,
@@ -81,9 +80,7 @@ pub(super) fn tags(condition: Option<&str>) -> String {
 /// Returns rows of stack tags of a range of the trace, by some sets: sums over the single events of
 /// [`fact`], which are the first part of the question. Each stack is tagged again.
 pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String {
-    let condition = condition
-        .map(|condition| format!(" AND {condition}"))
-        .unwrap_or_default();
+    let condition = condition.map_or_else(String::new, |condition| format!(" AND {condition}"));
     let named = |set: &str| format!("({})", quoted(set));
     let sets = with_default(sets).map(named);
     let sets = sets.collect::<Vec<_>>().join(", ");

@@ -75,7 +75,7 @@ fn name(process: Option<&str>, pid: Option<i64>) -> String {
     match (process, pid) {
         (None, None) => String::new(),
         (name, pid) => {
-            let pid = pid.map(|pid| format!("({pid})")).unwrap_or_default();
+            let pid = pid.map_or_else(String::new, |pid| format!("({pid})"));
             format!("{}{pid}", name.unwrap_or("?"))
         }
     }
@@ -86,7 +86,7 @@ fn object_name(object: &ObjectRow) -> String {
     format!(
         "{} {}",
         object.address,
-        object.name.as_deref().unwrap_or_default()
+        object.name.as_deref().unwrap_or("")
     )
     .trim_end()
     .to_owned()
@@ -103,14 +103,14 @@ fn details(event: &ObjectEvent) -> String {
         let source = name(event.source_process.as_deref(), event.source_pid);
         parts.push(format!(
             "from {source} {} to {owner}",
-            event.source_handle.as_deref().unwrap_or_default()
+            event.source_handle.as_deref().unwrap_or("")
         ));
     } else if event.owner_pid != event.event_pid && !owner.is_empty() {
         parts.push(format!("of {owner}"));
     }
     if let Some(count) = event.count {
         parts.push(
-            format!("{count} {}", event.tag.as_deref().unwrap_or_default())
+            format!("{count} {}", event.tag.as_deref().unwrap_or(""))
                 .trim_end()
                 .to_owned(),
         );
@@ -132,8 +132,7 @@ fn heading(object: &ObjectRow) -> Line {
     let name = object
         .name
         .as_ref()
-        .map(|name| format!(" {name}"))
-        .unwrap_or_default();
+        .map_or_else(String::new, |name| format!(" {name}"));
     let line = Line::new(format!(
         "Id: {} {what}: {}{name} Lifetime: ",
         object.id, object.address

@@ -97,7 +97,7 @@ impl Overview {
         let rows = answer.processes.into_iter().flat_map(|group| group.rows);
         // Both lists are by CPU of their own: methods that only call others would be rows of 0.
         let rows: Vec<MethodRow> = rows
-            .filter(|row| row.exclusive_ns.unwrap_or(0) > 0)
+            .filter(|row| row.exclusive_ns.is_some_and(|ns| ns > 0))
             .collect();
         let mut modules: BTreeMap<(&str, String), ModuleShare> = BTreeMap::new();
         for row in &rows {
@@ -105,7 +105,7 @@ impl Overview {
             let path = row.module_path.as_ref().or(row.module.as_ref());
             let key = (
                 kind(row),
-                path.map(|path| path.to_lowercase()).unwrap_or_default(),
+                path.map_or_else(String::new, |path| path.to_lowercase()),
             );
             let share = modules.entry(key).or_insert_with(|| ModuleShare {
                 kind: kind(row).to_owned(),
@@ -113,9 +113,7 @@ impl Overview {
                 module_path: row.module_path.clone(),
                 exclusive_ns: 0,
             });
-            share.exclusive_ns = share
-                .exclusive_ns
-                .saturating_add(row.exclusive_ns.unwrap_or(0));
+            share.exclusive_ns = share.exclusive_ns.saturating_add(exclusive_ns(row));
         }
         let modules: Vec<ModuleShare> = modules.into_values().collect();
         let methods: Vec<MethodShare> = rows.into_iter().map(MethodShare::from).collect();
@@ -135,6 +133,11 @@ fn kind(row: &MethodRow) -> &'static str {
         None if row.method.starts_with('+') || row.method.starts_with("0x") => "unknown",
         None => "dotnet",
     }
+}
+
+/// Returns the time of a method alone. One that only calls others has none.
+fn exclusive_ns(row: &MethodRow) -> i64 {
+    row.exclusive_ns.unwrap_or(0)
 }
 
 impl ProcessShare {
@@ -159,7 +162,7 @@ impl From<MethodRow> for MethodShare {
             pid: row.pid,
             module: row.module,
             method: row.method,
-            exclusive_ns: row.exclusive_ns.unwrap_or(0),
+            exclusive_ns: exclusive_ns(&row),
             cpu_ns: row.cpu_ns,
             wait_ns: row.wait_ns,
         }

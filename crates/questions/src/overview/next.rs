@@ -147,7 +147,7 @@ pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
     let path = session
         .trace_path()
         .or(session.extract_path())
-        .unwrap_or_default();
+        .unwrap_or("");
     let mut questions = Questions {
         session,
         path,

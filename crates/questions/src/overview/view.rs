@@ -432,8 +432,7 @@ fn health(asked: &OverviewRequest, notes: Vec<Note>) -> Answer {
         let place = note
             .position
             .as_deref()
-            .map(|place| format!(", first in {place}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |place| format!(", first in {place}"));
         let line = Line::new(format!("  {}: {} (", note.severity, note.message));
         line.whole(note.count).words(format!("{place})"))
     };

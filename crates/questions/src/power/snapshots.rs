@@ -158,6 +158,12 @@ pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Sn
     all
 }
 
+/// The profile of a trace in which none is named.
+const FIRST_PROFILE: i64 = 0;
+
+/// The class of the cores that a setting without a class is for.
+const CLASS_0: i64 = 0;
+
 /// Returns the processor-driver profile in force at a time, and its AC values that were reported
 /// before an end time.
 fn of_profile<'a>(
@@ -174,7 +180,7 @@ fn of_profile<'a>(
         .map(|change| change.profile);
     let profile = before
         .or(in_force.first().map(|change| change.previous))
-        .unwrap_or(0);
+        .unwrap_or(FIRST_PROFILE);
     let is_of = |setting: &&SettingRow| {
         setting.profile == Some(profile)
             && setting.power_source.as_deref() == Some("ac")
@@ -185,7 +191,7 @@ fn of_profile<'a>(
     for setting in settings.iter().filter(is_of) {
         let key = (
             setting.setting_guid.as_str(),
-            setting.efficiency_class.unwrap_or(0),
+            setting.efficiency_class.unwrap_or(CLASS_0),
         );
         if latest.len() < MAX_SETTINGS || latest.contains_key(&key) {
             latest.insert(key, setting);
@@ -271,7 +277,7 @@ fn snapshot(
 /// with the GUID of class 0 and the class; the system uses a separate GUID for them: the next one.
 fn is_meant(setting: &SettingRow, known: &catalog::CatalogSetting) -> bool {
     let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
-    let class = setting.efficiency_class.unwrap_or(0);
+    let class = setting.efficiency_class.unwrap_or(CLASS_0);
     if setting.setting_guid == known.guid {
         return class == 0 || is_of_class_1;
     }

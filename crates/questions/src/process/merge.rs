@@ -59,9 +59,10 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
                     // Times of a row count from its own recording, and the merged row is of the
                     // first one.
                     known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
-                    known.row.cpu_ns = known.row.cpu_ns.map_or(row.cpu_ns, |ns| {
-                        Some(ns.saturating_add(row.cpu_ns.unwrap_or(0)))
-                    });
+                    known.row.cpu_ns = match (known.row.cpu_ns, row.cpu_ns) {
+                        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+                        (one, other) => one.or(other),
+                    };
                     known.row.exit_code = row.exit_code;
                     known.row.is_crash |= row.is_crash;
                     known.row.duration_ns = known

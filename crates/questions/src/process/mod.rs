@@ -238,7 +238,7 @@ impl Question for ProcessRequest {
                 .iter()
                 .filter_map(|sums| sums.get(name))
                 .fold(0, |sum: i64, one| sum.saturating_add(*one));
-            usize::try_from(sum).unwrap_or_default()
+            usize::try_from(sum.max(0)).unwrap_or(usize::MAX)
         };
         let counts = ProcessCounts {
             processes: sum("processes"),

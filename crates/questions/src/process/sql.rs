@@ -123,14 +123,16 @@ fn tree(rows: Vec<ProcessRow>) -> Vec<ProcessRow> {
         children.entry(parent).or_default().push(row);
     }
     let mut out = Vec::with_capacity(total);
-    let mut open = vec![children.remove(&None).unwrap_or_default()];
+    // Most processes have no children.
+    let mut children_of = |parent: Option<i64>| children.remove(&parent).unwrap_or_default();
+    let mut open = vec![children_of(None)];
     while let Some(siblings) = open.last_mut() {
         let Some(mut row) = siblings.pop() else {
             open.pop();
             continue;
         };
         row.level = i64::try_from(open.len()).unwrap_or(i64::MAX) - 1;
-        open.push(children.remove(&Some(row.process_key)).unwrap_or_default());
+        open.push(children_of(Some(row.process_key)));
         out.push(row);
     }
     // Cyclic parents have no root; a damaged trace can contain them.

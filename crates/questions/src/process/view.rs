@@ -42,7 +42,7 @@ impl ListedProcess {
     fn cell(&self) -> Value {
         let branch = if self.row.level > 0 { "|- " } else { "" };
         // Deeper levels are indented no further: a damaged trace can have chains of any length.
-        let indent = usize::try_from(self.row.level).unwrap_or(0).min(64) * 2;
+        let indent = usize::try_from(self.row.level).map_or(0, |level| level.min(64)) * 2;
         let name = self.row.name.as_deref().unwrap_or("(unknown)");
         Value::Process(ProcessCell {
             name: Some(format!("{:indent$}{branch}{name}", "")),

@@ -100,7 +100,7 @@ impl<'f> Names<'f> {
     }
 
     pub(crate) fn text(&self, name: u32) -> String {
-        self.of(name).map(Name::text).unwrap_or_default()
+        self.of(name).map_or_else(String::new, Name::text)
     }
 
     pub(crate) fn row(&self, of: &TreeRow, id: usize, line: &TreeLine<u32>, total: i64) -> TreeRow {
@@ -130,7 +130,7 @@ impl<'f> Names<'f> {
 impl Name {
     /// Formats `module!method`, for code without a name `module+0x1a2b`.
     pub(crate) fn text(&self) -> String {
-        let method = self.method.as_deref().unwrap_or_default();
+        let method = self.method.as_deref().unwrap_or("");
         let module = self.module.as_deref().unwrap_or("?");
         if method.is_empty() {
             return module.to_owned();

@@ -110,7 +110,7 @@ impl Question for StatsRequest {
             .flatten();
         let known: BTreeSet<&str> = known.map(String::as_str).collect();
         if !known.is_empty() {
-            let asked = self.properties.as_deref().unwrap_or_default();
+            let asked = self.properties.as_deref().unwrap_or("");
             let known: Vec<&str> = known.into_iter().collect();
             let problem = format!(
                 "there is no property {asked:?}; there are: {}",
@@ -249,7 +249,7 @@ impl StatsRequest {
         let named = |name| TestName::parse(path::file_name(&value(name)?.value));
         // An extract can have another name than its trace.
         let test = named("Source").or_else(|| named("SourceETLFileName"));
-        let mut of_test = test.map(of_test).unwrap_or_default();
+        let mut of_test = test.map_or_else(Vec::new, of_test);
         if value("Machine").is_some() {
             of_test.retain(|property| property.name != "Machine");
         }

@@ -63,9 +63,9 @@ impl TraceLogRequest {
                 .map(|filter| format!("wildcard_match({}, {})", message("e."), quoted(filter))),
         );
         // Within the rows that sums are made of, so that sums count only the first events as well.
-        let limit = self
-            .max_count
-            .map(|count| format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}"));
+        let limit = self.max_count.map_or_else(String::new, |count| {
+            format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}")
+        });
         format!(
             "SELECT e.ts_ns, e.cpu, e.process_key, {PROCESS_COLUMNS}, t.tid, e.provider, e.provider_guid, e.name AS event, e.event_id,
   e.level, e.opcode, e.keyword, e.described_by, e.message, e.fields, e.stack_id
@@ -73,7 +73,7 @@ FROM generic_event e
 LEFT JOIN process p ON p.process_key = e.process_key
 LEFT JOIN thread t ON t.thread_key = e.thread_key{}{}",
             filtered(&conditions),
-            limit.unwrap_or_default()
+            limit
         )
     }
 

@@ -227,11 +227,11 @@ impl<'e> Reader<'_, '_, 'e> {
         // What a profile does not say its base says.
         let get = |name: &str| {
             let value = chain.iter().rev().find_map(|profile| profile.get(name));
-            value.unwrap_or_default().to_owned()
+            value.unwrap_or("").to_owned()
         };
         let mut found = Recorded {
             name: get("Name"),
-            id: element.get("Id").unwrap_or_default().to_owned(),
+            id: element.get("Id").unwrap_or("").to_owned(),
             detail: get("DetailLevel"),
             mode: get("LoggingMode"),
             description: get("Description"),
@@ -287,10 +287,7 @@ impl<'e> Reader<'_, '_, 'e> {
             let Some(kind) = KINDS.iter().find(|known| known.eq_ignore_ascii_case(kind)) else {
                 continue;
             };
-            let id = part
-                .get("Value")
-                .or_else(|| part.get("Id"))
-                .unwrap_or_default();
+            let id = part.get("Value").or_else(|| part.get("Id")).unwrap_or("");
             let key = ((*kind).to_owned(), id.to_lowercase());
             if operation == Operation::Remove {
                 collectors.remove(&key);
@@ -344,7 +341,7 @@ impl<'e> Reader<'_, '_, 'e> {
             let element = match named {
                 Some(Some(element)) => element,
                 Some(None) => {
-                    let id = clipped(id.unwrap_or_default());
+                    let id = clipped(id.unwrap_or(""));
                     let text = format!("there is no <{kind}> with the Id {id:?} in the file");
                     self.broken(child.at, kind, text, found);
                     continue;
@@ -376,7 +373,7 @@ impl<'e> Reader<'_, '_, 'e> {
                 found.kernel.clear();
             }
             for element in list.children.iter().filter(|e| e.get("Value").is_some()) {
-                let name = element.get("Value").unwrap_or_default();
+                let name = element.get("Value").unwrap_or("");
                 let known = schema::keyword(name);
                 if known.is_none() && element.is("Keyword") {
                     let text = format!("{:?} is not a keyword that wpr knows", clipped(name));
@@ -417,10 +414,7 @@ impl<'e> Reader<'_, '_, 'e> {
             providers.clear();
         }
         for child in &list.children {
-            let id = child
-                .get("Value")
-                .or_else(|| child.get("Id"))
-                .unwrap_or_default();
+            let id = child.get("Value").or_else(|| child.get("Id")).unwrap_or("");
             let key = id.to_lowercase();
             if operation == Operation::Remove {
                 providers.retain(|(_, known)| *known != key);
@@ -461,7 +455,7 @@ impl<'e> Reader<'_, '_, 'e> {
                     keywords = 0;
                 }
                 for keyword in list.all("Keyword") {
-                    let text = keyword.get("Value").unwrap_or_default();
+                    let text = keyword.get("Value").unwrap_or("");
                     match number(text) {
                         Some(mask) if operation == Operation::Remove => keywords &= !mask,
                         Some(mask) => keywords |= mask,

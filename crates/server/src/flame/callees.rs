@@ -14,12 +14,9 @@ const NONE: u32 = u32::MAX;
 /// out.
 pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Names<'_>) {
     let used = used(leaves, names);
-    let mut places: Vec<u32> = vec![NONE; used.len()];
-    for at in 0..used.len() {
+    let mut places: Vec<u32> = Vec::with_capacity(used.len());
+    for (_, parent, frame) in used.iter().copied() {
         // `used` is ascending, so the caller of a node already has its place.
-        let Some((_, parent, frame)) = used.get(at).copied() else {
-            continue;
-        };
         let of_parent = match parent
             .and_then(|parent| used.binary_search_by_key(&parent, |node| node.0).ok())
         {
@@ -38,9 +35,7 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
                 parent => tree.child(parent, name),
             }
         };
-        if let Some(known) = places.get_mut(at) {
-            *known = place;
-        }
+        places.push(place);
     }
     for leaf in leaves {
         match used.binary_search_by_key(&leaf.stack, |node| node.0) {

@@ -137,7 +137,7 @@ fn groups(
     let (mut groups, mut rows) = (Groups::new(), 0_u64);
     for batch in batches(session, sql)? {
         let [stacks, processes, weights, counts] = batch.columns() else {
-            continue;
+            return Err(Problem::lacking("a column of stacks and weights"));
         };
         let stacks = stacks.as_primitive::<Int32Type>().iter();
         let processes = processes.as_primitive::<Int32Type>().iter();
@@ -146,8 +146,9 @@ fn groups(
             counts.as_primitive::<Int64Type>(),
         );
         for (((stack, process), weight), count) in stacks.zip(processes).zip(weights).zip(counts) {
-            let (weight, count) = (weight.unwrap_or_default(), count.unwrap_or_default());
-            let count = u64::try_from(count).unwrap_or_default();
+            // Rows are counted even if none has a weight: then their sum is null.
+            let weight = weight.unwrap_or(0);
+            let count = count.map_or(0, |count| count.max(0).cast_unsigned());
             rows = rows.saturating_add(count);
             let tag = tagged.as_ref().map(|tagged| {
                 let tag = tagged

@@ -69,6 +69,7 @@ fn node(all: &[Node], at: u32) -> Option<&Node> {
 fn in_order(all: &[Node], children: &[Vec<u32>]) -> Vec<Node> {
     let (mut nodes, mut next) = (Vec::new(), vec![(0_u32, 0_u32)]);
     while let Some((at, parent)) = next.pop() {
+        // Children are numbers of nodes.
         let Some(node) = node(all, at) else { continue };
         let place = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
         nodes.push(Node { parent, ..*node });

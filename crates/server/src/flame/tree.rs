@@ -113,23 +113,14 @@ impl Tree {
         }
         // Children have larger numbers than their parents: backwards, each total is complete when
         // it is added to the parent's.
-        for at in (1..self.nodes.len()).rev() {
-            let Some(Node {
-                parent,
-                total,
-                count,
-                ..
-            }) = self.nodes.get(at).copied()
-            else {
-                continue;
-            };
-            let parent = usize::try_from(parent)
-                .ok()
-                .and_then(|parent| self.nodes.get_mut(parent));
-            if let Some(parent) = parent {
-                parent.total = parent.total.saturating_add(total);
-                parent.count = parent.count.saturating_add(count);
+        let mut left = self.nodes.as_mut_slice();
+        while let Some((node, above)) = left.split_last_mut() {
+            // Only the root has no node above it.
+            if let Some(parent) = above.get_mut(node.parent as usize) {
+                parent.total = parent.total.saturating_add(node.total);
+                parent.count = parent.count.saturating_add(node.count);
             }
+            left = above;
         }
     }
 }

@@ -139,7 +139,7 @@ fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
             let count = keys("SELECT processors FROM trace")?
                 .first()
                 .copied()
-                .unwrap_or_default();
+                .ok_or_else(|| Problem::lacking("the number of processors"))?;
             Ok((0..count).collect())
         }
         LaneKind::Process => {

@@ -141,8 +141,8 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
         kind: kind(request.kind),
         selection: chosen.keys.clone(),
         range: range(part),
-        limit: usize::try_from(request.limit).unwrap_or_default(),
-        offset: usize::try_from(request.offset).unwrap_or_default(),
+        limit: request.limit as usize,
+        offset: request.offset as usize,
     })?;
     let keys: Vec<i32> = answer.lanes.iter().map(|lane| lane.key).collect();
     let names = named(&session, request.kind, &keys)?;
@@ -152,7 +152,10 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
             detail,
             start_ns,
             stop_ns,
-        } = names.get(&lane.key).cloned().unwrap_or_default();
+        } = names
+            .get(&lane.key)
+            .cloned()
+            .unwrap_or_else(|| Named::unknown(request.kind, lane.key));
         Lane {
             key: lane.key,
             label,
@@ -356,7 +359,8 @@ fn slice_of(session: &Session, slice: &pyramid::Slice) -> Result<Slice> {
         state: slice.state.name().to_owned(),
         range: sent(slice.range),
         thread_key: slice.thread_key,
-        thread: label(&threads, Some(slice.thread_key)).unwrap_or_default(),
+        thread: label(&threads, Some(slice.thread_key))
+            .unwrap_or_else(|| "unknown thread".to_owned()),
         process_key: slice.process_key.unwrap_or(-1),
         process: label(&processes, slice.process_key)
             .unwrap_or_else(|| "unknown process".to_owned()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use etwkit_sql::Session;
 
-use crate::cells::{asked, key, text, whole};
+use crate::cells::{asked, key, text_or_empty, whole};
 use crate::problem::Result;
 use crate::tables::{process_label, thread_label};
 use crate::wire::LaneKind;
@@ -16,6 +16,21 @@ pub(super) struct Named {
     pub(super) detail: String,
     pub(super) start_ns: Option<i64>,
     pub(super) stop_ns: Option<i64>,
+}
+
+impl Named {
+    /// A lane whose key is in no table.
+    pub(super) fn unknown(of: LaneKind, key: i32) -> Self {
+        let label = match of {
+            LaneKind::Core => format!("CPU {key}"),
+            LaneKind::Process => "unknown process".to_owned(),
+            LaneKind::Thread => "unknown thread".to_owned(),
+        };
+        Self {
+            label,
+            ..Self::default()
+        }
+    }
 }
 
 /// Returns the names of these lanes.
@@ -50,7 +65,7 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
     };
     let mut all = BTreeMap::new();
     for row in asked(session, &sql, keys.len())?.rows {
-        let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
+        let words = |at: usize| text_or_empty(&row, at);
         let (start_ns, stop_ns) = (row.get(3).and_then(whole), row.get(4).and_then(whole));
         if let Some(key) = row.first().and_then(key) {
             all.insert(
@@ -67,15 +82,7 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
     // A damaged extract may lack the row of a key, and a lane without a name could not be
     // distinguished from others.
     for key in keys {
-        let unknown = match of {
-            LaneKind::Core => format!("CPU {key}"),
-            LaneKind::Process => "unknown process".to_owned(),
-            LaneKind::Thread => "unknown thread".to_owned(),
-        };
-        all.entry(*key).or_insert(Named {
-            label: unknown,
-            ..Named::default()
-        });
+        all.entry(*key).or_insert_with(|| Named::unknown(of, *key));
     }
     Ok(all)
 }

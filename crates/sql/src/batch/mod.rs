@@ -178,7 +178,7 @@ fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>])
     let traces = traces
         .filter(|traces| traces.null_count() == 0)
         .ok_or_else(unexpected)?;
-    let columns = batch.columns().get(1..).unwrap_or_default().to_vec();
+    let columns = batch.columns().iter().skip(1).cloned().collect();
     let all = RecordBatch::try_new(schema.clone(), columns).map_err(|_| unexpected())?;
     let mut from = 0;
     // Rows of an extract are adjacent, since the order starts with its number; a plan without an

@@ -24,8 +24,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 .as_string::<i32>()
                 .iter()
                 .zip(patterns.as_string::<i32>());
-            let matches = rows
-                .map(|(text, pattern)| Some(parsed.get(pattern.unwrap_or_default()).matches(text)));
+            let matches =
+                rows.map(|(text, pattern)| Some(parsed.get(pattern.unwrap_or("")).matches(text)));
             Ok(Arc::new(matches.collect::<BooleanArray>()) as ArrayRef)
         },
     },
@@ -47,7 +47,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let matches = rows
                 .zip(patterns.as_string::<i32>())
                 .map(|((name, pid), pattern)| {
-                    Some(parsed.get(pattern.unwrap_or_default()).matches(name, pid))
+                    Some(parsed.get(pattern.unwrap_or("")).matches(name, pid))
                 });
             Ok(Arc::new(matches.collect::<BooleanArray>()) as ArrayRef)
         },

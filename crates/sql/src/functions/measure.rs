@@ -234,7 +234,7 @@ impl Given {
     /// Returns the length of the longest text of each argument that is one.
     pub(super) fn texts(&self) -> impl Iterator<Item = u128> {
         let texts = self.arguments.iter().filter(|argument| argument.is_text);
-        texts.map(|argument| argument.lengths.iter().copied().max().unwrap_or(0).into())
+        texts.map(|argument| argument.lengths.iter().copied().fold(0, u64::max).into())
     }
 
     fn length(&self, argument: usize, row: usize) -> u128 {
@@ -331,7 +331,7 @@ fn column(argument: &ColumnarValue) -> Result<ArrayRef> {
 
 /// Returns the bytes of a row that has the longest value of each column.
 pub(crate) fn widest(rows: &RecordBatch) -> u128 {
-    let longest = |column: &ArrayRef| lengths(column).into_iter().max().unwrap_or(0);
+    let longest = |column: &ArrayRef| lengths(column).into_iter().fold(0, u64::max);
     let longest = rows.columns().iter().map(longest).map(u128::from);
     longest.sum()
 }
@@ -346,13 +346,11 @@ fn lengths(column: &ArrayRef) -> Vec<u64> {
         DataType::Binary => column
             .as_any()
             .downcast_ref::<BinaryArray>()
-            .map(|column| of_offsets(column.offsets(), 1))
-            .unwrap_or_default(),
+            .map_or_else(Vec::new, |column| of_offsets(column.offsets(), 1)),
         DataType::LargeBinary => column
             .as_any()
             .downcast_ref::<LargeBinaryArray>()
-            .map(|column| of_offsets(column.offsets(), 1))
-            .unwrap_or_default(),
+            .map_or_else(Vec::new, |column| of_offsets(column.offsets(), 1)),
         DataType::Utf8View => of_views(column.as_string_view().views()),
         DataType::BinaryView => of_views(column.as_binary_view().views()),
         DataType::List(_) => of_lists(column.as_list::<i32>()),
@@ -360,7 +358,7 @@ fn lengths(column: &ArrayRef) -> Vec<u64> {
         // The same value may stand in many rows.
         DataType::Dictionary(..) => {
             let values = lengths(column.as_any_dictionary().values());
-            vec![values.into_iter().max().unwrap_or(0)]
+            vec![values.into_iter().fold(0, u64::max)]
         }
         _ => vec![average(column)],
     }

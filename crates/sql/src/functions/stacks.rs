@@ -161,8 +161,7 @@ fn stacks(
         Arc::new(
             frames
                 .trace(trace_id)
-                .map(|trace| fitting(trace, pattern))
-                .unwrap_or_default(),
+                .map_or_else(Vec::new, |trace| fitting(trace, pattern)),
         )
     };
     known

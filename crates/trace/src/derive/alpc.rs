@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::TableSource;
 use super::columns::{Get, int32, int64, text};
+use super::{TableSource, plus};
 use crate::interner::Interner;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -40,14 +40,13 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
                 .entry((sender.get(row), receiver.get(row), port))
                 .or_default();
             let (wait, service) = (wait.get(row), service.get(row));
-            let add = |sum: i64, more: Option<i64>| sum.saturating_add(more.unwrap_or_default());
             sum.count += 1;
             sum.replies += i64::from(reply.get(row).is_some());
             sum.waits += i64::from(wait.is_some());
-            sum.sender_wait_ns = add(sum.sender_wait_ns, wait);
+            sum.sender_wait_ns = plus(sum.sender_wait_ns, wait);
             sum.max_sender_wait_ns = sum.max_sender_wait_ns.max(wait);
-            sum.delivery_ns = add(sum.delivery_ns, delivery.get(row));
-            sum.service_ns = add(sum.service_ns, service);
+            sum.delivery_ns = plus(sum.delivery_ns, delivery.get(row));
+            sum.service_ns = plus(sum.service_ns, service);
             sum.max_service_ns = sum.max_service_ns.max(service);
         }
         Ok(())

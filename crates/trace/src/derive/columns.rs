@@ -57,6 +57,13 @@ pub trait Get<'a> {
     type Item;
     /// The value of a row; `None` if it is missing.
     fn get(&'a self, row: usize) -> Option<Self::Item>;
+    /// The amount of a row in a sum, to which a row without one adds nothing.
+    fn amount(&'a self, row: usize) -> Self::Item
+    where
+        Self::Item: Default,
+    {
+        self.get(row).unwrap_or_default()
+    }
 }
 
 macro_rules! get {

@@ -201,7 +201,7 @@ pub(super) fn sampled(
                 ts: ts.get(row).unwrap_or_default(),
                 cpu: cpu.get(row),
                 process: process.get(row),
-                weight: weight.get(row).unwrap_or_default(),
+                weight: weight.amount(row),
                 stack: stack.get(row),
             });
         }

@@ -101,7 +101,7 @@ fn counted(source: &dyn TableSource) -> Result<BTreeMap<Owner, Counted>, SinkErr
             let sum = sums
                 .entry((process.get(row), thread.get(row).unwrap_or(-1)))
                 .or_default();
-            sum.run_ns = sum.run_ns.saturating_add(run.get(row).unwrap_or_default());
+            sum.run_ns = sum.run_ns.saturating_add(run.amount(row));
             for (sum, values) in sum.values.iter_mut().zip(&values) {
                 let Ok(values) = values else { continue };
                 let Some(value) = values.get(row) else {
@@ -128,7 +128,7 @@ fn sampled(source: &dyn TableSource) -> Result<Sampled, SinkError> {
             let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
             let (counter, interval) = (text(batch, "counter")?, int64(batch, "interval")?);
             for row in 0..batch.num_rows() {
-                let name = counter.get(row).unwrap_or_default();
+                let name = counter.get(row).unwrap_or("");
                 let name = match known.get(name) {
                     Some(name) => Arc::clone(name),
                     None => Arc::clone(
@@ -139,10 +139,7 @@ fn sampled(source: &dyn TableSource) -> Result<Sampled, SinkError> {
                 };
                 let owner = (process.get(row), thread.get(row).unwrap_or(-1));
                 let sum = sums.entry((owner, name)).or_default();
-                *sum = (
-                    sum.0.saturating_add(interval.get(row).unwrap_or_default()),
-                    sum.1 + 1,
-                );
+                *sum = (sum.0.saturating_add(interval.amount(row)), sum.1 + 1);
             }
             Ok(())
         },
@@ -171,7 +168,7 @@ fn methods(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
             // Jumps inside a method are also branches, but not calls.
             if caller != callee {
                 let sum = sums.entry((process.get(row), caller, callee)).or_default();
-                *sum = sum.saturating_add(count.get(row).unwrap_or_default());
+                *sum = sum.saturating_add(count.amount(row));
             }
         }
         Ok(())

@@ -7,7 +7,6 @@ use etwkit_base::intervals::SortedUnion;
 use etwkit_base::ordered::{Workers, both};
 use rustc_hash::FxHashMap;
 
-use super::TableSource;
 use super::columns::{Get, boolean, int32, int64};
 use super::frames::Stacks;
 use super::interval::Interval;
@@ -16,6 +15,7 @@ use super::percentiles::ReadyKind;
 use super::process::{Sum, row};
 use super::tag::Tags;
 use super::tag_interval;
+use super::{TableSource, plus};
 use crate::out::{Out, write_all};
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
@@ -85,7 +85,8 @@ pub(super) fn derive(
         let of_process = |process: &Option<i32>| {
             let from = groups.partition_point(|(key, _)| key.process < *process);
             let to = groups.partition_point(|(key, _)| key.process <= *process);
-            let groups = groups.get(from..to).unwrap_or_default();
+            let (groups, _) = groups.split_at(to);
+            let (_, groups) = groups.split_at(from);
             let (waits, readies) = (of_process(&waits, *process), of_process(&readies, *process));
             OfProcess {
                 process: *process,
@@ -192,10 +193,7 @@ fn samples(
             if is_idle.get(row) == Some(true) {
                 continue;
             }
-            let (ts, weight) = (
-                ts.get(row).unwrap_or_default(),
-                weight.get(row).unwrap_or_default(),
-            );
+            let (ts, weight) = (ts.get(row).unwrap_or_default(), weight.amount(row));
             // All rows without a thread count as one thread.
             let (process, thread) = (process.get(row), thread.get(row).unwrap_or(-1));
             let sum = sums.entry(process).or_default();
@@ -277,9 +275,9 @@ fn switches(
             let sum = sums.entry(process).or_default();
             let run = run.get(row);
             sum.rows += 1;
-            sum.run_ns = sum.run_ns.saturating_add(run.unwrap_or_default());
+            sum.run_ns = plus(sum.run_ns, run);
             if let Some(interrupted) = interrupted.and_then(|column| column.get(row)) {
-                sum.dpc_isr_ns = Some(sum.dpc_isr_ns.unwrap_or(0).saturating_add(interrupted));
+                sum.dpc_isr_ns = Some(plus(interrupted, sum.dpc_isr_ns));
             }
             sum.threads.insert(thread);
             sum.switched_cores.extend(cpu.get(row));
@@ -291,8 +289,8 @@ fn switches(
             if let Some((first, last)) = first.zip(last) {
                 sum.saw(first, last);
             }
-            sum.wait_sum_ns = sum.wait_sum_ns.saturating_add(wait.unwrap_or_default());
-            sum.ready_sum_ns = sum.ready_sum_ns.saturating_add(ready.unwrap_or_default());
+            sum.wait_sum_ns = plus(sum.wait_sum_ns, wait);
+            sum.ready_sum_ns = plus(sum.ready_sum_ns, ready);
             let stack = stack.get(row).unwrap_or(NO_STACK);
             let key = GroupKey {
                 process,
@@ -318,6 +316,7 @@ fn switches(
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;
             }
+            // A row without a run adds none.
             let run = run.unwrap_or_default();
             groups
                 .entry(key)
@@ -413,7 +412,9 @@ fn intervals(
 fn of_process(intervals: &[Interval], process: Option<i32>) -> &[Interval] {
     let from = intervals.partition_point(|i| i.process < process);
     let to = intervals.partition_point(|i| i.process <= process);
-    intervals.get(from..to).unwrap_or_default()
+    let (intervals, _) = intervals.split_at(to);
+    let (_, intervals) = intervals.split_at(from);
+    intervals
 }
 
 fn union(intervals: &[Interval]) -> i64 {

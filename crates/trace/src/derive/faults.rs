@@ -26,7 +26,7 @@ fn by_kind(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
             let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
             let ts = int64(batch, "ts_ns")?;
             for row in 0..batch.num_rows() {
-                let kind = texts.intern(kind.get(row).unwrap_or_default());
+                let kind = texts.intern(kind.get(row).unwrap_or(""));
                 let ns = ts.get(row).unwrap_or_default();
                 let none = PageFaultProcess {
                     first_ns: ns,
@@ -60,11 +60,9 @@ fn reads(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         for row in 0..batch.num_rows() {
             let path = path.get(row).map(|path| texts.intern(path));
             let sum = sums.entry((path, process.get(row))).or_default();
-            let duration = duration.get(row).unwrap_or_default();
+            let duration = duration.amount(row);
             sum.count += 1;
-            sum.size_bytes = sum
-                .size_bytes
-                .saturating_add(size.get(row).unwrap_or_default());
+            sum.size_bytes = sum.size_bytes.saturating_add(size.amount(row));
             sum.duration_ns = sum.duration_ns.saturating_add(duration);
             sum.max_duration_ns = sum.max_duration_ns.max(duration);
         }

@@ -202,6 +202,7 @@ impl Stacks {
         module
             .and_then(|id| self.modules.distinct.get(id as usize))
             .cloned()
+            // Code outside of modules has neither.
             .unwrap_or_default()
     }
 }
@@ -306,8 +307,7 @@ fn read_methods(source: &dyn TableSource) -> Result<Texts<Arc<str>>, SinkError> 
     let mut methods = Texts::default();
     source.scan(Method::TABLE, &["name"], &mut |batch| {
         let name = text(batch, "name")?;
-        (0..batch.num_rows())
-            .for_each(|row| methods.push(Arc::from(name.get(row).unwrap_or_default())));
+        (0..batch.num_rows()).for_each(|row| methods.push(Arc::from(name.get(row).unwrap_or(""))));
         Ok(())
     })?;
     Ok(methods)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::TableSource;
 use super::columns::{Get, int32, int64, text};
+use super::{TableSource, plus};
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Heap, HeapProcess, Row};
@@ -31,8 +31,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         for row in 0..batch.num_rows() {
             let heap = heap.get(row).unwrap_or_default();
             let sum = sums.entry((process.get(row), heap)).or_default();
-            let [bytes, blocks, held] =
-                [bytes, blocks, held].map(|of| of.get(row).unwrap_or_default());
+            let [bytes, blocks, held] = [bytes, blocks, held].map(|of| of.amount(row));
             sum.outstanding_bytes = sum.outstanding_bytes.saturating_add(bytes);
             sum.outstanding_blocks = sum.outstanding_blocks.saturating_add(blocks);
             sum.peak_bytes = sum.peak_bytes.max(held);
@@ -40,8 +39,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
                 Some("allocate") => {
                     let size = size.get(row);
                     sum.allocations += 1;
-                    sum.allocated_bytes =
-                        sum.allocated_bytes.saturating_add(size.unwrap_or_default());
+                    sum.allocated_bytes = plus(sum.allocated_bytes, size);
                     sum.max_allocated_bytes = sum.max_allocated_bytes.max(size);
                 }
                 Some("reallocate") => sum.reallocations += 1,

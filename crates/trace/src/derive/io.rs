@@ -44,8 +44,7 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             );
             let key = (path, disk, process.get(row), priority);
             let sum = sums.entry(key).or_default();
-            let [io, service, size] =
-                [io, service, size].map(|column| column.get(row).unwrap_or_default());
+            let [io, service, size] = [io, service, size].map(|column| column.amount(row));
             let (count, sums) = match kind.get(row) {
                 Some("read") => (
                     &mut sum.reads,
@@ -125,19 +124,16 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
         let (size, result) = (int64(batch, "size_bytes")?, int64(batch, "result_bytes")?);
         for row in 0..batch.num_rows() {
             let path = path.get(row).map(|path| texts.intern(path));
-            let kind = texts.intern(kind.get(row).unwrap_or_default());
+            let kind = texts.intern(kind.get(row).unwrap_or(""));
             let is_transfer = matches!(&*kind, "read" | "write");
             let sum = sums.entry((path, process.get(row), kind)).or_default();
-            let duration = duration.get(row).unwrap_or_default();
+            let duration = duration.amount(row);
             sum.row.count += 1;
             sum.row.duration_ns = sum.row.duration_ns.saturating_add(duration);
             sum.row.max_duration_ns = sum.row.max_duration_ns.max(duration);
             if is_transfer {
-                let result = result.get(row).unwrap_or_default();
-                sum.row.size_bytes = sum
-                    .row
-                    .size_bytes
-                    .saturating_add(size.get(row).unwrap_or_default());
+                let result = result.amount(row);
+                sum.row.size_bytes = sum.row.size_bytes.saturating_add(size.amount(row));
                 sum.row.result_bytes = sum.row.result_bytes.saturating_add(result);
                 // The bytes moved count, not the bytes requested: a read past the end of a file
                 // moves less.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::frames::{Expander, MethodId, Stacks};
 use super::interval::Interval;
 use super::percentiles::{Counts, Ranked, row as ready_row};
+use super::plus;
 use crate::mix::Mixer;
 use crate::out::Out;
 use crate::sink::{Sink, SinkError};
@@ -72,16 +73,16 @@ impl Group {
     ) {
         self.switches += 1;
         self.run_ns = self.run_ns.saturating_add(run);
-        self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
-        self.ready_ns = self.ready_ns.saturating_add(ready.unwrap_or_default());
+        self.wait_ns = plus(self.wait_ns, wait);
+        self.ready_ns = plus(self.ready_ns, ready);
         self.ready_count += i64::from(ready.is_some());
         self.saw(in_ns, last);
     }
 
     /// Adds a wait of a thread that came back after the range.
     pub(super) fn off(&mut self, out: i64, wait: Option<i64>, ready: Option<i64>) {
-        self.wait_ns = self.wait_ns.saturating_add(wait.unwrap_or_default());
-        self.ready_ns = self.ready_ns.saturating_add(ready.unwrap_or_default());
+        self.wait_ns = plus(self.wait_ns, wait);
+        self.ready_ns = plus(self.ready_ns, ready);
         self.saw(out, out);
     }
 

@@ -47,6 +47,11 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tags::TagSet;
 
+/// Adds an amount to a sum. A missing one adds nothing.
+fn plus(sum: i64, more: Option<i64>) -> i64 {
+    more.map_or(sum, |more| sum.saturating_add(more))
+}
+
 /// Callback for each batch of a table.
 pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
 

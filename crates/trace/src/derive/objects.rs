@@ -100,8 +100,8 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
             );
             for row in 0..batch.num_rows() {
                 let sum = sums.entry(process.get(row)).or_default();
-                let size = size.get(row).unwrap_or_default();
-                sum.peak_bytes = sum.peak_bytes.max(committed.get(row).unwrap_or_default());
+                let size = size.amount(row);
+                sum.peak_bytes = sum.peak_bytes.max(committed.amount(row));
                 match kind.get(row) {
                     Some("commit") => {
                         sum.commits += 1;
@@ -130,9 +130,7 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
             let alloc = int64(batch, "alloc_id")?;
             for row in 0..batch.num_rows() {
                 let sum = sums.entry(process.get(row)).or_default();
-                sum.outstanding_bytes = sum
-                    .outstanding_bytes
-                    .saturating_add(size.get(row).unwrap_or_default());
+                sum.outstanding_bytes = sum.outstanding_bytes.saturating_add(size.amount(row));
                 // A commit is one of a process.
                 sum.outstanding_commits += i64::from(commits.insert(alloc.get(row).unwrap_or(-1)));
             }

@@ -55,7 +55,7 @@ fn add(sums: &mut Sums, batch: &RecordBatch) -> Result<(), SinkError> {
         // A tag that has a sum already keeps it when the table is full.
         let has_own_sum = sums.len() < MAX_TAGS || sums.contains_key(&key);
         let sum = sums.entry(key.filter(|_| has_own_sum)).or_default();
-        let bytes = size.get(row).unwrap_or_default();
+        let bytes = size.amount(row);
         let is_allocated = alloc.get(row).is_some();
         if is_allocated {
             sum.allocations += 1;
@@ -66,9 +66,7 @@ fn add(sums: &mut Sums, batch: &RecordBatch) -> Result<(), SinkError> {
             sum.frees += 1;
             sum.freed_bytes = sum.freed_bytes.saturating_add(bytes);
             sum.frees_of_earlier += i64::from(!is_allocated);
-            sum.lifetime_ns = sum
-                .lifetime_ns
-                .saturating_add(lifetime.get(row).unwrap_or_default());
+            sum.lifetime_ns = sum.lifetime_ns.saturating_add(lifetime.amount(row));
         }
         if outcome.get(row) == Some("outstanding") {
             sum.outstanding_blocks += 1;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
+use super::plus;
 use crate::table::CpuProcess;
 
 /// Sums for a process.
@@ -38,7 +39,7 @@ impl Sum {
         self.dpc_isr_cpu_ns = self.dpc_isr_cpu_ns.saturating_add(other.dpc_isr_cpu_ns);
         self.run_ns = self.run_ns.saturating_add(other.run_ns);
         if let Some(interrupted) = other.dpc_isr_ns {
-            self.dpc_isr_ns = Some(self.dpc_isr_ns.unwrap_or(0).saturating_add(interrupted));
+            self.dpc_isr_ns = Some(plus(interrupted, self.dpc_isr_ns));
         }
         self.wait_sum_ns = self.wait_sum_ns.saturating_add(other.wait_sum_ns);
         self.ready_sum_ns = self.ready_sum_ns.saturating_add(other.ready_sum_ns);

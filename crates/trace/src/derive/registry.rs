@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::TableSource;
 use super::columns::{Get, int32, int64, text};
+use super::{TableSource, plus};
 use crate::interner::Interner;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -24,12 +24,12 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         let duration = int64(batch, "duration_ns")?;
         for row in 0..batch.num_rows() {
             let key = key.get(row).map(|key| texts.intern(key));
-            let operation = texts.intern(operation.get(row).unwrap_or_default());
+            let operation = texts.intern(operation.get(row).unwrap_or(""));
             let sum = sums.entry((key, process.get(row), operation)).or_default();
             sum.count += 1;
             sum.failures += i64::from(status.get(row).is_some_and(|status| status < 0));
             let duration = duration.get(row);
-            sum.duration_ns = sum.duration_ns.saturating_add(duration.unwrap_or_default());
+            sum.duration_ns = plus(sum.duration_ns, duration);
             sum.max_duration_ns = sum.max_duration_ns.max(duration);
         }
         Ok(())

@@ -88,16 +88,13 @@ impl Speeds {
                     } else {
                         &mut requested
                     };
-                    let Some(cpu) = cpu.get(row) else { continue };
-                    let time = (
-                        start.get(row).unwrap_or_default(),
-                        stop.get(row).unwrap_or_default(),
-                    );
-                    to.of.entry(cpu).or_default().push((
-                        time.0,
-                        time.1,
-                        mhz.get(row).unwrap_or_default(),
-                    ));
+                    // A row of a damaged file that lacks one of them is no speed of 0.
+                    let (Some(cpu), Some(start), Some(stop), Some(mhz)) =
+                        (cpu.get(row), start.get(row), stop.get(row), mhz.get(row))
+                    else {
+                        continue;
+                    };
+                    to.of.entry(cpu).or_default().push((start, stop, mhz));
                 }
                 Ok(())
             },

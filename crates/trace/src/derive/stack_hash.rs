@@ -60,7 +60,7 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
     let mut names: Vec<String> = Vec::new();
     source.scan(Module::TABLE, &["name"], &mut |batch| {
         let name = text(batch, "name")?;
-        names.extend((0..batch.num_rows()).map(|row| name.get(row).unwrap_or_default().to_owned()));
+        names.extend((0..batch.num_rows()).map(|row| name.get(row).unwrap_or("").to_owned()));
         Ok(())
     })?;
     let module = |id: Option<i32>| at(&names, id).map(String::as_str);
@@ -69,8 +69,8 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
         let (of, name) = (int32(batch, "module_id")?, text(batch, "name")?);
         let hash = |row| {
             of_method(
-                module(of.get(row)).unwrap_or_default(),
-                name.get(row).unwrap_or_default(),
+                module(of.get(row)).unwrap_or(""),
+                name.get(row).unwrap_or(""),
             )
         };
         methods.extend((0..batch.num_rows()).map(hash));

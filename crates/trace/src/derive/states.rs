@@ -55,16 +55,14 @@ impl States {
                 let (cpu, state) = (int32(batch, "cpu")?, int32(batch, "state")?);
                 let (start, end) = (int64(batch, "start_ns")?, int64(batch, "end_ns")?);
                 for row in 0..batch.num_rows() {
-                    let length = end
-                        .get(row)
-                        .unwrap_or_default()
-                        .saturating_sub(start.get(row).unwrap_or_default());
-                    self.add(
-                        cpu.get(row).unwrap_or_default(),
-                        "idle_event",
-                        state.get(row),
-                        length,
-                    );
+                    // A row of a damaged file that lacks one of them is no time of processor 0.
+                    let (Some(cpu), Some(start), Some(end)) =
+                        (cpu.get(row), start.get(row), end.get(row))
+                    else {
+                        continue;
+                    };
+                    let length = end.saturating_sub(start);
+                    self.add(cpu, "idle_event", state.get(row), length);
                 }
                 Ok(())
             },

@@ -343,8 +343,8 @@ fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, Si
             rows.push(CpuStack {
                 process_key: process.get(row),
                 stack_id,
-                samples: samples.get(row).unwrap_or_default(),
-                cpu_ns: cpu.get(row).unwrap_or_default(),
+                samples: samples.amount(row),
+                cpu_ns: cpu.amount(row),
             });
         }
     }

@@ -55,11 +55,7 @@ pub(super) fn derive(
             };
             for (set, (_, tagged)) in tags.sets().iter().enumerate() {
                 if let Some(tag) = tagged.tag(stack) {
-                    all.sample(
-                        (process.get(row), set, tag),
-                        ts,
-                        weight.get(row).unwrap_or_default(),
-                    );
+                    all.sample((process.get(row), set, tag), ts, weight.amount(row));
                 }
             }
         }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::TableSource;
 use super::columns::{Get, boolean, int32, int64, text};
+use super::{TableSource, plus};
 use crate::interner::Interner;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -41,10 +41,10 @@ fn locks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             let (wait, hold) = (wait.get(row), hold.get(row));
             sum.acquisitions += 1;
             sum.slow += i64::from(slow.get(row) == Some(true));
-            sum.wait_ns = sum.wait_ns.saturating_add(wait.unwrap_or_default());
+            sum.wait_ns = plus(sum.wait_ns, wait);
             sum.max_wait_ns = longer(sum.max_wait_ns, wait);
             sum.released += i64::from(hold.is_some());
-            sum.hold_ns = sum.hold_ns.saturating_add(hold.unwrap_or_default());
+            sum.hold_ns = plus(sum.hold_ns, hold);
             sum.max_hold_ns = longer(sum.max_hold_ns, hold);
         }
         Ok(())
@@ -75,7 +75,7 @@ fn objects(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         let outcome = text(batch, "outcome")?;
         let (create, lifetime) = (int64(batch, "create_ns")?, int64(batch, "lifetime_ns")?);
         for row in 0..batch.num_rows() {
-            let class = texts.intern(class.get(row).unwrap_or_default());
+            let class = texts.intern(class.get(row).unwrap_or(""));
             let of = (process.get(row), class, kind.get(row).unwrap_or_default());
             let sum = sums.entry(of).or_default();
             if sum.type_name.is_none() {
@@ -90,7 +90,7 @@ fn objects(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
                 _ => {}
             }
             let lifetime = lifetime.get(row);
-            sum.lifetime_ns = sum.lifetime_ns.saturating_add(lifetime.unwrap_or_default());
+            sum.lifetime_ns = plus(sum.lifetime_ns, lifetime);
             sum.max_lifetime_ns = longer(sum.max_lifetime_ns, lifetime);
         }
         Ok(())

@@ -50,11 +50,10 @@ impl Cores {
             .keys()
             .chain(rundowns.keys())
             .map(|index| index.saturating_add(1));
-        let listed = u32::try_from(self.numbers.len()).unwrap_or_default();
+        let listed = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         let count = named
             .chain([processors, listed])
-            .max()
-            .unwrap_or_default()
+            .fold(0, u32::max)
             .min(MAX_PROCESSORS);
         (0..count)
             .map(|cpu| self.row(cpu, config, rundowns.get(&cpu).copied()))

@@ -307,7 +307,7 @@ impl Dotnet {
                 let more = ns.saturating_sub(begin);
                 let add = |sum: &mut Option<i64>, more: Option<i64>| {
                     *sum = more.map_or(*sum, |more| {
-                        Some(sum.unwrap_or_default().saturating_add(more))
+                        Some(sum.map_or(more, |sum| sum.saturating_add(more)))
                     });
                 };
                 add(&mut row.suspended_ns, Some(more));

@@ -114,11 +114,11 @@ impl Kinds {
         if let Some(known) = self.by_identity.get(&identity) {
             return *known;
         }
-        if self.all.len() >= MAX_KINDS {
+        let next = KindId::try_from(self.all.len());
+        let Some(id) = next.ok().filter(|_| self.all.len() < MAX_KINDS) else {
             context.notes.kinds_together += 1;
             return 0;
-        }
-        let id = KindId::try_from(self.all.len()).unwrap_or_default();
+        };
         let kind = self.describe(identity, event, context);
         self.all.push(kind);
         match place.and_then(|place| self.direct.get_mut(place)) {

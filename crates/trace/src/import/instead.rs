@@ -36,8 +36,8 @@ pub(super) struct Slice {
     pub(super) since: i64,
     /// The thread; `None` for idle.
     pub(super) thread: Option<i32>,
-    /// Its priority.
-    pub(super) priority: i32,
+    /// Its priority, if it is known.
+    pub(super) priority: Option<i32>,
 }
 
 impl Instead {
@@ -72,14 +72,14 @@ impl Instead {
                 recent.longest(range.clip(since), range.clip(in_ns))
             {
                 (row.instead_thread_key, row.instead_ns) = (Some(thread), Some(ns));
-                row.instead_priority = Some(priority);
+                row.instead_priority = priority;
             }
         }
         let thread = is_thread.then_some(row.thread_key);
         recent.push(Slice {
             since: in_ns,
             thread,
-            priority: row.priority.unwrap_or_default(),
+            priority: row.priority,
         });
     }
 }
@@ -105,7 +105,7 @@ impl Recent {
 
     /// The thread that ran longest in a stretch of time, the duration, and its latest priority
     /// then.
-    fn longest(&mut self, from: i64, to: i64) -> Option<(i32, i64, i32)> {
+    fn longest(&mut self, from: i64, to: i64) -> Option<(i32, i64, Option<i32>)> {
         // Mostly one slice covers all of it, and nothing has to be added up.
         if let Some(slice) = self.slices.back().filter(|slice| slice.since <= from) {
             let ns = to.saturating_sub(from);
@@ -150,7 +150,7 @@ mod tests {
             recent.push(Slice {
                 since,
                 thread,
-                priority: since as i32,
+                priority: Some(since as i32),
             });
         }
         recent
@@ -167,13 +167,13 @@ mod tests {
         ];
         let mut recent = recent(slices);
         // 5 of thread 1 and 4 of thread 2, then idle, 2 of thread 1, 3 of thread 3.
-        assert_eq!(recent.longest(5, 25), Some((1, 7, 20)));
+        assert_eq!(recent.longest(5, 25), Some((1, 7, Some(20))));
         assert_eq!(
             recent.longest(8, 24),
-            Some((1, 4, 20)),
+            Some((1, 4, Some(20))),
             "thread 2 has 4, too, but earlier"
         );
-        assert_eq!(recent.longest(23, 25), Some((3, 2, 22)));
+        assert_eq!(recent.longest(23, 25), Some((3, 2, Some(22))));
         assert_eq!(
             (recent.longest(25, 25), recent.longest(15, 19)),
             (None, None)
@@ -183,6 +183,6 @@ mod tests {
     #[test]
     fn as_many_slices_are_remembered_as_the_page_says() {
         let mut recent = recent((0..3000).map(|n| (n, Some(n as i32 % 2))));
-        assert_eq!(recent.longest(0, 3001), Some((1, 513, 2999)));
+        assert_eq!(recent.longest(0, 3001), Some((1, 513, Some(2999))));
     }
 }

@@ -89,7 +89,7 @@ impl Loggers {
         ) {
             return Ok(());
         }
-        let name = fields.session.as_deref().unwrap_or_default();
+        let name = fields.session.as_deref().unwrap_or("");
         let of = name.to_lowercase();
         if kind == StartError {
             // Usually the name is already in use, and the session that has it continues: its row

@@ -127,8 +127,9 @@ fn count(row: &mut Socket, socket_event: &SocketEvent) {
         _ => return,
     };
     *count += 1;
-    *sum = sum
-        .saturating_add(i64::try_from(socket_event.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
+    if let Some(bytes) = socket_event.bytes {
+        *sum = sum.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
 }
 
 /// Records the event of a socket: creation, connection, addresses and close.

@@ -281,7 +281,7 @@ impl<'s> Switches<'s> {
         }
         if let Some(since) = run.since {
             let thread = (run.tid != 0).then_some(who.thread_key);
-            let priority = switch.old_priority.into();
+            let priority = Some(switch.old_priority.into());
             self.instead.ran(
                 run.cpu,
                 instead::Slice {
@@ -485,12 +485,13 @@ fn write(
             let (switch_in, ready) = (keep(switch_in, is_switch_in_known), keep(ready, is_readied));
             let row = match counted
                 .zip(run)
-                .filter(|(_, (_, out))| context.range.contains(*out))
+                .zip(row.cpu)
+                .filter(|((_, (_, out)), _)| context.range.contains(*out))
             {
-                Some((mut counted, (since, out))) => {
+                Some(((mut counted, (since, out)), cpu)) => {
                     counted.ts_ns = out;
                     counted.run_ns = out.saturating_sub(since);
-                    counted.cpu = row.cpu.unwrap_or_default();
+                    counted.cpu = cpu;
                     (counted.process_key, counted.thread_key) = (row.process_key, row.thread_key);
                     SliceRow {
                         row,

@@ -99,8 +99,7 @@ impl Flow {
     fn end_burst(&mut self) {
         let length = self
             .last_ns
-            .unwrap_or_default()
-            .saturating_sub(self.burst_start_ns);
+            .map_or(0, |last| last.saturating_sub(self.burst_start_ns));
         // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from
         // hiding the rate of the large ones.
         if self.burst_packets > 1 && length > 0 && self.burst_bytes > 0 {

@@ -287,14 +287,13 @@ impl Names {
             .parse::<Guid>()
             .ok()
             .and_then(|guid| self.decoder.provider_name(guid));
-        known.map(|name| name.to_string()).unwrap_or_default()
+        known.map_or_else(String::new, |name| name.to_string())
     }
 }
 
 /// The name of the event in a plan; empty if there is none.
 fn name(plan: Option<Arc<Plan>>) -> String {
-    plan.map(|plan| plan.schema().name.to_string())
-        .unwrap_or_default()
+    plan.map_or_else(String::new, |plan| plan.schema().name.to_string())
 }
 
 /// A count with its name in machine-readable output.

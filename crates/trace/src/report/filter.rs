@@ -106,7 +106,7 @@ fn is_named(row: &Row, wanted: &Wanted<'_>) -> bool {
 }
 
 fn is_of_process(row: &Row, wanted: &Wanted<'_>) -> bool {
-    let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
+    let pid = row.pid.map_or_else(String::new, |pid| pid.to_string());
     let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
     // Both forms in which answers print a process, so that a name can be copied from one.
     let known = if row.process.is_empty() {

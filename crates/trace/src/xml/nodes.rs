@@ -150,7 +150,7 @@ impl<'x> Nodes<'x> {
         let length = start.name().as_ref().len();
         self.open.push(content..content + length);
         self.ends = usize::from(is_empty);
-        let name = self.text.get(content..content + length).unwrap_or_default();
+        let name = self.text.get(content..content + length).unwrap_or("");
         let name = name.rsplit(':').next().unwrap_or(name);
         let all = self.attributes(start, name, at, warnings);
         Node::Open(Attributes { name, at, all })
@@ -229,7 +229,7 @@ impl<'x> Nodes<'x> {
     fn end(&mut self, name: &str, at: usize, warnings: &mut Warnings) {
         let name = name.trim_end();
         let is_named = |range: &Range<usize>| {
-            let known = self.text.get(range.clone()).unwrap_or_default();
+            let known = self.text.get(range.clone()).unwrap_or("");
             known.eq_ignore_ascii_case(name)
         };
         let near = self.open.iter().rev().take(MAX_OVERLAP);
@@ -244,7 +244,7 @@ impl<'x> Nodes<'x> {
                     format!(
                         "</{}> ends <{}> too",
                         clipped(name),
-                        clipped(last.unwrap_or_default())
+                        clipped(last.unwrap_or(""))
                     )
                 });
                 self.ends = inner + 1;
@@ -291,7 +291,7 @@ impl<'x> Nodes<'x> {
 
     fn finish(&mut self, warnings: &mut Warnings) {
         if let Some(last) = self.open.last() {
-            let name = self.text.get(last.clone()).unwrap_or_default();
+            let name = self.text.get(last.clone()).unwrap_or("");
             self.warn(warnings, self.text.len(), || {
                 format!("the file ends inside <{}>", clipped(name))
             });

@@ -70,7 +70,7 @@ impl Reader<'_> {
             .all("View")
             .filter(|view| is_true(view, "IsVisible", true))
         {
-            let title = view.attribute("Title").unwrap_or_default();
+            let title = view.attribute("Title").unwrap_or("");
             for graph in view.all("Graphs").flat_map(|graphs| graphs.all("Graph")) {
                 if !is_true(graph, "IsShown", true) {
                     continue;
@@ -109,7 +109,7 @@ impl Reader<'_> {
             let title = titles
                 .filter_map(|title| title.attribute("Title"))
                 .next()
-                .unwrap_or_default();
+                .unwrap_or("");
             for graph in view
                 .children
                 .iter()
@@ -163,7 +163,7 @@ impl Reader<'_> {
             keys: self.number(preset, "KeyColumnCount")?.unwrap_or_default() as usize,
             filter: preset
                 .attribute("InitialFilterQuery")
-                .unwrap_or_default()
+                .unwrap_or("")
                 .trim()
                 .to_owned(),
             filter_keeps: is_true(preset, "InitialFilterShouldKeep", true),
@@ -173,7 +173,7 @@ impl Reader<'_> {
     }
 
     fn column(&self, column: &Element) -> Result<Shown, FileError> {
-        let text = |name: &str| column.attribute(name).unwrap_or_default();
+        let text = |name: &str| column.attribute(name).unwrap_or("");
         let is_descending = match text("SortOrder") {
             "Ascending" => Some(false),
             "Descending" => Some(true),
@@ -224,7 +224,7 @@ fn option(column: &Element) -> ColumnOption {
         .iter()
         .flat_map(|child| std::iter::once(child).chain(&child.children));
     for element in inner {
-        let mode = element.attribute("Mode").unwrap_or_default();
+        let mode = element.attribute("Mode").unwrap_or("");
         match (element.name.as_str(), mode) {
             ("StackOptionsParameter" | "PresetStackOptions", "StackTag") => {
                 return ColumnOption::StackTag;

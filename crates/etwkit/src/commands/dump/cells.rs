@@ -276,8 +276,7 @@ fn print(
     } = one;
     let heading = heading
         .as_ref()
-        .map(|line| text.line(line))
-        .unwrap_or_default();
+        .map_or_else(String::new, |line| text.line(line));
     match above {
         Above::Start => lines.file(info, text, &heading)?,
         Above::Name => lines.name(info)?,
@@ -524,8 +523,7 @@ impl<'a> Traces<'a> {
     /// Returns the file name of the trace of a row.
     fn name_of(self, row: usize) -> String {
         self.of(row)
-            .map(|trace| trace.file_name.clone())
-            .unwrap_or_default()
+            .map_or_else(String::new, |trace| trace.file_name.clone())
     }
 
     /// Returns the trace of all rows, if they have one.

@@ -49,7 +49,7 @@ impl<'a> Columns<'a> {
     /// order is the order of the table.
     pub(super) fn choose(&mut self, names: Option<&str>) -> anyhow::Result<()> {
         let parts: Vec<&str> = names
-            .unwrap_or_default()
+            .unwrap_or("")
             .split([';', ' '])
             .filter(|part| !part.is_empty())
             .collect();

@@ -184,9 +184,9 @@ fn explain(
     name: &str,
     why: &etwkit_question::Error,
 ) -> anyhow::Result<()> {
-    let mut hint = why.hint().unwrap_or_default().to_owned();
+    let mut hint = why.hint().unwrap_or("").to_owned();
     if let etwkit_question::Error::NotRecorded { what, .. } = why {
-        let question = command.rsplit(' ').next().unwrap_or_default();
+        let question = command.rsplit(' ').next().unwrap_or("");
         if let Some(profile) = profiles::to_answer(question, what) {
             hint = format!(
                 "{hint}; of our own profiles `etwkit record start {}`",

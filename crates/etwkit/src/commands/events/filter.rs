@@ -59,7 +59,7 @@ pub(super) fn of(args: &EventsArgs, input: &Input) -> anyhow::Result<EventFilter
             // An empty variable of a script must not turn a question into the whole trace.
             bail!(
                 "--{option} {:?}: expected a name",
-                text.as_deref().unwrap_or_default()
+                text.as_deref().unwrap_or("")
             );
         }
     }

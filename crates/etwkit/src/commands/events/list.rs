@@ -159,7 +159,7 @@ fn numbers(numbers: &[u64]) -> String {
 }
 
 fn csv(row: &EventRow) -> String {
-    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
     [
         row.ts_ns.to_string(),
         row.cpu.to_string(),
@@ -172,13 +172,13 @@ fn csv(row: &EventRow) -> String {
         row.version.to_string(),
         row.opcode.to_string(),
         row.level.to_string(),
-        row.keyword.map(|k| format!("{k:#x}")).unwrap_or_default(),
+        row.keyword.map_or_else(String::new, |k| format!("{k:#x}")),
         row.provider_guid.clone(),
         row.complete.to_string(),
         csv_cell(&etwkit_terminal::escape::json_text(
             &Value::Object(row.fields.clone()).to_string(),
         )),
-        csv_cell(row.message.as_deref().unwrap_or_default()),
+        csv_cell(row.message.as_deref().unwrap_or("")),
         numbers(&row.counters),
     ]
     .join(",")

@@ -104,8 +104,7 @@ fn target(traces: &[PathBuf], own_name: Option<&str>, out: Option<&Path>) -> Pat
         |trace: &PathBuf| own_name.map_or_else(|| trace.clone(), |name| trace.with_file_name(name));
     let beside = traces
         .first()
-        .map(|trace| default_target(&named(trace)))
-        .unwrap_or_default();
+        .map_or_else(PathBuf::new, |trace| default_target(&named(trace)));
     let Some(out) = out else { return beside };
     // A folder that is not an extract receives extracts; an extract is replaced.
     let is_extract = out.extension().is_some_and(|extension| extension == "etwx");

@@ -127,15 +127,10 @@ fn below(folder: &Path, area: &str, depth: usize, names: &mut BTreeSet<String>) 
             continue;
         };
         if path.is_dir() && depth > 0 {
-            let area = path
-                .file_name()
-                .map(|name| format!("{area}{}/", name.to_string_lossy()));
-            below(
-                &path,
-                &area.unwrap_or_default(),
-                depth.saturating_sub(1),
-                names,
-            )?;
+            let area = path.file_name().map_or_else(String::new, |name| {
+                format!("{area}{}/", name.to_string_lossy())
+            });
+            below(&path, &area, depth.saturating_sub(1), names)?;
         } else if path.extension().is_some_and(|ending| ending == SQL) {
             names.insert(format!("{area}{name}"));
         }

@@ -226,7 +226,7 @@ impl Rows {
                     .iter()
                     .filter_map(|row| row.get(number))
                     .map(|cell| cell.chars().count());
-                column.width = widths.max().unwrap_or_default();
+                column.width = widths.fold(0, usize::max);
             }
         }
         let titles = usize::from(std::mem::take(&mut self.has_titles));

@@ -47,7 +47,7 @@ pub(super) fn show(
 
 /// Returns the first line of a text about a table.
 fn first(doc: &str) -> String {
-    doc.lines().next().unwrap_or_default().trim().to_owned()
+    doc.lines().next().unwrap_or("").trim().to_owned()
 }
 
 fn columns(table: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<()> {

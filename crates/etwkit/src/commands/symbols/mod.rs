@@ -111,7 +111,7 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
             naming
         }
         Err(summary @ (ConvertError::IsSummary { .. } | ConvertError::WithoutRows { .. })) => {
-            let hint = summary.hint().unwrap_or_default();
+            let hint = summary.hint().unwrap_or("");
             printer.note(&format!("{summary}: {hint}"));
             return Ok(false);
         }

@@ -34,9 +34,9 @@ impl Bar {
                 bytes,
                 total,
             } => {
-                let of = total
-                    .map(|total| format!(" of {:.1}", total as f64 / 1e6))
-                    .unwrap_or_default();
+                let of = total.map_or_else(String::new, |total| {
+                    format!(" of {:.1}", total as f64 / 1e6)
+                });
                 let text = format!("{name}: {:.1}{of} MB from {server}", bytes as f64 / 1e6);
                 self.0.set_message(escape::text(&text).into_owned());
             }

@@ -48,13 +48,11 @@ pub(super) fn text(
         let identity = file
             .identity
             .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+            .map_or_else(String::new, ToString::to_string);
         let by = file
             .image_source
             .as_ref()
-            .map(|image| format!("; named by {image}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |image| format!("; named by {image}"));
         [
             file.module.clone(),
             identity,

@@ -91,8 +91,7 @@ fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
         });
         let thread = tree
             .tid
-            .map(|tid| format!("  thread {tid}"))
-            .unwrap_or_default();
+            .map_or_else(String::new, |tid| format!("  thread {tid}"));
         Line::new("  ").value(ProcessLine, process).words(thread)
     };
     line.words(format!("  [{title} "))
@@ -114,7 +113,10 @@ fn branches(rows: &[TreeRow]) -> Vec<String> {
     let mut indents: HashMap<(&str, Option<i64>), String> = HashMap::new();
     let mut shown = Vec::with_capacity(rows.len());
     for row in rows {
-        let indent = indents.get(&key(row)).cloned().unwrap_or_default();
+        // The root of a tree has no parent, and no indent.
+        let indent = indents
+            .get(&key(row))
+            .map_or_else(String::new, String::clone);
         // Rows come parents first, so the number of remaining siblings decides whether a branch
         // continues below.
         let (siblings, rest) = left.get_mut(&key(row)).map_or((1, 0), |(all, rest)| {

@@ -127,10 +127,13 @@ impl Chunks {
     pub(crate) fn addresses(&self, chunk: u32, start: u32, len: u32) -> &[u64] {
         let first = self.0.front().map_or(0, |chunk| chunk.number);
         let chunk = self.0.get(chunk.wrapping_sub(first) as usize);
-        let rest = chunk
-            .and_then(|chunk| chunk.addresses.get(start as usize..))
-            .unwrap_or_default();
-        rest.get(..len as usize).unwrap_or_default()
+        // A stack of a chunk that was dropped has no addresses.
+        chunk
+            .and_then(|chunk| {
+                let rest = chunk.addresses.get(start as usize..)?;
+                rest.get(..len as usize)
+            })
+            .unwrap_or(&[])
     }
 }
 

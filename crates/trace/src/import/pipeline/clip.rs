@@ -40,7 +40,7 @@ pub(crate) fn clipped(
     row.out_ns = row.out_ns.filter(|ns| *ns <= range.end_ns);
     // Without the switch-out the priority is also dropped: it was read at the switch-out.
     row.out_priority = row.out_priority.filter(|_| row.out_ns.is_some());
-    (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or_default();
+    (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or((None, None));
     row.last_out_ns = row.last_out_ns.map(|ns| range.clip(ns));
     row.readied_ns = row.readied_ns.map(|ns| range.clip(ns));
     Some(row)
@@ -56,7 +56,7 @@ pub(crate) fn whole(
         return None;
     }
     row.run_ns = run.map(|(begin, end)| end.saturating_sub(begin).max(0));
-    (row.wait_ns, row.ready_ns) = lengths(&row, Range::ALL).unwrap_or_default();
+    (row.wait_ns, row.ready_ns) = lengths(&row, Range::ALL).unwrap_or((None, None));
     Some(row)
 }
 

@@ -117,10 +117,15 @@ impl Routes {
         }
     }
 
+    #[expect(
+        clippy::expect_used,
+        reason = "routes are made of the declared importers, before any event"
+    )]
     fn add_kind(&mut self, group: u8, opcode: u8, of: usize, change: fn(&mut Route, usize)) {
         let Some(number) = self.kernel.get_mut(kind(group, opcode)) else {
             return;
         };
+        // The first route is the empty one, which all kinds have before anything is added.
         let mut route = self
             .routes
             .get(usize::from(*number))
@@ -132,9 +137,8 @@ impl Routes {
         if known.is_none() {
             self.routes.push(route);
         }
-        // Importers are a few dozen, and so are routes; a test checks that their numbers are in
-        // range.
-        *number = u8::try_from(at).unwrap_or_default();
+        // Importers are a few dozen, and so are routes.
+        *number = u8::try_from(at).expect("fewer than 256 routes");
     }
 
     /// The route of a kernel event.
