@@ -148,7 +148,7 @@ const LIBRARY: &str = "
 ## Library
 
 `etwkit sql EXTRACT @NAME` asks a question that is asked often; `--param NAME=VALUE` sets its parameters. They are in
-`crates/query/sql`, to be read and copied, and also work with several extracts; `--library FOLDER` adds questions of your own.
+`crates/sql/library`, to be read and copied, and also work with several extracts; `--library FOLDER` adds questions of your own.
 
 Questions below `@rules` are those that `etwkit diagnose` asks, one for each rule, with its thresholds as parameters: they find
 the cause by hand. They are in `crates/analysis/rules` and ask one extract at a time; [diagnose.md](diagnose.md) says what their

@@ -442,7 +442,7 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
 fn page() -> String {
     let mut page = String::from(
         "# Questions\n\nEvery question of `etwkit dump`, with its options and the columns of its rows as JSON and CSV have them. This page is made \
-         from the declarations\n(`crates/query/src/dump`, `crates/analysis`); a test keeps it fresh. What the numbers mean stands in \
+         from the declarations\n(`crates/questions/src`, `crates/analysis`); a test keeps it fresh. What the numbers mean stands in \
          [dump.md](dump.md) and [numbers](numbers).\nOptions that all questions share are shown by `etwkit dump QUESTION --help`, JSON schemas of \
          requests and rows by `--show-schema`.\n",
     );
