@@ -117,7 +117,7 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
     }
     // A question that needs options has no SQL without them, and so no tables to name.
     let request = question.read(&Values::new()).ok();
-    let tables = request.and_then(|request| data_tables(session, &request.show_sql()).ok());
+    let tables = request.and_then(|request| data_tables(session, &request.show_sql()));
     let tables = tables.unwrap_or_default();
     json!({
         "question": question.name(),

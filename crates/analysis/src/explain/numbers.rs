@@ -144,10 +144,6 @@ mod tests {
         assert!((a - b).abs() < 1e-9, "{a} {b}");
     }
 
-    fn near(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-9, "{a} {b}");
-    }
-
     #[test]
     fn a_median_is_the_middle_or_the_mean_of_two() {
         assert_eq!(median(&[]), 0.0);

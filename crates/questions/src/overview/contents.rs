@@ -158,11 +158,11 @@ impl ProcessShare {
 impl From<MethodRow> for MethodShare {
     fn from(row: MethodRow) -> Self {
         Self {
+            exclusive_ns: exclusive_ns(&row),
             process: row.process,
             pid: row.pid,
             module: row.module,
             method: row.method,
-            exclusive_ns: exclusive_ns(&row),
             cpu_ns: row.cpu_ns,
             wait_ns: row.wait_ns,
         }

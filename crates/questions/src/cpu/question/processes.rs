@@ -151,7 +151,7 @@ fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown
     }
     // Rows are cut before they are grouped: the request is for the largest rows of all extracts,
     // not for the largest names.
-    let sum = |it: &Shown| together.get(&it.row.process).map_or(0, |sum| *sum);
+    let sum = |it: &Shown| together.get(&it.row.process).map_or(0.0, |sum| *sum);
     all.sort_by(|(_, a), (_, b)| {
         let by_sum = sum(a)
             .total_cmp(&sum(b))
