@@ -466,3 +466,29 @@ fn many_large_methods_cost_as_much_as_one() {
         assert_eq!(costs(&machine, "jit-start"), expected, "{length_ms} ms");
     }
 }
+
+/// Threads 1 and 2 take turns at a mutex: their waits look like those for an event, but each ends when the other
+/// thread gives the mutex back.
+#[test]
+fn a_mutex_is_a_lock() {
+    for (ended_by, cost) in [
+        ("ntdll.dll!NtReleaseMutant", Some(320 * MS)),
+        ("ntdll.dll!NtSetEvent", None),
+    ] {
+        let mut machine = Machine::new(&["a.exe", "a.exe"], 10_000 * MS);
+        let waits = machine.stack(&["KernelBase.dll!WaitForSingleObjectEx", "a.exe!Log"]);
+        let gives_back = machine.stack(&[ended_by, "a.exe!Log"]);
+        for number in 0_i64..40 {
+            let from = number * 100 * MS;
+            let thread = 1 + i32::try_from(number % 2).unwrap();
+            let mut wait = off(thread, from)
+                .readied(from + 8 * MS, 3 - thread)
+                .ran(from + 8 * MS, from + 9 * MS)
+                .in_stack(waits);
+            wait.0.readying_stack_id = Some(gives_back);
+            machine.add(wait);
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "lock-convoy"), expected, "{ended_by}");
+    }
+}
