@@ -327,8 +327,8 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
         if let Some(one) = found.first() {
             assert_eq!(
                 one.sentence,
-                "slow.exe (8) was ready 300 ms without a processor, since hog.exe (4) kept them \
-                 busy with a higher priority: one delay, longest 300 ms"
+                "slow.exe (8) got no processor for 300 ms, since hog.exe (4) kept them busy with a \
+                 higher priority: one delay, longest 300 ms"
             );
         }
     }
