@@ -390,8 +390,8 @@ fn a_queue_takes_two_percent_of_its_time() {
     }
 }
 
-/// Seven waits of 100 ms for a revocation server, one after the other: with 1 ms between two of them they are one
-/// wait, with 10 ms they are seven that are short.
+/// Seven waits of 100 ms for a revocation server, one after the other: with 1 ms between two of
+/// them they are one wait, with 10 ms they are seven that are short.
 #[test]
 fn a_wait_for_a_revocation_server_may_be_split() {
     for (gap_ms, cost) in [(1_i64, Some(700 * MS)), (10, None)] {
@@ -419,7 +419,8 @@ fn a_wait_for_a_revocation_server_may_be_split() {
     }
 }
 
-/// A query that was sent at 6 s and has no answer in a trace of 10 s, nor before its process ends at 9 s.
+/// A query that was sent at 6 s and has no answer in a trace of 10 s, nor before its process ends
+/// at 9 s.
 #[test]
 fn a_query_without_an_answer_lasts_to_the_end() {
     for (is_timed_out, stop_ns, cost) in [
@@ -467,8 +468,8 @@ fn many_large_methods_cost_as_much_as_one() {
     }
 }
 
-/// Threads 1 and 2 take turns at a mutex: their waits look like those for an event, but each ends when the other
-/// thread gives the mutex back.
+/// Threads 1 and 2 take turns at a mutex: their waits look like those for an event, but each ends
+/// when the other thread gives the mutex back.
 #[test]
 fn a_mutex_is_a_lock() {
     for (ended_by, cost) in [

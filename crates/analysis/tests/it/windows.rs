@@ -226,8 +226,8 @@ fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
     );
 }
 
-/// A window fetches a message at 1000 ms, waits for a broker from 1010 to 1790 ms, and fetches the next message at
-/// 1800 ms. The broker waits for a server from 1020 ms on.
+/// A window fetches a message at 1000 ms, waits for a broker from 1010 to 1790 ms, and fetches the
+/// next message at 1800 ms. The broker waits for a server from 1020 ms on.
 fn asking_through_a_broker(until_ms: i64) -> Machine {
     let mut machine = Machine::new(&["window.exe", "broker.exe", "server.exe"], 5 * S);
     machine.module = Some("user32.dll");
@@ -280,7 +280,8 @@ fn a_hang_names_the_process_for_which_the_helper_of_the_window_waits() {
     }
 }
 
-/// Within a message a window waits ten times for 50 ms, and after that it waits long for the next message.
+/// Within a message a window waits ten times for 50 ms, and after that it waits long for the next
+/// message.
 #[test]
 fn a_wait_for_the_next_message_is_not_the_chain_of_a_hang() {
     let mut machine = Machine::new(&["window.exe", "System"], 5 * S);
