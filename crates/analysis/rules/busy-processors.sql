@@ -1,6 +1,6 @@
 -- A program waits for processors that others keep busy
 -- card: 24
--- sentence: {victim} was ready {total} without a processor, since {culprit} kept them busy{priority}: {count|one delay|# delays}, longest {longest}
+-- sentence: {victim} got no processor for {total}, since {culprit} kept them busy{priority}: {count|one delay|# delays}, longest {longest}
 -- why: A thread that is ready runs as soon as a processor is free, or one that runs a thread of lower priority. Where others keep all processors
 --   busy with the same or a higher priority, it has to wait for its turn, and each step of the program takes longer.
 -- fix: Start {culprit} with a lower priority or with fewer threads, run it at another time, or give the machine more processors.

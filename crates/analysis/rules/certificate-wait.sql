@@ -15,20 +15,33 @@
 -- evidence: dump dns --process {pid}
 -- spot: flame --weight wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*;crypt32.dll*'
 -- param min_single_ms: float = 500 – a server that answers does so within half a second
-WITH waits AS (
-  SELECT 'revocation server' AS culprit, process_key, thread_key, stack_id, last_out_ns AS from_ns,
-    coalesce(in_ns, readied_ns) AS to_ns, wait_ns
+-- param max_gap_ms: float = 5 – a thread that goes on waiting after less than this is in the same wait: it only looked at its progress
+WITH parts AS (
+  SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
   FROM context_switch
-  WHERE wait_ns >= $min_single_ms * 1000000
+  WHERE wait_ns > 0
     AND (stack_contains(stack_id, '*!CertGetCertificateChain*;*!CryptRetrieveObjectByUrl*;*!CertVerifyRevocation*')
       -- Without names the library that fetches from servers is enough, since nothing else uses it.
       OR stack_contains(stack_id, 'cryptnet.dll+*'))
+), firsts AS (
+  SELECT *, CASE WHEN from_ns - lag(to_ns) OVER (PARTITION BY thread_key ORDER BY from_ns) <= $max_gap_ms * 1000000
+    THEN 0 ELSE 1 END AS is_first FROM parts
+), numbered AS (
+  SELECT *, sum(is_first) OVER (PARTITION BY thread_key ORDER BY from_ns) AS number FROM firsts
+), whole AS (
+  SELECT *, sum(wait_ns) OVER (PARTITION BY thread_key, number) AS whole_ns,
+    min(from_ns) OVER (PARTITION BY thread_key, number) AS start_ns
+  FROM numbered
+), waits AS (
+  SELECT 'revocation server' AS culprit, * FROM whole WHERE whole_ns >= $min_single_ms * 1000000
 ), total AS (
-  SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns FROM waits
+  SELECT union_duration(from_ns, to_ns) AS total_ns, sum(is_first) AS count, max(whole_ns) AS longest_ns FROM waits
 )
 SELECT w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns, union_duration(w.from_ns, w.to_ns) AS cost_ns,
-  min(w.from_ns) AS from_ns, max(w.to_ns) AS to_ns, first_value(w.stack_id ORDER BY w.wait_ns DESC) AS stack_id,
-  first_value(w.thread_key ORDER BY w.wait_ns DESC) AS thread_key, first_value(w.from_ns ORDER BY w.wait_ns DESC) AS at_ns
+  min(w.from_ns) AS from_ns, max(w.to_ns) AS to_ns,
+  first_value(w.stack_id ORDER BY w.whole_ns DESC, w.wait_ns DESC) AS stack_id,
+  first_value(w.thread_key ORDER BY w.whole_ns DESC, w.wait_ns DESC) AS thread_key,
+  first_value(w.start_ns ORDER BY w.whole_ns DESC, w.wait_ns DESC) AS at_ns
 FROM waits w CROSS JOIN total t
 GROUP BY w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns
 ORDER BY cost_ns DESC, w.process_key

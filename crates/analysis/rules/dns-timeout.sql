@@ -6,18 +6,22 @@
 -- fix: Take the server out of the settings of its adapter, switch the adapter off, or give the adapter with the good server
 --   the smaller metric (Set-NetIPInterface -InterfaceMetric).
 -- not proved: Whether the server or the way to it is dead. Of several servers that did not answer the same query, each is
---   charged with an equal part of its time: the trace does not say when each of them was given up.
+--   charged with an equal part of its time: the trace does not say when each of them was given up. How long a query lasted that
+--   had no answer when the trace ended: it counts up to there.
 -- needs: dns_query
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump dns --process {pid}
 -- spot: dns --process {pid}
 -- param min_single_ms: float = 300 – a server that answers does so within that time
 -- param min_total_ms: float = 500 – a smaller total goes unnoticed
-WITH timeouts AS (
+WITH queries AS ( -- one without an answer lasts as long as its process, or the trace
+  SELECT q.*, coalesce(q.duration_ns, least(p.stop_ns, t.duration_ns) - q.start_ns) AS lasted_ns
+  FROM dns_query q CROSS JOIN trace t LEFT JOIN process p ON p.process_key = q.process_key
+), timeouts AS (
   SELECT string_to_array(rtrim(timed_out_servers, ';'), ';') AS servers, adapters, process_key, thread_key, stack_id,
-    start_ns, duration_ns
-  FROM dns_query
-  WHERE is_timed_out AND timed_out_servers IS NOT NULL AND duration_ns >= $min_single_ms * 1000000
+    start_ns, lasted_ns AS duration_ns
+  FROM queries
+  WHERE is_timed_out AND timed_out_servers IS NOT NULL AND lasted_ns >= $min_single_ms * 1000000
 ), asked AS (
   SELECT unnest(servers) AS culprit, unnest(range(0, CAST(cardinality(servers) AS BIGINT))) AS place,
     CAST(cardinality(servers) AS BIGINT) AS parts, adapters, process_key, thread_key, stack_id, start_ns, duration_ns

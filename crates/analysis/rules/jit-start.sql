@@ -10,8 +10,9 @@
 -- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM waited j JOIN large u ON u.process_key = j.process_key
 -- evidence: dump jit --process {pid} --details
 -- param min_single_ms: float = 50 – of one method; a usual one takes less than 5 ms
--- param min_total_ms: float = 200 – of all methods of a program that has a method of that length
--- param min_many_ms: float = 1000 – of all methods, where none is that large
+-- param min_large_ms: float = 10 – of a method that is large; many of them cost as much as one of 50 ms
+-- param min_total_ms: float = 200 – of all methods of a program that has a method of 50 ms, or of its large methods
+-- param min_many_ms: float = 1000 – of all methods, where few are large
 WITH background AS ( -- threads of a runtime that compile methods again, while the older code runs
   SELECT thread_key FROM jit
   GROUP BY thread_key
@@ -21,13 +22,15 @@ WITH background AS ( -- threads of a runtime that compile methods again, while t
   WHERE b.thread_key IS NULL AND j.duration_ns IS NOT NULL AND j.process_key IS NOT NULL
 ), compiled AS (
   SELECT process_key, union_duration(start_ns, ts_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
+    sum(CASE WHEN duration_ns >= $min_large_ms * 1000000 THEN duration_ns ELSE 0 END) AS large_ns,
     min(start_ns) AS from_ns, max(ts_ns) AS to_ns, first_value(method ORDER BY duration_ns DESC) AS culprit,
     first_value(start_ns ORDER BY duration_ns DESC) AS at_ns, first_value(thread_key ORDER BY duration_ns DESC) AS thread_key
   FROM waited
   GROUP BY process_key
 ), large AS (
   SELECT * FROM compiled
-  WHERE total_ns >= $min_total_ms * 1000000 AND longest_ns >= $min_single_ms * 1000000 OR total_ns >= $min_many_ms * 1000000
+  WHERE total_ns >= $min_total_ms * 1000000 AND (longest_ns >= $min_single_ms * 1000000 OR large_ns >= $min_total_ms * 1000000)
+    OR total_ns >= $min_many_ms * 1000000
 )
 SELECT culprit, process_key, total_ns, total_ns AS cost_ns, count, longest_ns, from_ns, to_ns, CAST(NULL AS INT) AS stack_id, thread_key, at_ns
 FROM large

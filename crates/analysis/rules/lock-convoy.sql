@@ -10,17 +10,26 @@
 -- symptom: yes
 -- names: ntdll.dll
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits
--- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --details
--- evidence: dump wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --chain
--- spot: flame --weight wait --process {pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;*AwareLock*'
+-- evidence: dump wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --details
+-- evidence: dump wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --chain
+-- evidence: dump wait --process {mutex_pid} --method '{culprit}' --details
+-- evidence: dump wait --process {mutex_pid} --method '{culprit}' --chain
+-- spot: flame --weight wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;*AwareLock*'
+-- spot: flame --weight wait --process {mutex_pid} --method {culprit}
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 -- param min_count: int = 20 – fewer waits do not make a queue
 -- param min_share_percent: float = 2 – of the time from the first wait to the last one, in which at least one thread waits
 WITH blocked AS (
-  SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
+  SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns, false AS is_mutex
   FROM context_switch
   WHERE wait_ns > 0 AND NOT is_readied_by_dpc AND process_key IS NOT NULL
     AND stack_contains(stack_id, 'ntdll.dll!RtlEnterCriticalSection*;ntdll.dll!RtlpEnterCriticalSection*;ntdll.dll!RtlpWaitOnCriticalSection*;ntdll.dll!RtlAcquireSRWLock*;*clr.dll!AwareLock*')
+  UNION ALL
+  -- A wait for a mutex looks like one for an event; the thread that ends it gives the mutex back.
+  SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns, true AS is_mutex
+  FROM context_switch
+  WHERE wait_ns > 0 AND NOT is_readied_by_dpc AND process_key IS NOT NULL
+    AND stack_contains(readying_stack_id, '*!NtReleaseMutant*;*!ReleaseMutex*')
 ), places AS ( -- the innermost function of the program around the lock
   SELECT s.stack_id, first_value(m.name || coalesce('!' || n.name, '') ORDER BY f.depth) AS culprit
   FROM (SELECT DISTINCT stack_id FROM blocked) s
@@ -35,13 +44,14 @@ WITH blocked AS (
   SELECT p.culprit, b.* FROM blocked b JOIN places p ON p.stack_id = b.stack_id
 ), locks AS (
   SELECT culprit, process_key, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
-    count(DISTINCT thread_key) AS threads, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
+    count(DISTINCT thread_key) AS threads, bool_or(is_mutex) AS has_mutex, bool_and(is_mutex) AS is_mutex, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
     first_value(stack_id ORDER BY wait_ns DESC) AS stack_id, first_value(thread_key ORDER BY wait_ns DESC) AS thread_key,
     first_value(from_ns ORDER BY wait_ns DESC) AS at_ns
   FROM waits GROUP BY culprit, process_key
   HAVING count(*) >= $min_count AND union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
     AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
 )
-SELECT culprit, process_key, total_ns, total_ns AS cost_ns, count, longest_ns, threads, from_ns, to_ns, stack_id, thread_key, at_ns
-FROM locks
-ORDER BY total_ns DESC, culprit, process_key
+SELECT l.culprit, l.process_key, l.total_ns, l.total_ns AS cost_ns, l.count, l.longest_ns, l.threads, l.from_ns, l.to_ns, l.stack_id,
+  l.thread_key, l.at_ns, CASE WHEN NOT l.is_mutex THEN p.pid END AS lock_pid, CASE WHEN l.has_mutex THEN p.pid END AS mutex_pid
+FROM locks l LEFT JOIN process p ON p.process_key = l.process_key
+ORDER BY l.total_ns DESC, l.culprit, l.process_key

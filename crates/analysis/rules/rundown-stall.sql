@@ -1,6 +1,6 @@
 -- The rundown of a trace session holds up garbage collections
 -- card: 34
--- sentence: {victim} was stopped for {total} while garbage collections waited for its threads to stop, {count|once|# times}, longest {longest}, during a rundown of {culprit}
+-- sentence: {victim} paused for {total} while garbage collections waited for its threads to stop, {count|once|# times}, longest {longest}, during a rundown of {culprit}
 -- why: When a trace session starts or stops, .NET lists all compiled methods for it and holds the lock of its code in that time. A garbage
 --   collection cannot stop the threads before, so a service with many methods does nothing for seconds: the recording itself is the cause.
 -- fix: Record without the rundown (keyword StartEnumeration or EndEnumeration of the provider), update .NET, or end recordings while the

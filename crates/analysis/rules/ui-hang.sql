@@ -1,6 +1,6 @@
 -- A window does not react
 -- card: 18
--- sentence: {victim} did not look for messages for {total}, {count|once|# times up to {longest}}, since its window {state} {culprit}
+-- sentence: {victim} did not look for messages for {total}, {count|once|# times up to {longest}}, since its window {state} {culprit}{through}
 -- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
 --   not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one notify the window when it is done.
@@ -11,6 +11,7 @@
 -- names: user32.dll or win32k*.sys or ui_delay
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {asking_pid} --by readying --details
+-- evidence: dump wait --process {helped_pid} --chain
 -- evidence: dump wait --process {waiting_pid} --method '{work}' --details
 -- evidence: dump cpu --process {computing_pid} --methods '{work}' --include-dll --top-methods 20
 -- evidence: dump ui-delay --process {reported_pid} --details
@@ -22,8 +23,9 @@
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
 -- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
 -- param max_fetch_ms: float = 20 – after a long message the next ones are fetched in less time than this
+-- param max_helpers: int = 5 – threads that wait for each other between the window and the process that is named
 -- param max_callers: int = 4 – calls between functions that are blamed for several hangs: farther apart they are different work
-WITH pumps AS (
+WITH RECURSIVE pumps AS (
   SELECT thread_key, process_key, in_ns, last_out_ns FROM context_switch
   WHERE in_ns IS NOT NULL AND wait_ns > 0
     AND stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
@@ -73,7 +75,7 @@ WITH pumps AS (
   FROM samples GROUP BY thread_key, from_ns
 ), waits AS (
   SELECT thread_key, from_ns, sum(wait_ns) AS wait_ns, first_value(stack_id ORDER BY wait_ns DESC) AS stack_id,
-    first_value(last_out_ns ORDER BY wait_ns DESC) AS at_ns, first_value(by_thread ORDER BY wait_ns DESC) AS by_thread
+    first_value(last_out_ns ORDER BY wait_ns DESC) AS at_ns, max(wait_ns) AS longest_ns, first_value(by_thread ORDER BY wait_ns DESC) AS by_thread
   FROM (
     SELECT g.thread_key, g.from_ns, w.stack_id, w.last_out_ns,
       least(w.last_out_ns + w.wait_ns, g.to_ns) - greatest(w.last_out_ns, g.from_ns) AS wait_ns,
@@ -83,7 +85,8 @@ WITH pumps AS (
     WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL)
   GROUP BY thread_key, from_ns
 ), hangs AS (
-  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) AS is_blocked, w.stack_id, w.at_ns, o.process_key AS by_key,
+  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) AS is_blocked, w.stack_id, w.at_ns, w.longest_ns, w.by_thread,
+    o.process_key AS by_key,
     g.is_reported AND a.thread_key IS NULL AS is_unknown
   FROM gaps g
   LEFT JOIN waits w ON w.thread_key = g.thread_key AND w.from_ns = g.from_ns
@@ -92,6 +95,31 @@ WITH pumps AS (
   LEFT JOIN sampled a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
   -- Between fetches a thread that asks again and again does no work for a message.
   WHERE g.is_reported OR NOT g.is_inner OR a.messages IS NULL OR a.messages >= 0.5 * a.count
+), asked AS ( -- whom the window waited for in its longest wait, whom that thread waited for in the meantime, and so on
+  SELECT thread_key, from_ns, process_key, longest_ns, by_thread, greatest(at_ns, from_ns) AS wait_from_ns,
+    greatest(at_ns, from_ns) + longest_ns AS wait_to_ns, 1 AS step
+  FROM hangs WHERE is_blocked AND by_key IS NOT NULL
+  UNION ALL
+  SELECT a.thread_key, a.from_ns, a.process_key, a.longest_ns, w.readying_thread_key, greatest(a.wait_from_ns, w.last_out_ns),
+    least(a.wait_to_ns, w.last_out_ns + w.wait_ns), a.step + 1
+  FROM asked a
+  JOIN context_switch w ON w.thread_key = a.by_thread AND w.last_out_ns < a.wait_to_ns AND w.last_out_ns + w.wait_ns > a.wait_from_ns
+  WHERE a.step < $max_helpers AND w.wait_ns > 0 AND NOT w.is_readied_by_dpc AND w.readying_thread_key IS NOT NULL
+), helpers AS ( -- processes for which it waited at least half of that time
+  SELECT a.thread_key, a.from_ns, a.step, o.process_key AS by_key, o.name || ' (' || o.pid || ')' AS name
+  FROM asked a JOIN thread t ON t.thread_key = a.by_thread
+  JOIN process o ON o.process_key = t.process_key AND o.process_key <> a.process_key AND o.pid > 4
+  GROUP BY a.thread_key, a.from_ns, a.step, a.longest_ns, o.process_key, o.name, o.pid
+  HAVING sum(a.wait_to_ns - a.wait_from_ns) >= 0.5 * a.longest_ns
+), lasts AS (
+  SELECT thread_key, from_ns, first_value(by_key ORDER BY step DESC, by_key) AS by_key FROM helpers GROUP BY thread_key, from_ns
+), ways AS ( -- each process between the window and the last one
+  SELECT thread_key, from_ns, ' through ' || string_agg(name, ', ' ORDER BY step) AS through
+  FROM (
+    SELECT h.thread_key, h.from_ns, h.name, min(h.step) AS step
+    FROM helpers h JOIN lasts l ON l.thread_key = h.thread_key AND l.from_ns = h.from_ns AND l.by_key <> h.by_key
+    GROUP BY h.thread_key, h.from_ns, h.name)
+  GROUP BY thread_key, from_ns
 ), stacks AS ( -- for a hang that waits the stack of its longest wait, for one that computes those of all samples
   SELECT *, sum(count) OVER (PARTITION BY thread_key, from_ns) AS all_count FROM (
     SELECT h.thread_key, h.from_ns, h.to_ns, CASE WHEN h.is_blocked THEN h.stack_id ELSE s.stack_id END AS stack_id,
@@ -129,23 +157,27 @@ WITH pumps AS (
   FROM shared WHERE least_rank = 1 AND is_windows = first_is_windows AND rank <= $max_callers + 1
   GROUP BY thread_key, from_ns
 ), delays AS (
-  SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns, h.is_reported,
+  SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, least(h.at_ns, h.from_ns) AS at_ns, h.is_reported,
     CASE WHEN h.is_unknown AND NOT h.is_blocked THEN 'was busy with' WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
     CASE WHEN h.is_blocked AND h.by_key IS NOT NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || ')'
-      WHEN h.is_unknown AND NOT h.is_blocked THEN 'work that was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit
+      WHEN h.is_unknown AND NOT h.is_blocked THEN 'work that was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit,
+    coalesce(e.through, '') AS through
   FROM hangs h
   LEFT JOIN blamed b ON b.thread_key = h.thread_key AND b.from_ns = h.from_ns
-  LEFT JOIN process p ON p.process_key = h.by_key
+  LEFT JOIN lasts l ON l.thread_key = h.thread_key AND l.from_ns = h.from_ns
+  LEFT JOIN ways e ON e.thread_key = h.thread_key AND e.from_ns = h.from_ns
+  LEFT JOIN process p ON p.process_key = coalesce(l.by_key, h.by_key)
 ), culprits AS (
   SELECT culprit, state, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns
   FROM delays GROUP BY culprit, state
 )
-SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, union_duration(d.from_ns, d.to_ns) AS cost_ns,
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max(d.through) AS through, union_duration(d.from_ns, d.to_ns) AS cost_ns,
   min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, first_value(d.stack_id ORDER BY d.to_ns - d.from_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
   first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns,
   CASE WHEN d.culprit IN ('an unknown function', 'work that was not recorded') THEN '*' ELSE d.culprit END AS work,
   CASE WHEN d.state = 'waited for the process' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS asking_pid,
+  CASE WHEN max(d.through) <> '' THEN max(v.pid) END AS helped_pid,
   CASE WHEN d.state = 'waited in' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS waiting_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
   CASE WHEN d.state = 'computed in' THEN max(v.pid) END AS computing_pid,

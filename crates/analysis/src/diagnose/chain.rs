@@ -40,7 +40,9 @@ pub(super) fn of(
             tid: Some(*tid),
             time: Range {
                 min: *from,
-                max: from.saturating_add(*length),
+                // A range has both of its ends, and the wait after the piece starts where that
+                // ends.
+                max: from.saturating_add(*length).saturating_sub(1),
             },
             sort: WaitSort::Wait,
             top: Top {

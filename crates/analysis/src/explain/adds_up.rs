@@ -5,8 +5,6 @@
 //! run. So a few times whose sum follows the metric, each with the factor 1, leave chance little
 //! room: there is nothing to fit.
 
-use std::borrow::Borrow;
-
 use super::chance::shuffle;
 use super::feature::Feature;
 use super::groups::{Candidate, INDEPENDENT, TOGETHER, is_in, is_one};
@@ -29,6 +27,9 @@ const MOST_LEVELS: usize = 3;
 
 /// Maximum number of times that are tried in pairs.
 const MOST_PAIRED: usize = 300;
+
+/// Maximum number of rounds in which parts of a sum are exchanged for better ones.
+const MOST_ROUNDS: usize = 8;
 
 /// Number of random orders of the metric for which a sum is searched, too: together with the real
 /// one two hundred, so that the smallest probability is 0.005.
@@ -57,13 +58,14 @@ pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) 
         .map(|(place, one)| Term::new(place, &one.values))
         .collect();
     let mut metric = centred(metric);
-    let (parts, share) = greedy(&candidates, &metric);
-    if share < LEAST_SUM {
+    let parts = greedy(&candidates.iter().collect::<Vec<_>>(), &metric);
+    let found = share(&metric, &parts);
+    if found < LEAST_SUM {
         return None;
     }
     let parts: Vec<usize> = parts
         .iter()
-        .flat_map(|place| split(*place, all, &candidates, MOST_LEVELS))
+        .flat_map(|part| split(part.place, all, &candidates, MOST_LEVELS))
         .collect();
     let least = least_variance(&metric);
     let terms: Vec<Term> = features
@@ -72,12 +74,13 @@ pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) 
         .map(|feature| Term::new(0, &feature.numbers()))
         .filter(|term| term.square >= least)
         .collect();
+    let terms: Vec<&Term> = terms.iter().collect();
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
     // The order that was found is one of those compared, so no probability is 0.
     let mut as_good = 1.0;
     for _ in 0..SHUFFLES {
         shuffle(&mut metric, &mut random);
-        if greedy(&terms, &metric).1 >= share {
+        if share(&metric, &greedy(&terms, &metric)) >= found {
             as_good += 1.0;
         }
     }
@@ -105,13 +108,14 @@ fn split(place: usize, all: &[Candidate<'_>], candidates: &[Term], levels: usize
                 .is_some_and(|part| is_in(part, whole) && !is_one(part, whole))
         })
         .collect();
-    let (parts, share) = in_pairs(&inside, &centred(&whole.values));
-    if parts.len() < 2 || share < LEAST_SPLIT || levels == 0 {
+    let sum = centred(&whole.values);
+    let parts = in_pairs(&inside, &sum);
+    if parts.len() < 2 || share(&sum, &parts) < LEAST_SPLIT || levels == 0 {
         return vec![place];
     }
     parts
         .iter()
-        .flat_map(|part| split(*part, all, candidates, levels - 1))
+        .flat_map(|part| split(part.place, all, candidates, levels - 1))
         .collect()
 }
 
@@ -143,12 +147,29 @@ impl Term {
     }
 }
 
-/// Returns the places of terms that are subtracted from the metric, each time the one that leaves
-/// least, and the share of the variance that is gone then.
-fn greedy<T: Borrow<Term>>(terms: &[T], metric: &[f64]) -> (Vec<usize>, f64) {
-    let whole = dot(metric, metric);
-    let mut rest = metric.to_vec();
-    let mut chosen: Vec<&Term> = Vec::new();
+/// Returns a sum without these parts of it.
+fn without(sum: &[f64], parts: &[&Term]) -> Vec<f64> {
+    let mut rest = sum.to_vec();
+    for part in parts {
+        rest.iter_mut()
+            .zip(&part.values)
+            .for_each(|(rest, value)| *rest -= value);
+    }
+    rest
+}
+
+/// Returns the share of the variance of a sum that its parts explain together.
+fn share(sum: &[f64], parts: &[&Term]) -> f64 {
+    let rest = without(sum, parts);
+    // A sum without variance has no share; the caller has seen that the halves differ.
+    1.0 - dot(&rest, &rest) / dot(sum, sum).max(f64::MIN_POSITIVE)
+}
+
+/// Returns the terms that are subtracted from a sum, each time the one that leaves least.
+fn greedy<'t>(terms: &[&'t Term], sum: &[f64]) -> Vec<&'t Term> {
+    let whole = dot(sum, sum);
+    let mut rest = sum.to_vec();
+    let mut chosen: Vec<&'t Term> = Vec::new();
     while chosen.len() < MOST_PARTS {
         let is_new = |term: &&Term| {
             chosen
@@ -157,7 +178,7 @@ fn greedy<T: Borrow<Term>>(terms: &[T], metric: &[f64]) -> (Vec<usize>, f64) {
         };
         let best = terms
             .iter()
-            .map(Borrow::borrow)
+            .copied()
             .filter(is_new)
             .map(|term| (term.gain(&rest), term))
             // The first of equals wins, since candidates are in order of size.
@@ -165,32 +186,31 @@ fn greedy<T: Borrow<Term>>(terms: &[T], metric: &[f64]) -> (Vec<usize>, f64) {
         let Some((_, term)) = best.filter(|(gain, _)| *gain >= LEAST_PART * whole) else {
             break;
         };
-        rest.iter_mut()
-            .zip(&term.values)
-            .for_each(|(rest, value)| *rest -= value);
+        rest = without(&rest, &[term]);
         chosen.push(term);
     }
-    let places = chosen.iter().map(|term| term.place).collect();
-    // A metric without variance has no share; the caller has seen that the halves differ.
-    (
-        places,
-        1.0 - dot(&rest, &rest) / whole.max(f64::MIN_POSITIVE),
-    )
+    chosen
 }
 
-/// Returns the places of terms that add up to a sum, as [`greedy`] does, but beginning with the two
-/// that leave least together. Two parts of which one is small when the other is large can vary more
-/// than their sum: then each of them alone leaves more than it takes away.
-fn in_pairs(terms: &[&Term], sum: &[f64]) -> (Vec<usize>, f64) {
+/// Returns `true` if a term does not move with any of these.
+fn is_independent(term: &Term, of: &[&Term]) -> bool {
+    of.iter()
+        .all(|known| dot(&known.unit, &term.unit) < INDEPENDENT)
+}
+
+/// Returns the terms that add up to a sum, as [`greedy`] does, but starting with the two that leave
+/// least together. Two parts of which one is small when the other is large can vary more than their
+/// sum: then each of them alone leaves more than it takes away.
+fn in_pairs<'t>(terms: &[&'t Term], sum: &[f64]) -> Vec<&'t Term> {
     let mut largest = terms.to_vec();
     largest.sort_by(|a, b| b.square.total_cmp(&a.square).then(a.place.cmp(&b.place)));
     largest.truncate(MOST_PAIRED);
-    let mut best: Option<(f64, &Term, &Term)> = None;
-    for (at, one) in largest.iter().enumerate() {
+    let mut best: Option<(f64, &'t Term, &'t Term)> = None;
+    for (at, one) in largest.iter().copied().enumerate() {
         let gain = one.gain(sum);
-        for other in largest.iter().skip(at + 1) {
+        for other in largest.iter().copied().skip(at + 1) {
             // Two halves of one piece of work move together: it is the cause, not they.
-            if dot(&one.unit, &other.unit) >= INDEPENDENT {
+            if !is_independent(one, &[other]) {
                 continue;
             }
             // What both have in common is counted twice by the sum of their gains.
@@ -203,24 +223,79 @@ fn in_pairs(terms: &[&Term], sum: &[f64]) -> (Vec<usize>, f64) {
     }
     let whole = dot(sum, sum);
     let Some((_, one, other)) = best.filter(|(gain, ..)| *gain >= LEAST_PART * whole) else {
-        return (Vec::new(), 0.0);
+        return Vec::new();
     };
-    let rest: Vec<f64> = sum
-        .iter()
-        .zip(one.values.iter().zip(&other.values))
-        .map(|(sum, (one, other))| sum - one - other)
-        .collect();
-    let others: Vec<&Term> = terms
+    let pair = [one, other];
+    let others: Vec<&'t Term> = terms
         .iter()
         .copied()
-        .filter(|term| {
-            [one, other]
-                .iter()
-                .all(|known| dot(&known.unit, &term.unit) < INDEPENDENT)
-        })
+        .filter(|term| is_independent(term, &pair))
         .collect();
-    let (more, share) = greedy(&others, &rest);
-    let left = (1.0 - share) * dot(&rest, &rest);
-    let parts = [one.place, other.place].into_iter().chain(more).collect();
-    (parts, 1.0 - left / whole.max(f64::MIN_POSITIVE))
+    let more = greedy(&others, &without(sum, &pair));
+    exchanged(pair.into_iter().chain(more).collect(), terms, sum)
+}
+
+/// Exchanges each part of a sum for the term that leaves least beside the others, until none is
+/// better. A part is chosen before the later ones are known: one half of a cause, which moves
+/// against a part that is still missing, may leave less than the whole cause does.
+fn exchanged<'t>(mut parts: Vec<&'t Term>, terms: &[&'t Term], sum: &[f64]) -> Vec<&'t Term> {
+    for _ in 0..MOST_ROUNDS {
+        let mut is_settled = true;
+        for at in 0..parts.len() {
+            let others: Vec<&Term> = parts
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .map(|(_, part)| *part)
+                .collect();
+            let rest = without(sum, &others);
+            let Some(part) = parts.get_mut(at) else {
+                continue;
+            };
+            let mut most = part.gain(&rest);
+            for term in terms.iter().copied() {
+                let gain = term.gain(&rest);
+                if gain > most && is_independent(term, &others) {
+                    most = gain;
+                    *part = term;
+                    is_settled = false;
+                }
+            }
+        }
+        if is_settled {
+            break;
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The faults are large where the scans are small. Until they are known, half of the scans fits
+    /// the sum better than all of them.
+    #[test]
+    fn a_part_is_exchanged_when_a_later_one_shows_a_better_one() {
+        let scans = [80.0, 60.0, 100.0, 40.0, 20.0, 0.0, 10.0, 0.0];
+        let queries = [0.0, 30.0, 5.0, 50.0, 10.0, 45.0, 0.0, 20.0];
+        let faults = [0.0, 5.0, 0.0, 10.0, 60.0, 90.0, 75.0, 85.0];
+        let half = scans.map(|ms| ms / 2.0);
+        let terms: Vec<Term> = [&scans, &queries, &faults, &half]
+            .into_iter()
+            .enumerate()
+            .map(|(place, values)| Term::new(place, values))
+            .collect();
+        let all: Vec<&Term> = terms.iter().collect();
+        let sum: Vec<f64> = (0..scans.len())
+            .map(|run| scans[run] + queries[run] + faults[run])
+            .collect();
+        let sum = centred(&sum);
+        let first = vec![&terms[3], &terms[1], &terms[2]];
+        assert!(share(&sum, &first) < LEAST_SPLIT);
+        let parts = exchanged(first, &all, &sum);
+        let places: Vec<usize> = parts.iter().map(|part| part.place).collect();
+        assert_eq!(places, [0, 1, 2]);
+        assert!((share(&sum, &parts) - 1.0).abs() < 1e-9);
+    }
 }

@@ -12,9 +12,13 @@ use super::numbers::{dot, median, ranks, slope, unit};
 /// a handful of runs.
 pub(super) const ENOUGH_RUNS: usize = 8;
 
-/// Number of runs from which correlations alone tell causes apart. Below it, causes are first
-/// looked for among times that add up to the metric.
+/// Number of runs that are enough to separate causes.
 pub(super) const MANY_RUNS: usize = 40;
+
+/// Number of runs from which correlations alone tell causes apart. Below it, causes are first
+/// looked for among times that add up to the metric: of several causes at once none correlates well
+/// with the metric, and a process that waits all the time may correlate better.
+const MANY_FOR_CORRELATION: usize = 100;
 
 /// Maximum number of causes that are shown.
 const MOST_CAUSES: usize = 12;
@@ -118,7 +122,7 @@ impl Causes {
                 ..found
             };
         }
-        let is_few = (ENOUGH_RUNS..MANY_RUNS).contains(&metric.len());
+        let is_few = (ENOUGH_RUNS..MANY_FOR_CORRELATION).contains(&metric.len());
         let which = if is_few {
             Which::All
         } else {

@@ -3,7 +3,7 @@
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, Rules};
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
-use etwkit_trace::table::{CpuCore, HardFault};
+use etwkit_trace::table::{CpuCore, DnsQuery, HardFault, Jit};
 
 use super::support::{Machine, Slice, first, off};
 
@@ -327,11 +327,21 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
         if let Some(one) = found.first() {
             assert_eq!(
                 one.sentence,
-                "slow.exe (8) was ready 300 ms without a processor, since hog.exe (4) kept them \
-                 busy with a higher priority: one delay, longest 300 ms"
+                "slow.exe (8) got no processor for 300 ms, since hog.exe (4) kept them busy with a \
+                 higher priority: one delay, longest 300 ms"
             );
         }
     }
+}
+
+/// Costs of what a rule finds.
+fn costs(machine: &Machine, rule: &str) -> Vec<Option<i64>> {
+    let request = DiagnoseRequest {
+        rule: Some(rule.to_owned()),
+        ..DiagnoseRequest::default()
+    };
+    let found = request.ask(&machine.session()).unwrap().findings;
+    found.iter().map(|one| one.cost_ns).collect()
 }
 
 /// 50 hard faults of 5 ms, which start every 2 s or every 15 ms, in a program that lives for 100 s.
@@ -350,13 +360,12 @@ fn hard_faults_of_a_second_are_noticed_and_a_trickle_is_not() {
             ..HardFault::default()
         };
         machine.faults = (0..50).map(fault).collect();
-        let request = DiagnoseRequest {
-            rule: Some("hard-faults".to_owned()),
-            ..DiagnoseRequest::default()
-        };
-        let found = request.ask(&machine.session()).unwrap().findings;
-        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
-        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "every {every_ms} ms");
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(
+            costs(&machine, "hard-faults"),
+            expected,
+            "every {every_ms} ms"
+        );
     }
 }
 
@@ -401,12 +410,115 @@ fn a_queue_takes_two_percent_of_its_time() {
             let wait = off(thread, from).readied(from + 8 * MS, 3 - thread);
             machine.add(wait.ran(from + 8 * MS, from + 9 * MS).in_stack(lock));
         }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(
+            costs(&machine, "lock-convoy"),
+            expected,
+            "every {every_ms} ms"
+        );
+    }
+}
+
+/// Seven waits of 100 ms for a revocation server, one after the other: with 1 ms between two of
+/// them they are one wait, with 10 ms they are seven that are short.
+#[test]
+fn a_wait_for_a_revocation_server_may_be_split() {
+    for (gap_ms, cost) in [(1_i64, Some(700 * MS)), (10, None)] {
+        let mut machine = Machine::new(&["a.exe", "System"], 5_000 * MS);
+        let check = machine.stack(&["crypt32.dll!CertGetCertificateChain", "a.exe!Check"]);
+        for number in 0_i64..7 {
+            let from = (1_000 + number * (100 + gap_ms)) * MS;
+            let wait = off(1, from).readied_by_dpc(from + 100 * MS, 2);
+            machine.add(
+                wait.ran(from + 100 * MS, from + (100 + gap_ms) * MS)
+                    .in_stack(check),
+            );
+        }
         let request = DiagnoseRequest {
-            rule: Some("lock-convoy".to_owned()),
+            rule: Some("certificate-wait".to_owned()),
             ..DiagnoseRequest::default()
         };
         let found = request.ask(&machine.session()).unwrap().findings;
-        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
-        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "every {every_ms} ms");
+        let facts: Vec<_> = found
+            .iter()
+            .map(|one| (one.cost_ns, one.count, one.at_ns))
+            .collect();
+        let expected = cost.map(|cost| (Some(cost), Some(1), Some(1_000 * MS)));
+        assert_eq!(facts, Vec::from_iter(expected), "{gap_ms} ms apart");
+    }
+}
+
+/// A query that was sent at 6 s and has no answer in a trace of 10 s, nor before its process ends
+/// at 9 s.
+#[test]
+fn a_query_without_an_answer_lasts_to_the_end() {
+    for (is_timed_out, stop_ns, cost) in [
+        (true, None, Some(4_000 * MS)),
+        (true, Some(9_000 * MS), Some(3_000 * MS)),
+        (false, None, None),
+    ] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        machine.processes[1].stop_ns = stop_ns;
+        machine.lookups = vec![DnsQuery {
+            process_key: Some(1),
+            thread_key: Some(1),
+            name: "gate.example".into(),
+            query_type: 1,
+            start_ns: Some(6_000 * MS),
+            is_timed_out,
+            timed_out_servers: is_timed_out.then(|| "192.0.2.1;".to_owned()),
+            ..DnsQuery::default()
+        }];
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(
+            costs(&machine, "dns-timeout"),
+            expected,
+            "{is_timed_out} {stop_ns:?}"
+        );
+    }
+}
+
+/// 26 methods of 11 ms are large, and 60 of 4 ms are usual ones.
+#[test]
+fn many_large_methods_cost_as_much_as_one() {
+    for (count, length_ms, cost) in [(26_i64, 11_i64, Some(286 * MS)), (60, 4, None)] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        let method = |number: i64| Jit {
+            process_key: Some(1),
+            thread_key: Some(1),
+            start_ns: Some(number * 20 * MS),
+            ts_ns: (number * 20 + length_ms) * MS,
+            duration_ns: Some(length_ms * MS),
+            ..Jit::default()
+        };
+        machine.compiled = (0..count).map(method).collect();
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "jit-start"), expected, "{length_ms} ms");
+    }
+}
+
+/// Threads 1 and 2 take turns at a mutex: their waits look like those for an event, but each ends
+/// when the other thread gives the mutex back.
+#[test]
+fn a_mutex_is_a_lock() {
+    for (ended_by, cost) in [
+        ("ntdll.dll!NtReleaseMutant", Some(320 * MS)),
+        ("ntdll.dll!NtSetEvent", None),
+    ] {
+        let mut machine = Machine::new(&["a.exe", "a.exe"], 10_000 * MS);
+        let waits = machine.stack(&["KernelBase.dll!WaitForSingleObjectEx", "a.exe!Log"]);
+        let gives_back = machine.stack(&[ended_by, "a.exe!Log"]);
+        for number in 0_i64..40 {
+            let from = number * 100 * MS;
+            let thread = 1 + i32::try_from(number % 2).unwrap();
+            let mut wait = off(thread, from)
+                .readied(from + 8 * MS, 3 - thread)
+                .ran(from + 8 * MS, from + 9 * MS)
+                .in_stack(waits);
+            wait.0.readying_stack_id = Some(gives_back);
+            machine.add(wait);
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "lock-convoy"), expected, "{ended_by}");
     }
 }

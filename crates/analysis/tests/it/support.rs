@@ -3,8 +3,8 @@
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, HardFault, Method,
-    Module, Process, Stack, Thread, Trace, UiDelay, UserLock,
+    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DnsQuery, DpcIsr, Frame, HardFault, Jit,
+    Method, Module, Process, Stack, Thread, Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -21,6 +21,8 @@ pub(crate) struct Machine {
     pub(crate) locks: Vec<UserLock>,
     pub(crate) delays: Vec<UiDelay>,
     pub(crate) cores: Vec<CpuCore>,
+    pub(crate) lookups: Vec<DnsQuery>,
+    pub(crate) compiled: Vec<Jit>,
     /// File name of the module that all methods without one are in, if it is not `a.dll`.
     pub(crate) module: Option<&'static str>,
     /// `MODULE!METHOD` with a module of process 1, or `METHOD`.
@@ -178,6 +180,8 @@ impl Machine {
             rows(&self.locks),
             rows(&self.delays),
             rows(&self.cores),
+            rows(&self.lookups),
+            rows(&self.compiled),
             rows(&modules),
             rows(&methods),
             rows(&frames),

@@ -172,7 +172,7 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
     };
     assert_eq!(
         (one.culprit.as_str(), one.cost_ns, one.at_ns),
-        ("server.exe (8)", Some(700 * MS), Some(1010 * MS))
+        ("server.exe (8)", Some(700 * MS), Some(1000 * MS))
     );
     assert!(
         one.sentence
@@ -223,5 +223,96 @@ fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
     assert_eq!(
         (one.cost_ns, one.culprit.as_str()),
         (Some(800 * MS), "server.exe (8)")
+    );
+}
+
+/// A window fetches a message at 1000 ms, waits for a broker from 1010 to 1790 ms, and fetches the
+/// next message at 1800 ms. The broker waits for a server from 1020 ms on.
+fn asking_through_a_broker(until_ms: i64) -> Machine {
+    let mut machine = Machine::new(&["window.exe", "broker.exe", "server.exe"], 5 * S);
+    machine.module = Some("user32.dll");
+    let (pump, works) = (
+        machine.stack(&["GetMessageW"]),
+        machine.stack(&["SendMessageW"]),
+    );
+    machine
+        .add(
+            off(1, 0)
+                .readied(999 * MS, 2)
+                .ran(1000 * MS, 1010 * MS)
+                .in_stack(pump),
+        )
+        .add(
+            off(1, 1010 * MS)
+                .readied(1789 * MS, 2)
+                .ran(1790 * MS, 1800 * MS)
+                .in_stack(works),
+        )
+        .add(
+            off(2, 1020 * MS)
+                .readied(until_ms * MS, 3)
+                .ran(until_ms * MS, 1795 * MS),
+        )
+        .add(
+            off(1, 1800 * MS)
+                .readied(1900 * MS, 2)
+                .ran(1901 * MS, 1902 * MS)
+                .in_stack(pump),
+        );
+    machine
+}
+
+#[test]
+fn a_hang_names_the_process_for_which_the_helper_of_the_window_waits() {
+    for (until_ms, asked) in [
+        (1780, "server.exe (12) through broker.exe (8)"),
+        // The broker computes for most of the time.
+        (1320, "broker.exe (8)"),
+    ] {
+        let found = found(&asking_through_a_broker(until_ms), "ui-hang");
+        let [one] = &found[..] else {
+            panic!("{found:?}")
+        };
+        let expected = format!("since its window waited for the process {asked}");
+        assert!(one.sentence.ends_with(&expected), "{}", one.sentence);
+        assert!(asked.starts_with(&one.culprit), "{}", one.culprit);
+        assert_eq!((one.cost_ns, one.at_ns), (Some(800 * MS), Some(1000 * MS)));
+    }
+}
+
+/// Within a message a window waits ten times for 50 ms, and after that it waits long for the next
+/// message.
+#[test]
+fn a_wait_for_the_next_message_is_not_the_chain_of_a_hang() {
+    let mut machine = Machine::new(&["window.exe", "System"], 5 * S);
+    machine.module = Some("user32.dll");
+    let (pump, works) = (
+        machine.stack(&["GetMessageW"]),
+        machine.stack(&["SendMessageW"]),
+    );
+    machine.add(
+        off(1, 0)
+            .readied(999 * MS, 2)
+            .ran(1000 * MS, 1010 * MS)
+            .in_stack(pump),
+    );
+    for number in 0..10 {
+        let from = (1010 + 60 * number) * MS;
+        let slice = off(1, from).readied_by_dpc(from + 50 * MS, 2);
+        machine.add(slice.ran(from + 50 * MS, from + 60 * MS).in_stack(works));
+    }
+    machine.add(
+        off(1, 1610 * MS)
+            .readied(3000 * MS, 2)
+            .ran(3001 * MS, 3002 * MS)
+            .in_stack(pump),
+    );
+    let found = found(&machine, "ui-hang");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.cost_ns, one.at_ns, one.chain.as_deref()),
+        (Some(610 * MS), Some(1000 * MS), None)
     );
 }
