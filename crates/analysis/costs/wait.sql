@@ -20,7 +20,7 @@ WITH focused AS (
   ORDER BY r.run_ns DESC NULLS LAST, r.thread_key
   LIMIT 1
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground'
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground'
     WHEN k.is_own THEN 'the busiest program that is not a part of Windows' ELSE 'the busiest program' END AS why,
   t.tid, w.process_key, w.wait_ns AS cost_ns, w.wait_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
 FROM context_switch w JOIN working k ON k.thread_key = w.thread_key JOIN process p ON p.process_key = w.process_key

@@ -39,7 +39,7 @@ WITH ended AS ( -- waits that a thread of lower priority ended
   FROM held h JOIN thread t ON t.thread_key = h.holder LEFT JOIN process p ON p.process_key = t.process_key
   WHERE h.starved_ns >= h.wait_ns * $min_ready_percent / 100
 ), instead AS (
-  SELECT d.culprit, first_value(p.name || ' (' || p.pid || ')' ORDER BY d.wait_ns DESC) AS name
+  SELECT d.culprit, first_value(coalesce(p.name, 'process') || ' (' || p.pid || ')' ORDER BY d.wait_ns DESC) AS name
   FROM delays d JOIN thread t ON t.thread_key = d.instead_thread JOIN process p ON p.process_key = t.process_key
   WHERE p.pid <> 0 GROUP BY d.culprit
 ), marked AS ( -- which delays come when no other one is under way

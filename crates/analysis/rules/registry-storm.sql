@@ -60,7 +60,7 @@ WITH frequent AS ( -- keys that one stack of a process reads often enough
   GROUP BY s.stack_id
 )
 SELECT d.key AS culprit, d.victim_key AS process_key, r.total_ns, r.count, r.longest_ns, r.rate,
-  coalesce(p.name || ' (' || p.pid || ')', 'a process') AS reader, coalesce(' in ' || max(c.caller), '') AS caller,
+  coalesce(coalesce(p.name, 'process') || ' (' || p.pid || ')', 'a process') AS reader, coalesce(' in ' || max(c.caller), '') AS caller,
   sum(d.read_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   r.stack_id, r.thread_key, r.at_ns
 FROM delays d JOIN reads r ON r.key = d.key

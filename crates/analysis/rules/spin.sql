@@ -13,7 +13,7 @@
 -- spot: flame --weight cpu --process {culprit_pid}
 -- param min_share_percent: float = 20 – of the CPU of its process; a little waiting in loops is usual and cheap
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
--- param min_alone_percent: float = 50 – of the CPU of its process: then most of what it used is wasted
+-- param min_alone_percent: float = 50 – of the CPU of its process: then most of its CPU is wasted
 -- param min_alone_ms: float = 1000 – of wasted CPU: as much as a person would see in a list of programs by CPU
 -- param min_wasted_ms: float = 20 – that others lost to a program that wastes so much: a pause that a person notices
 -- param min_ready_us: float = 500 – shorter turns of others are everyday scheduling
@@ -134,7 +134,7 @@ WITH hits AS (
     spin_ns, runtime, cost_ns, from_ns, to_ns, stack_id, thread_key, at_ns
   FROM alone
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, r.process_key, r.total_ns, r.count, r.longest_ns,
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, r.process_key, r.total_ns, r.count, r.longest_ns,
   p.pid AS culprit_pid, r.is_alone, r.spin_ns, coalesce('OpenMP, ' || r.runtime, 'SwitchToThread') AS how, r.cost_ns, r.from_ns,
   r.to_ns, r.stack_id, r.thread_key, r.at_ns
 FROM lost r JOIN process p ON p.process_key = r.culprit_key

@@ -61,7 +61,7 @@ WITH busy AS (
   FROM delays GROUP BY culprit
   HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
 ), takers AS ( -- who started a session of the kernel while this trace was recorded
-  SELECT '; ' || max(p.name || ' (' || p.pid || ') started ' || e.session) AS logger
+  SELECT '; ' || max(coalesce(p.name, 'process') || ' (' || p.pid || ') started ' || e.session) AS logger
   FROM logger_event e JOIN process p ON p.process_key = e.process_key
   WHERE e.kind = 'start' AND e.session IN ('NT Kernel Logger', 'Circular Kernel Context Logger')
 )

@@ -37,7 +37,7 @@ WITH requests AS (
     AND (SELECT count(in_ns) FROM context_switch) > 0
   GROUP BY l.process_key
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, a.process_key, CAST(NULL AS BIGINT) AS cost_ns,
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, a.process_key, CAST(NULL AS BIGINT) AS cost_ns,
   CAST(NULL AS BIGINT) AS total_ns, a.count, a.longest_ns, round(ms(a.resolution_ns), 2) || ' ms' AS tick,
   round(100.0 * a.asked_ns / t.duration_ns, 1) AS share_percent, a.from_ns, a.to_ns, CAST(NULL AS INT) AS stack_id,
   CAST(NULL AS INT) AS thread_key, a.at_ns

@@ -32,7 +32,7 @@ WITH gone AS (
   FROM held GROUP BY process_key
   HAVING count(DISTINCT zombie) >= $min_processes
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, o.process_key, CAST(NULL AS BIGINT) AS cost_ns,
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, o.process_key, CAST(NULL AS BIGINT) AS cost_ns,
   CAST(NULL AS BIGINT) AS total_ns, o.zombies AS count, o.longest_ns, o.from_ns, o.to_ns, o.stack_id, o.thread_key,
   o.at_ns
 FROM owners o JOIN process p ON p.process_key = o.process_key
