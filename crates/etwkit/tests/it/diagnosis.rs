@@ -95,8 +95,12 @@ const PIECES: [(&str, &str, &str); 17] = [
     ("jit", "start_ns", "duration_ns"),
     ("gc", "start_ns - suspending_ns", "suspending_ns"),
     ("user_lock", "acquire_ns - wait_ns", "wait_ns"),
-    ("timer_resolution", "start_ns", "end_ns - start_ns"),
-    // A process that is kept stays until the trace ends.
+    // A request of the timer and a process that is kept can last until the trace ends.
+    (
+        "timer_resolution",
+        "coalesce(start_ns, 0)",
+        "coalesce(end_ns, (SELECT max(duration_ns) FROM trace)) - coalesce(start_ns, 0)",
+    ),
     (
         "process",
         "stop_ns",
