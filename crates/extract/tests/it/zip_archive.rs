@@ -67,12 +67,8 @@ fn an_archive_with_several_recordings_is_refused_with_their_names() {
             ("two.zip", zipped(&members)),
             ("two.7z", seven_zipped(&members)),
         ] {
-            let parts = [
-                &*format!(
-                    "{name} holds traces that were not recorded together: good.etl, slow.etl"
-                ),
-                "hint: unpack it into a folder",
-            ];
+            let says = "holds traces that were not recorded together: good.etl, slow.etl";
+            let parts = [name, says, "hint: unpack it into a folder"];
             assert_refused(open_one(&folder.write(name, &bytes)), &parts);
         }
     }
