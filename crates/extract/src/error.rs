@@ -133,7 +133,10 @@ pub enum Error {
         total: usize,
     },
     /// The traces of an archive are no session: their times mean nothing to each other.
-    #[error("{archive} holds traces that were not recorded together: {}", listing(members, members.len()))]
+    #[error(
+        "{archive} holds traces that were not recorded together: {}",
+        listing(members, members.len())
+    )]
     SeveralRecordings {
         /// The archive.
         archive: String,
@@ -263,8 +266,8 @@ impl Error {
             }
             Self::NoTrace { .. } => "name an archive that holds .etl files",
             Self::SeveralRecordings { .. } => {
-                "unpack it into a folder, and name the folder or one of the .etl files: each of them \
-                 answers alone"
+                "unpack it into a folder, and name the folder or one of the .etl files: each answers \
+                 alone"
             }
             Self::TooMany { .. } => "unpack it and name the .etl files of one session",
             Self::TooLarge { .. } => {

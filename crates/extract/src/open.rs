@@ -182,22 +182,23 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
     }
 }
 
-/// Refuses an archive with traces of several recordings. Of files that were named one by one, reports say it
-/// (`info`).
+/// Refuses an archive with traces of several recordings. Of files that were named one by one,
+/// reports say it (`info`).
 fn refuse_several_recordings(session: &Session, opened: &[(Part, Source)]) -> Result<()> {
-    let mut archives: BTreeMap<&Path, Vec<(&Part, &TraceHeader)>> = BTreeMap::new();
+    let mut archives: BTreeMap<(&Path, &str), Vec<(&Part, &TraceHeader)>> = BTreeMap::new();
     for ((part, _), file) in opened.iter().zip(session.files()) {
-        if part.archive.is_some() {
-            let members = archives.entry(&part.path).or_default();
+        if let Some(archive) = &part.archive {
+            let members = archives
+                .entry((part.path.as_path(), archive.as_str()))
+                .or_default();
             members.push((part, file.header()));
         }
     }
-    for members in archives.values() {
+    for ((_, archive), members) in archives {
         let headers: Vec<&TraceHeader> = members.iter().map(|(_, header)| *header).collect();
         if !were_recorded_together(&headers) {
-            let first = members.first().and_then(|(part, _)| part.archive.clone());
             return Err(Error::SeveralRecordings {
-                archive: first.unwrap_or_default(),
+                archive: archive.to_owned(),
                 members: members.iter().map(|(part, _)| part.name.clone()).collect(),
             });
         }

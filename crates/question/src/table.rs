@@ -86,7 +86,7 @@ pub trait Table: Send {
         recordings: &[TraceInfo],
         top: Top,
     ) -> (Box<dyn Table>, Vec<usize>);
-    /// Notes that rows were left out by their rank, so that sums are those of the rows that are here.
+    /// Notes that rows were left out by their rank, so that sums are those of the remaining rows.
     fn limit(&mut self, top: Top, has_fewer_groups: bool);
     /// Leaves out all rows but these.
     fn retain(&mut self, keep: &dyn Fn(usize) -> bool);

@@ -562,8 +562,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Puts the rows of the process that the named finding costs most after all others: the last rows are those that
-/// explain most.
+/// Puts the rows of the process that the named finding costs most after all others: the last rows
+/// are those that explain most.
 fn put_last(rows: &mut [Change], process: Option<&str>) {
     if let Some(process) = process {
         // The sort is stable.

@@ -63,7 +63,8 @@ pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     Some(process(top, rows.modules))
 }
 
-/// Returns the process to name below a sentence that names a finding: nothing that is small against it.
+/// Returns the process to name below a sentence that names a finding: none that is small against
+/// it.
 pub(super) fn below(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     let top = best(&both.wall, rows).filter(|top| !is_small(top, rows.finding))?;
     Some(process(top, rows.modules))

@@ -432,7 +432,8 @@ fn looping() -> Machine {
     machine
 }
 
-/// What the rule says of loops. A made machine has no list of topics, so that its stacks count as recorded.
+/// Findings of the rule on loops. A made machine has no list of topics, so that its stacks count as
+/// recorded.
 fn loops(machine: &Machine) -> Vec<FindingRow> {
     let spin = rules().iter().find(|rule| rule.name == "spin").unwrap();
     let text = spin.text().replace("samples with stacks", "stacks");
@@ -508,7 +509,8 @@ fn a_loop_that_delays_no_other_program_costs_its_own_cpu() {
     );
 }
 
-/// Three waits of `a` of 600 ms, and one of `b` of a second: `a` lost most, and `b` has the longest piece.
+/// Three waits of `a` of 600 ms, and one of `b` of a second: `a` lost most, and `b` has the longest
+/// piece.
 #[test]
 fn the_longest_piece_can_be_of_another_victim_than_the_one_that_lost_most() {
     let mut machine = Machine::new(&["a.exe", "b.exe", "srv.exe"], 9000 * MS);

@@ -17,7 +17,7 @@ use crate::support::{Answer, Exit, json_lines, run};
 struct Diagnosed {
     truth: Truth,
     findings: Vec<Value>,
-    /// What of the findings has a longest piece that the trace does not have.
+    /// Faults of the longest pieces of findings.
     misplaced: Vec<String>,
     /// Rules of the planted causes, and the culprits that their questions in the library of SQL have.
     by_hand: Vec<(String, Vec<Value>)>,
@@ -118,7 +118,8 @@ const HAVE_LONG_PIECES: [&str; 6] = [
     "user-lock",
 ];
 
-/// What is wrong with the longest piece of a finding: it has to start where a row of its length does.
+/// Returns the fault of the longest piece of a finding, which has to start where a row of its length
+/// does.
 fn misplaced(extract: &str, finding: &Value) -> Option<String> {
     let length = finding["longest_ns"].as_i64()?;
     let at = finding["at_ns"].as_i64();

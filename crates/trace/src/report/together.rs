@@ -14,8 +14,8 @@ const BOOT_TOLERANCE: u64 = 120 * FILETIME_PER_SECOND as u64;
 /// other, and a logger that starts new files repeatedly loses no time.
 const MAX_PAUSE: i64 = 60 * FILETIME_PER_SECOND;
 
-/// Maximum time for which two files of one logger can seem to be written at once, and maximum pause between
-/// files of a logger that was not told to start new ones.
+/// Maximum time for which two files of one logger can seem to be written at once, and maximum pause
+/// between files of a logger that was not told to start new ones.
 const CHANGE_OF_FILE: i64 = FILETIME_PER_SECOND;
 
 /// Name that merging tools write in place of the name of a logger.
@@ -66,8 +66,8 @@ pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession
         .collect()
 }
 
-/// Returns `false` if the headers of files show that some of them are recordings of their own: of another
-/// boot, of another time, or of a logger that was started again.
+/// Returns `false` if the headers of files show that some of them are recordings of their own: of
+/// another boot, of another time, or of a logger that was started again.
 #[must_use]
 pub fn were_recorded_together(headers: &[&TraceHeader]) -> bool {
     let Some((first, others)) = headers.split_first() else {
@@ -84,8 +84,8 @@ pub fn were_recorded_together(headers: &[&TraceHeader]) -> bool {
     fit && !pairs.any(|(one, other)| is_logger_again(one, other))
 }
 
-/// Returns the reason for which a file cannot belong to the session of the first one, with which others start
-/// in this range.
+/// Returns the reason for which a file cannot belong to the session of the first one, with which
+/// others start in this range.
 fn misfit(first: &TraceHeader, (from, to): (i64, i64), header: &TraceHeader) -> Option<Misfit> {
     if !is_same_boot(first, header) {
         Some(Misfit::Boot)
@@ -96,8 +96,8 @@ fn misfit(first: &TraceHeader, (from, to): (i64, i64), header: &TraceHeader) -> 
     }
 }
 
-/// Returns `true` if two files are of one logger that recorded twice. It writes one file at a time, and loses
-/// no time between two files of a session.
+/// Returns `true` if two files are of one logger that recorded twice. It writes one file at a time,
+/// and loses no time between two files of a session.
 fn is_logger_again(one: &TraceHeader, other: &TraceHeader) -> bool {
     let is_one_logger =
         !one.session_name.is_empty() && one.session_name.eq_ignore_ascii_case(&other.session_name);
