@@ -35,13 +35,14 @@ WITH parts AS (
 ), waits AS (
   SELECT 'revocation server' AS culprit, * FROM whole WHERE whole_ns >= $min_single_ms * 1000000
 ), total AS (
-  SELECT union_duration(from_ns, to_ns) AS total_ns, sum(is_first) AS count, max(whole_ns) AS longest_ns FROM waits
+  SELECT union_duration(from_ns, to_ns) AS total_ns, sum(is_first) AS count, max(whole_ns) AS longest_ns,
+    first_value(stack_id ORDER BY whole_ns DESC, start_ns, thread_key, wait_ns DESC) AS stack_id,
+    first_value(thread_key ORDER BY whole_ns DESC, start_ns, thread_key) AS thread_key,
+    first_value(start_ns ORDER BY whole_ns DESC, start_ns, thread_key) AS at_ns FROM waits
 )
 SELECT w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns, union_duration(w.from_ns, w.to_ns) AS cost_ns,
-  min(w.from_ns) AS from_ns, max(w.to_ns) AS to_ns,
-  first_value(w.stack_id ORDER BY w.whole_ns DESC, w.wait_ns DESC) AS stack_id,
-  first_value(w.thread_key ORDER BY w.whole_ns DESC, w.wait_ns DESC) AS thread_key,
-  first_value(w.start_ns ORDER BY w.whole_ns DESC, w.wait_ns DESC) AS at_ns
+  min(w.from_ns) AS from_ns, max(w.to_ns) AS to_ns, t.stack_id,
+  t.thread_key, t.at_ns
 FROM waits w CROSS JOIN total t
-GROUP BY w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns
+GROUP BY w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns, t.stack_id, t.thread_key, t.at_ns
 ORDER BY cost_ns DESC, w.process_key

@@ -55,9 +55,9 @@ WITH counters AS (
     max(CASE WHEN h.share >= 0.5 THEN h.run_ns END) AS longest_ns,
     min(CASE WHEN h.share >= 0.5 THEN h.from_ns END) AS from_ns,
     max(CASE WHEN h.share >= 0.5 THEN h.to_ns END) AS to_ns,
-    first_value(h.stack_id ORDER BY h.share DESC, h.run_ns DESC) AS stack_id,
-    first_value(h.thread_key ORDER BY h.share DESC, h.run_ns DESC) AS thread_key,
-    first_value(h.from_ns ORDER BY h.share DESC, h.run_ns DESC) AS at_ns
+    first_value(h.stack_id ORDER BY CASE WHEN h.share >= 0.5 THEN h.run_ns ELSE 0 END DESC, h.from_ns) AS stack_id,
+    first_value(h.thread_key ORDER BY CASE WHEN h.share >= 0.5 THEN h.run_ns ELSE 0 END DESC, h.from_ns) AS thread_key,
+    first_value(h.from_ns ORDER BY CASE WHEN h.share >= 0.5 THEN h.run_ns ELSE 0 END DESC, h.from_ns) AS at_ns
   FROM shares h JOIN alone a ON a.process_key = h.process_key AND a.other_key = h.other_key
   GROUP BY h.process_key, h.other_key, a.cpi
 ), best AS (

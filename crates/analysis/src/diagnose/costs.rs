@@ -141,6 +141,11 @@ mod tests {
         assert_eq!(COSTS.len(), TEXTS.len());
         for cost in COSTS.iter() {
             assert!(
+                !cost.text().contains("p.name || ' ('"),
+                "{}: a process without a name makes its text empty",
+                cost.name
+            );
+            assert!(
                 !cost.needs.is_empty() && !cost.evidence.is_empty(),
                 "{}",
                 cost.name

@@ -111,6 +111,9 @@ const NAMED_VICTIMS: usize = 5;
 /// Process ids that a line of evidence lists.
 const LISTED_IDS: usize = 20;
 
+/// A process in a sentence whose name was not recorded, as in the SQL of rules.
+const NAMELESS: &str = "process";
+
 /// Findings in the making.
 pub(super) struct Findings<'s> {
     session: &'s Session,
@@ -279,7 +282,7 @@ impl<'s> Findings<'s> {
             [first, others @ ..] if others.iter().all(|other| other.name == first.name) => {
                 format!(
                     "{} ({} processes)",
-                    first.name.as_deref().unwrap_or("?"),
+                    first.name.as_deref().unwrap_or(NAMELESS),
                     named.len()
                 )
             }
@@ -400,7 +403,7 @@ fn pattern_of_ids(ids: impl Iterator<Item = i64>) -> Option<String> {
 fn called(process: &Named) -> String {
     format!(
         "{} ({})",
-        process.name.as_deref().unwrap_or("?"),
+        process.name.as_deref().unwrap_or(NAMELESS),
         process.pid
     )
 }

@@ -323,6 +323,13 @@ impl<'a> Report<'a> {
         if self.top > 0 {
             compared.rows.retain(|row| row.is_shown);
         }
+        if is_process {
+            let lead = findings::lead(&self.findings, self.scale.wall_ns, self.scale.noise_ns);
+            put_last(
+                &mut compared.rows,
+                lead.and_then(|lead| lead.process.as_deref()),
+            );
+        }
         if !self.asked.wants(table) {
             return Ok(());
         }
@@ -545,10 +552,9 @@ impl<'a> Report<'a> {
         let sentence = sentence::sentence(both, &rows, is_same);
         let busiest = sentence::busiest(both, &rows);
         let head = Line::heading(sentence.clone());
-        let more = busiest
-            .clone()
-            .filter(|busiest| !sentence.ends_with(busiest.as_str()))
-            .map(|busiest| Line::new(format!("By process: {busiest}")));
+        let more = sentence::below(both, &rows)
+            .filter(|process| !sentence.ends_with(process.as_str()))
+            .map(|process| Line::new(format!("By process: {process}")));
         let row = Summary {
             busiest,
             ..summary(both, sentence)
@@ -556,6 +562,15 @@ impl<'a> Report<'a> {
         Answer::rows(&(), &SUMMARY, vec![row])
             .with_head([head].into_iter().chain(more))
             .showing(Shows::Sums)
+    }
+}
+
+/// Puts the rows of the process that the named finding costs most after all others: the last rows
+/// are those that explain most.
+fn put_last(rows: &mut [Change], process: Option<&str>) {
+    if let Some(process) = process {
+        // The sort is stable.
+        rows.sort_by_key(|row| row.name.eq_ignore_ascii_case(process));
     }
 }
 
