@@ -452,10 +452,10 @@ fn a_trace_that_cannot_show_where_time_went_says_so_first() {
 fn evidence_is_a_command_line_that_there_is() {
     for rule in etwkit_analysis::diagnose::rules() {
         for evidence in &rule.evidence {
-            let mut line = shell::split(evidence);
+            let mut line = shell::split(&evidence.template);
             line.push("none.etwx".to_owned());
             let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
-            assert_eq!(answer.exit, Exit::Error, "{}: {evidence}", rule.name);
+            assert_eq!(answer.exit, Exit::Error, "{}: {evidence:?}", rule.name);
             assert!(
                 answer.err.contains("cannot open none.etwx"),
                 "{}: {}",
