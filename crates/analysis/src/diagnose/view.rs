@@ -210,16 +210,15 @@ pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
     title.into_iter().chain(each).collect()
 }
 
-/// What could not be checked, with a title. The command that gets the names of functions follows
-/// once, since only a line of its own gets the trace.
-pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
+/// What could not be checked, with a title. The command that gets the names of functions follows once if it
+/// was not printed before: only a line of its own gets the trace.
+pub(super) fn not_checked(rules: &[RuleRow], with_command: bool) -> Vec<Line> {
     let lines = unchecked(rules);
     let how = how_named();
     let title = (!lines.is_empty()).then(|| Line::new("Not checked:"));
-    let command = lines
-        .iter()
-        .any(|line| line.ends_with(&how))
-        .then(|| Line::command("  names of functions: ", NAMED_BY));
+    let is_nameless = lines.iter().any(|line| line.ends_with(&how));
+    let command =
+        (with_command && is_nameless).then(|| Line::command("  names of functions: ", NAMED_BY));
     let short = lines.iter().map(|line| {
         let line = line.strip_suffix(&how).unwrap_or(line);
         Line::new(format!("  {line}"))
@@ -266,13 +265,16 @@ mod tests {
             found: 0,
             missing: Some(format!("names of functions in {rule}.sys{}", how_named())),
         };
-        let lines = not_checked(&[row("one"), row("two")]);
+        let rules = [row("one"), row("two")];
+        let lines = not_checked(&rules, true);
         let commands: Vec<bool> = lines.iter().map(|line| line.is_command).collect();
         assert_eq!(commands, [false, false, false, true], "{lines:?}");
         assert!(
             !format!("{:?}", lines[1]).contains("symbols load"),
             "{lines:?}"
         );
+        let lines = not_checked(&rules, false);
+        assert!(lines.iter().all(|line| !line.is_command), "{lines:?}");
     }
 
     #[test]
