@@ -60,8 +60,8 @@ impl Question for DiagnoseRequest {
         self.fail_on().map(drop)
     }
 
-    fn says_that_nothing_is_there(&self) -> bool {
-        matches!(self.table, DiagnoseTable::Findings)
+    fn nothing_found(&self) -> Option<&'static str> {
+        matches!(self.table, DiagnoseTable::Findings).then_some("no known cause was found")
     }
 
     fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {

@@ -427,6 +427,11 @@ fn a_diagnosis_without_findings_has_no_second_message() {
     assert_eq!(answer.exit, Exit::Nothing, "{}", answer.out);
     assert!(answer.out.contains("No known cause"), "{}", answer.out);
     assert!(!answer.err.contains("no rows in"), "{}", answer.err);
+    // Several together say it in place of the texts of each.
+    let other = crate::support::trace("sched-6.etl");
+    let together = run(&["diagnose", "--merge", &trace, &other]);
+    let expected = "no known cause was found in 2 extracts; without --merge";
+    assert!(together.err.contains(expected), "{}", together.err);
     // An option that left findings out is named all the same.
     let answer = run(&["diagnose", "--no-notes", "--cost", "100s..", &trace]);
     assert!(answer.err.contains("matches --"), "{}", answer.err);
