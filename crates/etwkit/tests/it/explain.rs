@@ -172,6 +172,26 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
         no_cause.err
     );
     let all = folder.path().join("*.etwx");
+    let broken = folder.path().join("broken.etl");
+    std::fs::write(&broken, "no trace").unwrap();
+    let paths = [&all, &broken].map(|path| path.to_str().unwrap());
+    let one_test = ["explain", "--process", "ReportTest.exe"];
+    let stopped = run(&[&one_test, &paths[..]].concat());
+    assert_eq!(stopped.exit, Exit::Error, "{}", stopped.out);
+    assert!(
+        stopped
+            .err
+            .contains("with --keep-going the answer leaves out"),
+        "{}",
+        stopped.err
+    );
+    let rest = run(&[&one_test, &["--keep-going"], &paths[..]].concat());
+    assert!(rest.out == text && rest.exit == Exit::Error, "{}", rest.out);
+    assert!(
+        rest.err.contains("note: 10 of 11 could be read") && rest.err.contains("broken.etl"),
+        "{}",
+        rest.err
+    );
     let quotes = run(&["explain", "--process", "it's'*", all.to_str().unwrap()]);
     assert_ne!(quotes.exit, Exit::Error, "{}", quotes.err);
     let of_traces = run(&["explain", all.to_str().unwrap()]).out;
