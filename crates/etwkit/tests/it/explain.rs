@@ -227,6 +227,35 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
 }
 
 /// The traces stay so small that hundreds of them are made in a minute.
+/// Recordings of one length, in which a program stays open and once compiles for long.
+#[test]
+fn of_equal_recordings_the_program_that_differs_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = |name: &str, how: &[&str]| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        let written = run(&[&["synth", "write", "jit-start", "--out", &path], how].concat());
+        assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+        path
+    };
+    let (slow, fast) = (trace("slow.etl", &[]), trace("fast.etl", &["--healthy"]));
+    let text = run(&["explain", &slow, &fast]).out;
+    let (_, named) = text.split_once("; the CPU time of ").expect(&text);
+    let (program, rest) = named.split_once(" differs most, which ").expect(&text);
+    let option = format!("--metric process-cpu --process {program} compares, and ");
+    assert!(rest.starts_with(&option), "{text}");
+    let compared = run(&[
+        "explain",
+        "--metric",
+        "process-cpu",
+        "--process",
+        program,
+        &slow,
+        &fast,
+    ]);
+    assert_eq!(compared.exit, Exit::Answered, "{}", compared.err);
+    assert!(compared.out.contains("took"), "{}", compared.out);
+}
+
 #[test]
 fn runs_are_small() {
     let scenario = find("test-runs").unwrap();
