@@ -11,6 +11,7 @@
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {pid} --methods 'Mi*Cfg*;NtCreateUserProcess'
+-- shows: the starts of all programs; the finding counts only those of {culprit}
 -- spot: flame --weight cpu --process {pid} --method '*!Mi*Cfg*;*!NtCreateUserProcess'
 -- param min_single_ms: float = 20 – for one start; a small executable takes less than 1 ms
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

@@ -9,6 +9,8 @@
 -- needs: jit
 -- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM waited j JOIN large u ON u.process_key = j.process_key
 -- evidence: dump jit --process {pid} --details
+-- shows: single methods, and their sum; the finding counts methods at the same time once, without those that the runtime
+--   compiles in the background
 -- param min_single_ms: float = 50 – of one method; a usual one takes less than 5 ms
 -- param min_total_ms: float = 200 – of all methods of a program that has a method of that length
 -- param min_many_ms: float = 1000 – of all methods, where none is that large

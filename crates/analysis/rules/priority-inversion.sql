@@ -9,7 +9,10 @@
 -- needs: context_switch
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
+-- evidence: dump wait --process {pid} --by readying-thread --details
 -- evidence: dump wait --process {pid} --chain
+-- shows: all waits by the thread that ended them; the finding counts those for {culprit} while that thread was ready
+--   without a processor
 -- spot: flame --weight wait --process {pid}
 -- param min_single_ms: float = 20 – of a wait; the scheduler gives threads that starve a turn after some seconds only
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

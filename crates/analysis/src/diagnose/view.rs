@@ -61,10 +61,18 @@ pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
     has_headline: false,
 });
 
-/// The findings of several traces, the costliest first, numbered in that order.
+/// The findings of several traces, the costliest first and those that others explain after these, numbered in
+/// that order.
 fn merged(_: &Shown, sources: Vec<Source<FindingRow>>, top: Top) -> Vec<(usize, FindingRow)> {
     let mut all = largest(sources, top, |row| order(row) as f64);
-    all.sort_by_key(|(_, row)| std::cmp::Reverse(order(row)));
+    all.sort_by_key(|(_, row)| {
+        let is_explained = row.explained_by.is_some();
+        (
+            row.cost_ns.is_none(),
+            is_explained,
+            std::cmp::Reverse(order(row)),
+        )
+    });
     let numbers: HashMap<(usize, i64), i64> = all
         .iter()
         .zip(1..)
@@ -323,8 +331,8 @@ mod tests {
             all,
             [
                 (1, 1, Some(9), None),
-                (1, 2, Some(7), Some(1)),
-                (0, 3, Some(5), None),
+                (0, 2, Some(5), None),
+                (1, 3, Some(7), Some(1)),
                 (0, 4, None, None)
             ]
         );

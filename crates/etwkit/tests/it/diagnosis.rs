@@ -491,6 +491,52 @@ fn printed_evidence_runs_as_it_is() {
     }
 }
 
+/// A trace of a card in a folder, and its first finding.
+fn first_finding(folder: &std::path::Path, card: &str) -> (String, Value) {
+    let trace = folder.join(format!("{card}.etl"));
+    let trace = trace.to_str().unwrap().to_owned();
+    let written = run(&["synth", "write", card, "--out", &trace]);
+    assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+    let findings = json_lines(&run(&["diagnose", "--json", &trace]).out);
+    (trace, findings[0].clone())
+}
+
+/// What the first line of evidence prints.
+fn first_evidence(trace: &str, finding: &Value, options: &[&str]) -> String {
+    let evidence = finding["evidence"].as_str().unwrap();
+    let words = shell::split(evidence.lines().next().unwrap());
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.extend(options);
+    words.push(trace);
+    let answer = run(&words);
+    assert_eq!(answer.exit, Exit::Answered, "{words:?}: {}", answer.err);
+    answer.out
+}
+
+#[test]
+fn evidence_has_the_numbers_of_the_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, finding) = first_finding(folder.path(), "low-priority-lock");
+    let waits = json_lines(&first_evidence(&trace, &finding, &["--json"]));
+    let longest = &finding["longest_ns"];
+    assert!(
+        waits.iter().any(|row| &row["wait_max_ns"] == longest),
+        "{finding}"
+    );
+    let (trace, finding) = first_finding(folder.path(), "cpi");
+    let counted = json_lines(&first_evidence(&trace, &finding, &["--json"]));
+    let cpi = counted[0]["cpi"].as_f64().unwrap();
+    let said = format!("{cpi:.2} cycles per instruction instead of ");
+    let sentence = finding["sentence"].as_str().unwrap();
+    assert!(sentence.contains(&said), "{said}: {sentence}");
+    for (card, noun) in [("jit-start", "methods"), ("hard-faults", "reads")] {
+        let (trace, finding) = first_finding(folder.path(), card);
+        let text = first_evidence(&trace, &finding, &[]);
+        let total = format!("Total: {} {noun}", finding["count"]);
+        assert!(text.contains(&total), "{total}: {text}");
+    }
+}
+
 /// Without names of functions each program is a culprit of its own, with its own calls and no others.
 #[test]
 fn access_violations_are_counted_by_program_where_calls_have_no_names() {
