@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = (16 << 20) + 1;
 /// Prints what the profiles of files record, which questions that answers, and what is wrong.
 ///
 /// # Errors
-/// A file cannot be read, is no file of profiles, or has none of the name that was asked for.
+/// A file cannot be read, is no file of profiles, or has none of the name that was asked for; wpr refuses one.
 pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
     let mut records_all = true;
     let mut refused = None;
