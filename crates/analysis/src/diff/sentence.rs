@@ -2,6 +2,7 @@
 
 use etwkit_sql::time_format::seconds;
 
+use super::awaited::{Awaited, explanation};
 use super::rows::{Change, Fact, FindingChange};
 use super::side::{Sides, Wall};
 use crate::explain::capital;
@@ -28,6 +29,8 @@ pub(super) struct Rows<'r> {
     pub(super) settings: &'r [Fact],
     pub(super) processes: &'r [Change],
     pub(super) modules: &'r [Change],
+    /// What threads wait for outside of their process.
+    pub(super) awaited: &'r [Awaited],
 }
 
 /// Returns the sentence: the wall times and their explanation. A cause that one side alone has
@@ -65,7 +68,15 @@ pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     };
     let rows_of = rows.processes;
     let top = rows_of.iter().rev().find(is_best).or(rows_of.last())?;
-    Some(process(top, rows.modules))
+    let does = process(top, rows.modules);
+    if module(top, rows.modules).is_some() {
+        return Some(does);
+    }
+    let why = explanation(top, rows.awaited);
+    Some(match why {
+        Some(why) => format!("{does}, and {why}"),
+        None => does,
+    })
 }
 
 /// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`, or `in B, not checked in A: …`.
