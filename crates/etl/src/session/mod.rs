@@ -384,7 +384,7 @@ fn hint_for(head: &[u8]) -> &'static str {
     } else if starts(b"PERFILE2") {
         "this is a perf.data file of Linux, not an .etl file"
     } else if is_text(head) {
-        "this is text, not a trace, whatever its name is; name the .etl file that was recorded"
+        "this is text, not a trace; name the .etl file that was recorded"
     } else {
         "name an .etl file, or a .zip, .7z, .cab, .gz, .zst, .xz, .bz2 or .lz4 that holds one"
     }

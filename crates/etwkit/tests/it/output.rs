@@ -126,7 +126,7 @@ fn an_error_has_a_message_a_cause_and_a_hint() {
         "error: cannot read no\\u{1b}trace.etl as an event trace\n\
          caused by: at offset 0x48: expected the trace header event (xx xx 01|02 c0 xx xx 00 00), found \
          78 78 78 78 78 78 78 78\n\
-         hint: this is text, not a trace, whatever its name is; name the .etl file that was recorded\n"
+         hint: this is text, not a trace; name the .etl file that was recorded\n"
     );
 }
 
