@@ -13,7 +13,7 @@ const EXPLAINS: std::ops::RangeInclusive<f64> = 0.5..=1.1;
 /// Something that threads wait for, on both sides.
 #[derive(Debug)]
 pub(super) struct Awaited {
-    /// What it is, in plural.
+    /// Its kind, in plural.
     what: &'static str,
     row: Change,
 }

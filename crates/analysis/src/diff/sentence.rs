@@ -29,7 +29,7 @@ pub(super) struct Rows<'r> {
     pub(super) settings: &'r [Fact],
     pub(super) processes: &'r [Change],
     pub(super) modules: &'r [Change],
-    /// What threads wait for outside of their process.
+    /// Reads and queries that threads wait for.
     pub(super) awaited: &'r [Awaited],
 }
 

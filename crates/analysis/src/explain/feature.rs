@@ -107,10 +107,13 @@ pub(super) struct Name {
 impl Name {
     /// Returns `true` for waits in the filter manager, below which all filter drivers are.
     pub(super) fn is_wait_for_filters(&self) -> bool {
-        let module = || self.what.split('!').next().unwrap_or_default();
+        let is_in = |module: &str| {
+            let named = self.what.split_once('!');
+            named.is_some_and(|(of, _)| of.eq_ignore_ascii_case(module))
+        };
         self.measure == Measure::Wait
             && match self.kind {
-                Kind::Method => module().eq_ignore_ascii_case("fltmgr.sys"),
+                Kind::Method => is_in("fltmgr.sys"),
                 Kind::Tag => self.what.split('\\').any(|part| part == "Filter Manager"),
                 _ => false,
             }

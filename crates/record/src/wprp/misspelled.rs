@@ -43,7 +43,7 @@ fn slips(one: &str, other: &str) -> usize {
         }
         row = next;
     }
-    row.last().copied().unwrap_or_default()
+    row.last().map_or(usize::MAX, |slips| *slips)
 }
 
 #[cfg(test)]
