@@ -28,13 +28,16 @@ WITH waits AS (
   -- Without names the library that fetches from servers is enough, since nothing else uses it.
   WHERE is_named OR stack_contains(stack_id, 'cryptnet.dll+*')
 ), total AS (
-  SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns FROM waits
+  SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
+    first_value(stack_id ORDER BY wait_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY wait_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY wait_ns DESC, from_ns, thread_key) AS at_ns FROM waits
 )
 SELECT w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns, union_duration(w.from_ns, w.to_ns) AS cost_ns,
-  min(w.from_ns) AS from_ns, max(w.to_ns) AS to_ns, first_value(w.stack_id ORDER BY w.wait_ns DESC) AS stack_id,
-  first_value(w.thread_key ORDER BY w.wait_ns DESC) AS thread_key, first_value(w.from_ns ORDER BY w.wait_ns DESC) AS at_ns,
+  min(w.from_ns) AS from_ns, max(w.to_ns) AS to_ns, t.stack_id,
+  t.thread_key, t.at_ns,
   CASE WHEN bool_or(w.is_named) THEN max(v.pid) END AS named_pid,
   CASE WHEN bool_or(NOT w.is_named) THEN max(v.pid) END AS nameless_pid
 FROM waits w CROSS JOIN total t LEFT JOIN process v ON v.process_key = w.process_key
-GROUP BY w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns
+GROUP BY w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns, t.stack_id, t.thread_key, t.at_ns
 ORDER BY cost_ns DESC, w.process_key

@@ -59,8 +59,7 @@ WITH counters AS (
     max(CASE WHEN h.share >= 0.5 THEN h.to_ns END) AS to_ns,
     first_value(h.stack_id ORDER BY h.share DESC, h.run_ns DESC) AS stack_id,
     first_value(h.thread_key ORDER BY h.share DESC, h.run_ns DESC) AS thread_key,
-    first_value(h.from_ns ORDER BY h.share DESC, h.run_ns DESC) AS at_ns,
-    first_value(h.to_ns ORDER BY h.share DESC, h.run_ns DESC) AS at_end_ns
+    first_value(h.from_ns ORDER BY h.share DESC, h.run_ns DESC) AS at_ns
   FROM shares h JOIN alone a ON a.process_key = h.process_key AND a.other_key = h.other_key
   GROUP BY h.process_key, h.other_key, a.cpi
 ), best AS (
@@ -72,7 +71,7 @@ SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, b.process
   max(b.cost_ns) OVER (PARTITION BY b.other_key) AS total_ns, b.count, b.longest_ns, b.cost_ns,
   round(b.cpi, 2) AS cpi, round(b.alone_cpi, 2) AS alone_cpi, b.from_ns, b.to_ns, b.stack_id, b.thread_key, b.at_ns,
   CAST(CAST(ceil(b.at_ns / 1e3) / 1e6 AS DECIMAL(18, 6)) AS VARCHAR) AS at_s,
-  CAST(CAST(ceil(b.at_end_ns / 1e3) / 1e6 AS DECIMAL(18, 6)) AS VARCHAR) AS at_end_s
+  CAST(CAST(ceil((b.at_ns + b.longest_ns) / 1e3) / 1e6 AS DECIMAL(18, 6)) AS VARCHAR) AS at_end_s
 FROM best b JOIN process p ON p.process_key = b.other_key
 WHERE b.place = 1
 ORDER BY total_ns DESC, b.other_key, b.cost_ns DESC, b.process_key
