@@ -11,7 +11,7 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --by readying-thread --details
 -- evidence: dump wait --process {pid} --chain
--- shows: all waits by the thread that ended them; the finding counts those for {culprit} while that thread was ready
+-- shows: all waits by the thread that ended them; the finding counts those for thread {culprit_tid} while it was ready
 --   without a processor
 -- spot: flame --weight wait --process {pid}
 -- param min_single_ms: float = 20 – of a wait; the scheduler gives threads that starve a turn after some seconds only
@@ -37,7 +37,7 @@ WITH ended AS ( -- waits that a thread of lower priority ended
   WHERE t.low < e.priority
   GROUP BY e.process_key, e.thread_key, e.stack_id, e.from_ns, e.to_ns, e.wait_ns, e.holder
 ), delays AS (
-  SELECT h.process_key, h.thread_key, h.stack_id, h.from_ns, h.to_ns, h.wait_ns, h.low, h.instead_thread,
+  SELECT h.process_key, h.thread_key, h.stack_id, h.from_ns, h.to_ns, h.wait_ns, h.low, h.instead_thread, t.tid AS culprit_tid,
     coalesce(p.name, 'process') || ' (' || p.pid || '), thread ' || coalesce(nullif(t.name, ''), CAST(t.tid AS VARCHAR)) AS culprit
   FROM held h JOIN thread t ON t.thread_key = h.holder LEFT JOIN process p ON p.process_key = t.process_key
   WHERE h.starved_ns >= h.wait_ns * $min_ready_percent / 100
@@ -49,7 +49,7 @@ WITH ended AS ( -- waits that a thread of lower priority ended
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns, max(low) AS low
   FROM delays GROUP BY culprit
 )
-SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low, coalesce('; ' || max(i.name) || ' ran instead', '') AS instead,
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low, coalesce('; ' || max(i.name) || ' ran instead', '') AS instead, max(d.culprit_tid) AS culprit_tid,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id, first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
   first_value(d.from_ns ORDER BY d.wait_ns DESC) AS at_ns

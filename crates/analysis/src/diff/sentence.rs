@@ -68,15 +68,19 @@ pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     };
     let rows_of = rows.processes;
     let top = rows_of.iter().rev().find(is_best).or(rows_of.last())?;
+    Some(explained(top, rows))
+}
+
+/// Formats a process; if no module explains it, with what it waits for outside of itself.
+fn explained(top: &Change, rows: &Rows<'_>) -> String {
     let does = process(top, rows.modules);
     if module(top, rows.modules).is_some() {
-        return Some(does);
+        return does;
     }
-    let why = explanation(top, rows.awaited);
-    Some(match why {
+    match explanation(top, rows.awaited) {
         Some(why) => format!("{does}, and {why}"),
         None => does,
-    })
+    }
 }
 
 /// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`, or `in B, not checked in A: …`.
