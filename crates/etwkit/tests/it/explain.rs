@@ -176,7 +176,7 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
     std::fs::write(&broken, "no trace").unwrap();
     let paths = [&all, &broken].map(|path| path.to_str().unwrap());
     let one_test = ["explain", "--process", "ReportTest.exe"];
-    let stopped = run(&[&one_test, &paths[..]].concat());
+    let stopped = run(&[&one_test[..], &paths].concat());
     assert_eq!(stopped.exit, Exit::Error, "{}", stopped.out);
     assert!(
         stopped
@@ -185,7 +185,7 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
         "{}",
         stopped.err
     );
-    let rest = run(&[&one_test, &["--keep-going"], &paths[..]].concat());
+    let rest = run(&[&one_test[..], &["--keep-going"], &paths].concat());
     assert!(rest.out == text && rest.exit == Exit::Error, "{}", rest.out);
     assert!(
         rest.err.contains("note: 10 of 11 could be read") && rest.err.contains("broken.etl"),
@@ -233,7 +233,8 @@ fn of_equal_recordings_the_program_that_differs_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let trace = |name: &str, how: &[&str]| {
         let path = folder.path().join(name).to_str().unwrap().to_owned();
-        let written = run(&[&["synth", "write", "jit-start", "--out", &path], how].concat());
+        let synth = ["synth", "write", "jit-start", "--out", path.as_str()];
+        let written = run(&[&synth[..], how].concat());
         assert_eq!(written.exit, Exit::Answered, "{}", written.err);
         path
     };
