@@ -11,7 +11,6 @@ use etwkit_terminal::{Exit, Lines};
 
 use super::{Provider, Recorded, Wprp, answers};
 use crate::args::CheckArgs;
-use crate::steps::ends_with;
 
 /// Bytes of a file that are read: one more than the parser accepts makes it refuse the file.
 const MAX_BYTES: u64 = (16 << 20) + 1;
@@ -73,11 +72,17 @@ fn parts(named: &Path) -> (PathBuf, Option<String>) {
     let text = named.to_str().filter(|_| !named.exists());
     let split = text.and_then(|text| text.rsplit_once('!'));
     match split {
-        Some((file, name)) if !name.is_empty() && ends_with(file, ".wprp") => {
+        Some((file, name)) if !name.is_empty() && is_of_profiles(Path::new(file)) => {
             (PathBuf::from(file), Some(name.to_owned()))
         }
         _ => (named.to_owned(), None),
     }
+}
+
+/// Returns `true` for the name of a file of profiles.
+fn is_of_profiles(file: &Path) -> bool {
+    let ending = file.extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("wprp"))
 }
 
 /// Checks that a recording of a profile of a file can start.
