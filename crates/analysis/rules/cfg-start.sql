@@ -10,7 +10,10 @@
 -- needs: cpu_sample, samples with stacks, process
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
--- evidence: dump cpu --process {pid} --methods 'Mi*Cfg*;NtCreateUserProcess'
+-- evidence: dump start --process {culprit}
+-- evidence: dump cpu --process {pid} --methods '*!Mi*Cfg*;*!NtCreateUserProcess' --include-dll
+-- shows: how long these starts took, and the CPU of the starts of all programs; the finding is the part of this CPU
+--   that is for {culprit}
 -- spot: flame --weight cpu --process {pid} --method '*!Mi*Cfg*;*!NtCreateUserProcess'
 -- param min_single_ms: float = 20 – for one start; a small executable takes less than 1 ms
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

@@ -10,6 +10,7 @@
 -- pieces: t.culprit, f.process_key, f.start_ns AS from_ns, f.end_ns AS to_ns FROM hard_fault f
 --   JOIN top_file t ON t.process_key = f.process_key
 -- evidence: dump hard-fault --process {pid} --details
+-- shows: single reads, and their sum; the finding counts reads at the same time once
 -- spot: hard-fault --process {pid}
 -- param min_total_ms: float = 200 – a person notices that; starts of programs with a warm cache take less than 50 ms
 -- param min_share_percent: float = 2 – of the time the process lived in the trace; a trickle over hours is normal

@@ -9,7 +9,10 @@
 -- needs: context_switch
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
+-- evidence: dump wait --process {pid} --by readying-thread --details
 -- evidence: dump wait --process {pid} --chain
+-- shows: all waits by the thread that ended them; the finding counts those for thread {culprit_tid} while it was ready
+--   without a processor
 -- spot: flame --weight wait --process {pid}
 -- param min_single_ms: float = 20 – of a wait; the scheduler gives threads that starve a turn after some seconds only
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
@@ -34,7 +37,7 @@ WITH ended AS ( -- waits that a thread of lower priority ended
   WHERE t.low < e.priority
   GROUP BY e.process_key, e.thread_key, e.stack_id, e.from_ns, e.to_ns, e.wait_ns, e.holder
 ), delays AS (
-  SELECT h.process_key, h.thread_key, h.stack_id, h.from_ns, h.to_ns, h.wait_ns, h.low, h.instead_thread,
+  SELECT h.process_key, h.thread_key, h.stack_id, h.from_ns, h.to_ns, h.wait_ns, h.low, h.instead_thread, t.tid AS culprit_tid,
     coalesce(p.name, 'process') || ' (' || p.pid || '), thread ' || coalesce(nullif(t.name, ''), CAST(t.tid AS VARCHAR)) AS culprit
   FROM held h JOIN thread t ON t.thread_key = h.holder LEFT JOIN process p ON p.process_key = t.process_key
   WHERE h.starved_ns >= h.wait_ns * $min_ready_percent / 100
@@ -53,7 +56,7 @@ WITH ended AS ( -- waits that a thread of lower priority ended
     first_value(from_ns ORDER BY wait_ns DESC, from_ns, thread_key) AS at_ns, max(low) AS low
   FROM marked GROUP BY culprit
 )
-SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low, coalesce('; ' || max(i.name) || ' ran instead', '') AS instead,
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low, coalesce('; ' || max(i.name) || ' ran instead', '') AS instead, max(d.culprit_tid) AS culprit_tid,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   c.stack_id, c.thread_key,
   c.at_ns

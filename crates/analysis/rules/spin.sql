@@ -10,6 +10,9 @@
 -- needs: context_switch, cpu_sample, samples with stacks
 -- names: ntdll.dll or kernelbase.dll or nt*krnl*.exe
 -- evidence: dump cpu --process {culprit_pid} --methods '*' --include-dll --top-methods 20
+-- evidence: dump ready --process {pid}
+-- shows: the CPU of {culprit} by function, and who ran while others were ready; the finding counts the times in which a
+--   loop ran in place of them
 -- spot: flame --weight cpu --process {culprit_pid}
 -- param min_share_percent: float = 20 – of the CPU of its process; a little waiting in loops is usual and cheap
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

@@ -9,6 +9,7 @@
 -- needs: cpu_sample, samples with stacks, process
 -- names: ntdll.dll
 -- evidence: dump cpu --process {pid} --methods '*{culprit}*' --include-dll
+-- shows: CPU with each function in the stack; the finding adds up the outermost one of each process
 -- spot: flame --weight cpu --process {pid} --method '*{culprit}*'
 -- param min_single_ms: float = 40 – of a process: with tens of samples the work of a library would have been seen
 -- param max_used_percent: float = 2 – of the samples with the library may be outside its initializers

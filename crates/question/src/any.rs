@@ -76,7 +76,7 @@ any_request! {
         fn compares(&self) -> bool;
         fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>>;
         fn merges(&self) -> bool;
-        fn says_that_nothing_is_there(&self) -> bool;
+        fn nothing_found(&self) -> Option<&'static str>;
         fn one_table(&self) -> Option<&'static str>;
         fn tagging(&self) -> Tagging<'_>;
         fn of_names(&self) -> Option<OfNames<'_>>;

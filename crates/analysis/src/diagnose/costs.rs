@@ -103,7 +103,7 @@ fn shown(
     let evidence: Vec<String> = cost
         .evidence
         .iter()
-        .filter_map(|template| line(template, value))
+        .filter_map(|one| line(&one.template, value))
         .collect();
     let thread_key = whole("thread_key");
     let thread = thread_key.and_then(|key| known.threads.get(i32::try_from(key).ok()?));

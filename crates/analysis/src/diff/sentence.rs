@@ -2,6 +2,7 @@
 
 use etwkit_sql::time_format::seconds;
 
+use super::awaited::{Awaited, explanation};
 use super::rows::{Change, Fact, FindingChange};
 use super::side::{Sides, Wall};
 use super::totals::taken;
@@ -32,6 +33,8 @@ pub(super) struct Rows<'r> {
     pub(super) settings: &'r [Fact],
     pub(super) processes: &'r [Change],
     pub(super) modules: &'r [Change],
+    /// Reads and queries that threads wait for.
+    pub(super) awaited: &'r [Awaited],
 }
 
 /// Returns the sentence: the wall times and their explanation. A cause that one side alone has
@@ -61,14 +64,14 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
 /// Returns the process that explains most, if one differs.
 pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     let top = best(&both.wall, rows)?;
-    Some(process(top, rows.modules))
+    Some(explained(top, rows))
 }
 
 /// Returns the process to name below a sentence that names a finding: none that is small against
 /// it.
 pub(super) fn below(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     let top = best(&both.wall, rows).filter(|top| !is_small(top, rows.finding))?;
-    Some(process(top, rows.modules))
+    Some(explained(top, rows))
 }
 
 /// Returns the row of the process that explains most.
@@ -95,6 +98,18 @@ fn is_small(row: &Change, finding: Option<&FindingChange>) -> bool {
         let least = finding.difference_ns.unsigned_abs() as f64 * LEAST_BESIDE;
         (row.difference_ns.unsigned_abs() as f64) < least
     })
+}
+
+/// Formats a process; if no module explains it, with what it waits for outside of itself.
+fn explained(top: &Change, rows: &Rows<'_>) -> String {
+    let does = process(top, rows.modules);
+    if module(top, rows.modules).is_some() {
+        return does;
+    }
+    match explanation(top, rows.awaited) {
+        Some(why) => format!("{does}, and {why}"),
+        None => does,
+    }
 }
 
 /// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`, or `in B, not checked in A: …`.

@@ -127,6 +127,38 @@ fn victims_of_a_culprit_are_one_finding() {
     assert_eq!(one.evidence, "dump wait --process \"4;8\"");
 }
 
+/// Lines of evidence show what the rule does not need only where a victim has it.
+#[test]
+fn evidence_that_would_show_nothing_is_left_out() {
+    let rules = WAITS.replace(
+        "-- evidence: dump wait --process {pid}",
+        "-- evidence: dump wait --process {pid}\n-- evidence of hard_fault: dump hard-fault --process {pid}",
+    );
+    let mut machine = machine();
+    let evidence = |machine: &Machine| {
+        diagnose(machine, &rules, |_| ()).findings[0]
+            .evidence
+            .clone()
+    };
+    assert_eq!(evidence(&machine), "dump wait --process \"4;8\"");
+    let fault = |process_key| HardFault {
+        process_key,
+        thread_key: 3,
+        ..HardFault::default()
+    };
+    machine.faults = vec![fault(Some(0)), fault(None)];
+    assert_eq!(
+        evidence(&machine),
+        "dump wait --process \"4;8\"",
+        "no victim has faults"
+    );
+    machine.faults.push(fault(Some(2)));
+    assert_eq!(
+        evidence(&machine),
+        "dump wait --process \"4;8\"\ndump hard-fault --process \"4;8\""
+    );
+}
+
 /// A symptom and its cause, which costs less, over the same waits.
 const SYMPTOM: &str = "\
 -- rule: hang

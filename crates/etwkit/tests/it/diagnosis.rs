@@ -530,6 +530,11 @@ fn a_diagnosis_without_findings_has_no_second_message() {
     assert_eq!(answer.exit, Exit::Nothing, "{}", answer.out);
     assert!(answer.out.contains("No known cause"), "{}", answer.out);
     assert!(!answer.err.contains("no rows in"), "{}", answer.err);
+    // Several together say it in place of the texts of each.
+    let other = crate::support::trace("sched-6.etl");
+    let together = run(&["diagnose", "--merge", &trace, &other]);
+    let expected = "no known cause was found in 2 extracts; without --merge";
+    assert!(together.err.contains(expected), "{}", together.err);
     // An option that left findings out is named all the same.
     let answer = run(&["diagnose", "--no-notes", "--cost", "100s..", &trace]);
     assert!(answer.err.contains("matches --"), "{}", answer.err);
@@ -555,10 +560,10 @@ fn a_trace_that_cannot_show_where_time_went_says_so_first() {
 fn evidence_is_a_command_line_that_there_is() {
     for rule in etwkit_analysis::diagnose::rules() {
         for evidence in &rule.evidence {
-            let mut line = shell::split(evidence);
+            let mut line = shell::split(&evidence.template);
             line.push("none.etwx".to_owned());
             let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
-            assert_eq!(answer.exit, Exit::Error, "{}: {evidence}", rule.name);
+            assert_eq!(answer.exit, Exit::Error, "{}: {evidence:?}", rule.name);
             assert!(
                 answer.err.contains("cannot open none.etwx"),
                 "{}: {}",
@@ -586,6 +591,52 @@ fn printed_evidence_runs_as_it_is() {
         assert_eq!(line.last().map(String::as_str), Some(trace), "{text}");
         let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(answer.exit, Exit::Answered, "{line:?}: {answer:?}");
+    }
+}
+
+/// A trace of a card in a folder, and its first finding.
+fn first_finding(folder: &std::path::Path, card: &str) -> (String, Value) {
+    let trace = folder.join(format!("{card}.etl"));
+    let trace = trace.to_str().unwrap().to_owned();
+    let written = run(&["synth", "write", card, "--out", &trace]);
+    assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+    let findings = json_lines(&run(&["diagnose", "--json", &trace]).out);
+    (trace, findings[0].clone())
+}
+
+/// What the first line of evidence prints.
+fn first_evidence(trace: &str, finding: &Value, options: &[&str]) -> String {
+    let evidence = finding["evidence"].as_str().unwrap();
+    let words = shell::split(evidence.lines().next().unwrap());
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.extend(options);
+    words.push(trace);
+    let answer = run(&words);
+    assert_eq!(answer.exit, Exit::Answered, "{words:?}: {}", answer.err);
+    answer.out
+}
+
+#[test]
+fn evidence_has_the_numbers_of_the_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, finding) = first_finding(folder.path(), "low-priority-lock");
+    let waits = json_lines(&first_evidence(&trace, &finding, &["--json"]));
+    let longest = &finding["longest_ns"];
+    assert!(
+        waits.iter().any(|row| &row["wait_max_ns"] == longest),
+        "{finding}"
+    );
+    let (trace, finding) = first_finding(folder.path(), "cpi");
+    let counted = json_lines(&first_evidence(&trace, &finding, &["--json"]));
+    let cpi = counted[0]["cpi"].as_f64().unwrap();
+    let said = format!("{cpi:.2} cycles per instruction instead of ");
+    let sentence = finding["sentence"].as_str().unwrap();
+    assert!(sentence.contains(&said), "{said}: {sentence}");
+    for (card, noun) in [("jit-start", "methods"), ("hard-faults", "reads")] {
+        let (trace, finding) = first_finding(folder.path(), card);
+        let text = first_evidence(&trace, &finding, &[]);
+        let total = format!("Total: {} {noun}", finding["count"]);
+        assert!(text.contains(&total), "{total}: {text}");
     }
 }
 
