@@ -5,7 +5,7 @@
 WITH source AS ( -- the same as of dump cpu: samples, or context switches if there is no sample
   SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) > 0 AS is_sampled FROM cpu_process
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, c.process_key,
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, c.process_key,
   CASE WHEN s.is_sampled THEN c.cpu_ns ELSE c.run_ns END AS cost_ns
 FROM cpu_process c JOIN process p ON p.process_key = c.process_key CROSS JOIN source s
 WHERE p.pid <> 0

@@ -1,7 +1,7 @@
 -- The longest wait of the program that matters most
--- sentence: {culprit}, {why}, waited up to {cost} at a time
+-- sentence: {culprit}, {why}, waited up to {cost} at a time in its busiest thread ({tid})
 -- needs: context_switch
--- evidence: dump wait --process {pid} --chain
+-- evidence: dump wait --process {pid} --thread {tid} --chain --all-waits
 WITH focused AS (
   SELECT process_key, sum(duration_ns) AS focus_ns FROM focus_change WHERE level = 'process' AND process_key IS NOT NULL GROUP BY process_key
 ), ran AS (
@@ -20,10 +20,11 @@ WITH focused AS (
   ORDER BY r.run_ns DESC NULLS LAST, r.thread_key
   LIMIT 1
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground'
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground'
     WHEN k.is_own THEN 'the busiest program that is not a part of Windows' ELSE 'the busiest program' END AS why,
-  w.process_key, w.wait_ns AS cost_ns, w.wait_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
+  t.tid, w.process_key, w.wait_ns AS cost_ns, w.wait_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
 FROM context_switch w JOIN working k ON k.thread_key = w.thread_key JOIN process p ON p.process_key = w.process_key
+JOIN thread t ON t.thread_key = w.thread_key
 WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL
 ORDER BY w.wait_ns DESC, w.last_out_ns
 LIMIT 1

@@ -60,7 +60,11 @@ WITH busy AS (
   SELECT h.* FROM hits h JOIN victims v ON v.culprit = h.culprit AND v.process_key = h.process_key
 ), culprits AS (
   SELECT culprit, max(company) AS company, max(product_name) AS product_name,
-    union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, min(from_ns) AS from_ns, max(to_ns) AS to_ns
+    union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
+    max(weight_ns) AS longest_ns,
+    first_value(stack_id ORDER BY weight_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY weight_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY weight_ns DESC, from_ns, thread_key) AS at_ns
   FROM delays GROUP BY culprit
   HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
 ), services AS ( -- the program of the same company that computed most at the same time
@@ -74,12 +78,12 @@ WITH busy AS (
   WHERE cpu_ns >= $min_total_ms * 1000000
   GROUP BY culprit
 )
-SELECT d.culprit, d.process_key, c.total_ns, c.count, max(d.weight_ns) AS longest_ns,
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
   coalesce(' (' || nullif(concat_ws(', ', c.company, c.product_name), '') || ')', '') AS product,
   coalesce('; ' || s.name || ' used ' || round(s.cpu_ns / 1e9, 2) || ' s in that time', '') AS service,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  min(d.stack_id) AS stack_id, first_value(d.thread_key ORDER BY d.from_ns) AS thread_key,
-  min(d.from_ns) AS at_ns
+  c.stack_id, c.thread_key, c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit LEFT JOIN services s ON s.culprit = d.culprit
-GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.company, c.product_name, s.name, s.cpu_ns
+GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns, c.company,
+  c.product_name, s.name, s.cpu_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

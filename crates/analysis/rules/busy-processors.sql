@@ -63,20 +63,21 @@ WITH late AS (
   FROM context_switch WHERE thread_key IN (SELECT thread_key FROM delays) GROUP BY process_key
 ), victims AS (
   SELECT d.culprit_key, d.process_key, union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-    max(d.priority) AS priority, max(d.instead_priority) AS instead_priority,
-    first_value(d.stack_id ORDER BY d.ready_ns DESC) AS stack_id, first_value(d.thread_key ORDER BY d.ready_ns DESC) AS thread_key,
-    first_value(d.from_ns ORDER BY d.ready_ns DESC) AS at_ns
+    max(d.priority) AS priority, max(d.instead_priority) AS instead_priority
   FROM delays d JOIN ran r ON r.process_key = d.process_key
   GROUP BY d.culprit_key, d.process_key, r.run_ns
   HAVING sum(CASE WHEN d.ready_ns >= $min_long_ms * 1000000 THEN d.ready_ns ELSE 0 END)
       >= greatest($min_total_ms * 1000000, $min_long_percent / 100 * sum(d.ready_ns))
     AND sum(d.ready_ns) >= $min_share_percent / 100 * (sum(d.ready_ns) + r.run_ns)
 ), culprits AS (
-  SELECT d.culprit_key, union_duration(d.from_ns, d.to_ns) AS total_ns, count(*) AS count, max(d.ready_ns) AS longest_ns
+  SELECT d.culprit_key, union_duration(d.from_ns, d.to_ns) AS total_ns, count(*) AS count, max(d.ready_ns) AS longest_ns,
+    first_value(d.stack_id ORDER BY d.ready_ns DESC, d.from_ns, d.thread_key) AS stack_id,
+    first_value(d.thread_key ORDER BY d.ready_ns DESC, d.from_ns, d.thread_key) AS thread_key,
+    first_value(d.from_ns ORDER BY d.ready_ns DESC, d.from_ns, d.thread_key) AS at_ns
   FROM delays d JOIN victims v ON v.process_key = d.process_key GROUP BY d.culprit_key
 )
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, p.pid AS culprit_pid, v.process_key, c.total_ns, c.count, c.longest_ns,
   CASE WHEN v.instead_priority > v.priority THEN ' with a higher priority' ELSE '' END AS priority,
-  v.cost_ns, v.from_ns, v.to_ns, v.stack_id, v.thread_key, v.at_ns
+  v.cost_ns, v.from_ns, v.to_ns, c.stack_id, c.thread_key, c.at_ns
 FROM victims v JOIN culprits c ON c.culprit_key = v.culprit_key JOIN process p ON p.process_key = v.culprit_key
 ORDER BY c.total_ns DESC, culprit, v.cost_ns DESC, v.process_key

@@ -10,7 +10,10 @@
 -- needs: cpu_sample, samples with stacks, process
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
--- evidence: dump cpu --process {pid} --methods 'Mi*Cfg*;NtCreateUserProcess'
+-- evidence: dump start --process {culprit}
+-- evidence: dump cpu --process {pid} --methods '*!Mi*Cfg*;*!NtCreateUserProcess' --include-dll
+-- shows: how long these starts took, and the CPU of the starts of all programs; the finding is the part of this CPU
+--   that is for {culprit}
 -- spot: flame --weight cpu --process {pid} --method '*!Mi*Cfg*;*!NtCreateUserProcess'
 -- param min_single_ms: float = 20 – for one start; a small executable takes less than 1 ms
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
@@ -31,18 +34,26 @@ WITH hits AS (
   JOIN starts s ON s.thread_key = h.thread_key AND s.to_ns = h.to_ns
   JOIN process p ON p.creator_thread_key = h.thread_key AND p.start_ns = s.start_ns
 ), children AS (
-  SELECT culprit, child_key, sum(weight_ns) AS cpu_ns FROM delays GROUP BY culprit, child_key
+  SELECT culprit, child_key, sum(weight_ns) AS cpu_ns, min(from_ns) AS from_ns,
+    first_value(stack_id ORDER BY from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY from_ns, thread_key) AS thread_key
+  FROM delays GROUP BY culprit, child_key
 ), longest AS (
-  SELECT culprit, max(cpu_ns) AS longest_ns, count(*) AS count FROM children GROUP BY culprit
+  SELECT culprit, max(cpu_ns) AS longest_ns, count(*) AS count,
+    first_value(stack_id ORDER BY cpu_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY cpu_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY cpu_ns DESC, from_ns, thread_key) AS at_ns
+  FROM children GROUP BY culprit
 ), culprits AS (
-  SELECT d.culprit, l.longest_ns, l.count, union_duration(d.from_ns, d.to_ns) AS total_ns
+  SELECT d.culprit, l.longest_ns, l.count, l.stack_id, l.thread_key, l.at_ns,
+    union_duration(d.from_ns, d.to_ns) AS total_ns
   FROM delays d JOIN longest l ON l.culprit = d.culprit
-  GROUP BY d.culprit, l.longest_ns, l.count
+  GROUP BY d.culprit, l.longest_ns, l.count, l.stack_id, l.thread_key, l.at_ns
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  min(d.stack_id) AS stack_id, first_value(d.thread_key ORDER BY d.from_ns) AS thread_key, min(d.from_ns) AS at_ns
+  c.stack_id, c.thread_key, c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000 AND c.longest_ns >= $min_single_ms * 1000000
-GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns
+GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -6,7 +6,9 @@
 -- fix: Do not let the two run at the same time, or measure again without the other one before you compare runs.
 -- not proved: That the other program is the cause: the two may only be busy at the same times.
 -- needs: pmc, context_switch
+-- evidence: dump pmc --process {pid} --range {at_s}..{at_end_s}
 -- evidence: dump pmc --process {pid}
+-- shows: one time with {culprit}, and the mean of all times; without {culprit} it is {alone_cpi}
 -- param min_total_ms: float = 100 – less is noise of any measurement
 -- param min_change_percent: float = 10 – more cycles per instruction; less comes and goes with frequency and input
 -- param min_correlation: float = 0.7 – between the share of the other one and the cycles per instruction
@@ -55,9 +57,9 @@ WITH counters AS (
     max(CASE WHEN h.share >= 0.5 THEN h.run_ns END) AS longest_ns,
     min(CASE WHEN h.share >= 0.5 THEN h.from_ns END) AS from_ns,
     max(CASE WHEN h.share >= 0.5 THEN h.to_ns END) AS to_ns,
-    first_value(h.stack_id ORDER BY h.share DESC, h.run_ns DESC) AS stack_id,
-    first_value(h.thread_key ORDER BY h.share DESC, h.run_ns DESC) AS thread_key,
-    first_value(h.from_ns ORDER BY h.share DESC, h.run_ns DESC) AS at_ns
+    first_value(h.stack_id ORDER BY CASE WHEN h.share >= 0.5 THEN h.run_ns ELSE 0 END DESC, h.from_ns) AS stack_id,
+    first_value(h.thread_key ORDER BY CASE WHEN h.share >= 0.5 THEN h.run_ns ELSE 0 END DESC, h.from_ns) AS thread_key,
+    first_value(h.from_ns ORDER BY CASE WHEN h.share >= 0.5 THEN h.run_ns ELSE 0 END DESC, h.from_ns) AS at_ns
   FROM shares h JOIN alone a ON a.process_key = h.process_key AND a.other_key = h.other_key
   GROUP BY h.process_key, h.other_key, a.cpi
 ), best AS (
@@ -67,7 +69,9 @@ WITH counters AS (
 )
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, b.process_key,
   max(b.cost_ns) OVER (PARTITION BY b.other_key) AS total_ns, b.count, b.longest_ns, b.cost_ns,
-  round(b.cpi, 2) AS cpi, round(b.alone_cpi, 2) AS alone_cpi, b.from_ns, b.to_ns, b.stack_id, b.thread_key, b.at_ns
+  round(b.cpi, 2) AS cpi, round(b.alone_cpi, 2) AS alone_cpi, b.from_ns, b.to_ns, b.stack_id, b.thread_key, b.at_ns,
+  CAST(CAST(ceil(b.at_ns / 1e3) / 1e6 AS DECIMAL(18, 6)) AS VARCHAR) AS at_s,
+  CAST(CAST(ceil((b.at_ns + b.longest_ns) / 1e3) / 1e6 AS DECIMAL(18, 6)) AS VARCHAR) AS at_end_s
 FROM best b JOIN process p ON p.process_key = b.other_key
 WHERE b.place = 1
 ORDER BY total_ns DESC, b.other_key, b.cost_ns DESC, b.process_key

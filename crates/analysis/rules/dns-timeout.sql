@@ -31,7 +31,10 @@ WITH queries AS ( -- one without an answer lasts as long as its process, or the 
     start_ns + duration_ns * (place + 1) / parts AS end_ns, duration_ns / parts AS duration_ns
   FROM asked
 ), culprits AS (
-  SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
+  SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
+    first_value(stack_id ORDER BY duration_ns DESC, start_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY duration_ns DESC, start_ns, thread_key) AS thread_key,
+    first_value(start_ns ORDER BY duration_ns DESC, start_ns, thread_key) AS at_ns
   FROM delays GROUP BY culprit
 ), vias AS ( -- each adapter over which one of these names was asked for
   SELECT culprit, string_agg(adapter, ', ' ORDER BY adapter) AS names, count(*) AS adapters
@@ -41,10 +44,10 @@ WITH queries AS ( -- one without an answer lasts as long as its process, or the 
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
   coalesce(CASE WHEN v.adapters > 1 THEN ' (over the adapters ' ELSE ' (over the adapter ' END || v.names || ')', '') AS adapter,
   union_duration(d.start_ns, d.end_ns) AS cost_ns, min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns,
-  first_value(d.stack_id ORDER BY d.duration_ns DESC) AS stack_id,
-  first_value(d.thread_key ORDER BY d.duration_ns DESC) AS thread_key,
-  first_value(d.start_ns ORDER BY d.duration_ns DESC) AS at_ns
+  c.stack_id,
+  c.thread_key,
+  c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit LEFT JOIN vias v ON v.culprit = d.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000
-GROUP BY d.culprit, v.adapters, v.names, d.process_key, c.total_ns, c.count, c.longest_ns
+GROUP BY d.culprit, v.adapters, v.names, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

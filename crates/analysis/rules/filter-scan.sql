@@ -45,17 +45,20 @@ WITH waits AS (
   HAVING avg(wait_ns) >= $min_mean_ms * 1000000 AND union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
     AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
 ), culprits AS (
-  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns
+  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
+    first_value(stack_id ORDER BY wait_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY wait_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY wait_ns DESC, from_ns, thread_key) AS at_ns
   FROM delays GROUP BY culprit
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
   coalesce(' (' || nullif(concat_ws(', ', max(d.company), max(d.product_name)), '') || ')', '') AS product,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id,
-  first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
-  first_value(d.from_ns ORDER BY d.wait_ns DESC) AS at_ns
+  c.stack_id,
+  c.thread_key,
+  c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000
   AND (c.longest_ns >= $min_single_ms * 1000000 OR d.culprit IN (SELECT culprit FROM often))
-GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns
+GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -10,6 +10,7 @@
 -- pieces: t.culprit, f.process_key, f.start_ns AS from_ns, f.end_ns AS to_ns FROM hard_fault f
 --   JOIN top_file t ON t.process_key = f.process_key
 -- evidence: dump hard-fault --process {pid} --details
+-- shows: single reads, and their sum; the finding counts reads at the same time once
 -- spot: hard-fault --process {pid}
 -- param min_total_ms: float = 200 – a person notices that; starts of programs with a warm cache take less than 50 ms
 -- param min_share_percent: float = 2 – of the time the process lived in the trace; a trickle over hours is normal
@@ -33,11 +34,7 @@ WITH life AS (
   SELECT process_key, max(second_ns) AS second_ns FROM of_second GROUP BY process_key
 ), victims AS (
   SELECT f.process_key, union_duration(f.start_ns, f.end_ns) AS cost_ns, count(*) AS faults,
-    max(f.duration_ns) AS longest_ns, sum(f.size_bytes) AS read_bytes,
-    min(f.start_ns) AS from_ns, max(f.end_ns) AS to_ns,
-    first_value(f.stack_id ORDER BY f.duration_ns DESC) AS stack_id,
-    first_value(f.thread_key ORDER BY f.duration_ns DESC) AS thread_key,
-    first_value(f.start_ns ORDER BY f.duration_ns DESC) AS at_ns
+    sum(f.size_bytes) AS read_bytes, min(f.start_ns) AS from_ns, max(f.end_ns) AS to_ns
   FROM hard_fault f
   JOIN life l ON l.process_key = f.process_key
   JOIN worst_second w ON w.process_key = f.process_key
@@ -48,11 +45,15 @@ WITH life AS (
     OR (l.is_whole AND union_duration(f.start_ns, f.end_ns) >= $min_short_ms * 1000000
       AND union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_short_percent / 100)
 ), totals AS (
-  SELECT t.culprit, union_duration(f.start_ns, f.end_ns) AS total_ns, count(*) AS count
+  SELECT t.culprit, union_duration(f.start_ns, f.end_ns) AS total_ns, count(*) AS count,
+    max(f.duration_ns) AS longest_ns,
+    first_value(f.stack_id ORDER BY f.duration_ns DESC, f.start_ns, f.thread_key) AS stack_id,
+    first_value(f.thread_key ORDER BY f.duration_ns DESC, f.start_ns, f.thread_key) AS thread_key,
+    first_value(f.start_ns ORDER BY f.duration_ns DESC, f.start_ns, f.thread_key) AS at_ns
   FROM victims v JOIN top_file t ON t.process_key = v.process_key JOIN hard_fault f ON f.process_key = v.process_key
   GROUP BY t.culprit
 )
-SELECT s.culprit, v.process_key, s.total_ns, s.count, v.longest_ns, v.cost_ns, v.read_bytes, v.from_ns, v.to_ns,
-  v.stack_id, v.thread_key, v.at_ns
+SELECT s.culprit, v.process_key, s.total_ns, s.count, s.longest_ns, v.cost_ns, v.read_bytes, v.from_ns, v.to_ns,
+  s.stack_id, s.thread_key, s.at_ns
 FROM victims v JOIN top_file t ON t.process_key = v.process_key JOIN totals s ON s.culprit = t.culprit
 ORDER BY s.total_ns DESC, s.culprit, v.cost_ns DESC, v.process_key

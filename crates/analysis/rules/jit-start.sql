@@ -9,6 +9,8 @@
 -- needs: jit
 -- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM waited j JOIN large u ON u.process_key = j.process_key
 -- evidence: dump jit --process {pid} --details
+-- shows: single methods, and their sum; the finding counts methods at the same time once, without those that the runtime
+--   compiles in the background
 -- param min_single_ms: float = 50 – of one method; a usual one takes less than 5 ms
 -- param min_large_ms: float = 10 – of a method that is large; many of them cost as much as one of 50 ms
 -- param min_total_ms: float = 200 – of all methods of a program that has a method of 50 ms, or of its large methods
@@ -21,17 +23,23 @@ WITH background AS ( -- threads of a runtime that compile methods again, while t
   SELECT j.* FROM jit j LEFT JOIN background b ON b.thread_key = j.thread_key
   WHERE b.thread_key IS NULL AND j.duration_ns IS NOT NULL AND j.process_key IS NOT NULL
 ), compiled AS (
-  SELECT process_key, union_duration(start_ns, ts_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
+  SELECT process_key, union_duration(start_ns, ts_ns) AS cost_ns, max(duration_ns) AS longest_ns,
     sum(CASE WHEN duration_ns >= $min_large_ms * 1000000 THEN duration_ns ELSE 0 END) AS large_ns,
-    min(start_ns) AS from_ns, max(ts_ns) AS to_ns, first_value(method ORDER BY duration_ns DESC) AS culprit,
-    first_value(start_ns ORDER BY duration_ns DESC) AS at_ns, first_value(thread_key ORDER BY duration_ns DESC) AS thread_key
+    min(start_ns) AS from_ns, max(ts_ns) AS to_ns, first_value(method ORDER BY duration_ns DESC, start_ns) AS culprit
   FROM waited
   GROUP BY process_key
 ), large AS (
   SELECT * FROM compiled
-  WHERE total_ns >= $min_total_ms * 1000000 AND (longest_ns >= $min_single_ms * 1000000 OR large_ns >= $min_total_ms * 1000000)
-    OR total_ns >= $min_many_ms * 1000000
+  WHERE cost_ns >= $min_total_ms * 1000000 AND (longest_ns >= $min_single_ms * 1000000 OR large_ns >= $min_total_ms * 1000000)
+    OR cost_ns >= $min_many_ms * 1000000
+), totals AS ( -- processes of one program can have the same longest method
+  SELECT l.culprit, union_duration(w.start_ns, w.ts_ns) AS total_ns, count(*) AS count, max(w.duration_ns) AS longest_ns,
+    first_value(w.start_ns ORDER BY w.duration_ns DESC, w.start_ns) AS at_ns,
+    first_value(w.thread_key ORDER BY w.duration_ns DESC, w.start_ns) AS thread_key
+  FROM large l JOIN waited w ON w.process_key = l.process_key
+  GROUP BY l.culprit
 )
-SELECT culprit, process_key, total_ns, total_ns AS cost_ns, count, longest_ns, from_ns, to_ns, CAST(NULL AS INT) AS stack_id, thread_key, at_ns
-FROM large
-ORDER BY total_ns DESC, culprit, process_key
+SELECT l.culprit, l.process_key, t.total_ns, l.cost_ns, t.count, t.longest_ns, l.from_ns, l.to_ns,
+  CAST(NULL AS INT) AS stack_id, t.thread_key, t.at_ns
+FROM large l JOIN totals t ON t.culprit = l.culprit
+ORDER BY t.total_ns DESC, l.culprit, l.cost_ns DESC, l.process_key

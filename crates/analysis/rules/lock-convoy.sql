@@ -43,15 +43,21 @@ WITH blocked AS (
 ), waits AS (
   SELECT p.culprit, b.* FROM blocked b JOIN places p ON p.stack_id = b.stack_id
 ), locks AS (
-  SELECT culprit, process_key, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
-    count(DISTINCT thread_key) AS threads, bool_or(is_mutex) AS has_mutex, bool_and(is_mutex) AS is_mutex, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
-    first_value(stack_id ORDER BY wait_ns DESC) AS stack_id, first_value(thread_key ORDER BY wait_ns DESC) AS thread_key,
-    first_value(from_ns ORDER BY wait_ns DESC) AS at_ns
+  SELECT culprit, process_key, union_duration(from_ns, to_ns) AS cost_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
+    bool_or(is_mutex) AS has_mutex, bool_and(is_mutex) AS is_mutex
   FROM waits GROUP BY culprit, process_key
   HAVING count(*) >= $min_count AND union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
     AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
+), totals AS ( -- processes of one program can queue at the same place
+  SELECT w.culprit, union_duration(w.from_ns, w.to_ns) AS total_ns, count(*) AS count, max(w.wait_ns) AS longest_ns,
+    count(DISTINCT w.thread_key) AS threads,
+    first_value(w.stack_id ORDER BY w.wait_ns DESC, w.from_ns, w.thread_key) AS stack_id,
+    first_value(w.thread_key ORDER BY w.wait_ns DESC, w.from_ns, w.thread_key) AS thread_key,
+    first_value(w.from_ns ORDER BY w.wait_ns DESC, w.from_ns, w.thread_key) AS at_ns
+  FROM waits w JOIN locks l ON l.culprit = w.culprit AND l.process_key = w.process_key
+  GROUP BY w.culprit
 )
-SELECT l.culprit, l.process_key, l.total_ns, l.total_ns AS cost_ns, l.count, l.longest_ns, l.threads, l.from_ns, l.to_ns, l.stack_id,
-  l.thread_key, l.at_ns, CASE WHEN NOT l.is_mutex THEN p.pid END AS lock_pid, CASE WHEN l.has_mutex THEN p.pid END AS mutex_pid
-FROM locks l LEFT JOIN process p ON p.process_key = l.process_key
-ORDER BY l.total_ns DESC, l.culprit, l.process_key
+SELECT l.culprit, l.process_key, t.total_ns, l.cost_ns, t.count, t.longest_ns, t.threads, l.from_ns, l.to_ns, t.stack_id,
+  t.thread_key, t.at_ns, CASE WHEN NOT l.is_mutex THEN p.pid END AS lock_pid, CASE WHEN l.has_mutex THEN p.pid END AS mutex_pid
+FROM locks l JOIN totals t ON t.culprit = l.culprit LEFT JOIN process p ON p.process_key = l.process_key
+ORDER BY t.total_ns DESC, l.culprit, l.cost_ns DESC, l.process_key

@@ -28,13 +28,16 @@ WITH remote AS (
   WHERE wait_ns >= $min_single_ms * 1000000 AND stack_contains(stack_id, 'mup.sys!Mup*;mup.sys+*')
     AND (SELECT count(*) FROM file_io) = 0
 ), culprits AS (
-  SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
+  SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
+    first_value(stack_id ORDER BY duration_ns DESC, start_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY duration_ns DESC, start_ns, thread_key) AS thread_key,
+    first_value(start_ns ORDER BY duration_ns DESC, start_ns, thread_key) AS at_ns
   FROM delays GROUP BY culprit
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, union_duration(d.start_ns, d.end_ns) AS cost_ns,
-  min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns, first_value(d.stack_id ORDER BY d.duration_ns DESC) AS stack_id,
-  first_value(d.thread_key ORDER BY d.duration_ns DESC) AS thread_key, first_value(d.start_ns ORDER BY d.duration_ns DESC) AS at_ns
+  min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns, c.stack_id,
+  c.thread_key, c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000
-GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns
+GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

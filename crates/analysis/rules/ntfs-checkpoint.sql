@@ -40,14 +40,17 @@ WITH direct AS ( -- the thread that wrote the checkpoint ended the wait
 ), delays AS (
   SELECT * FROM direct UNION ALL SELECT * FROM behind
 ), totals AS (
-  SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns FROM delays
+  SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
+    first_value(stack_id ORDER BY wait_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY wait_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY wait_ns DESC, from_ns, thread_key) AS at_ns FROM delays
 )
 SELECT 'NtfsCheckpointVolume' AS culprit, d.process_key, t.total_ns, t.count, t.longest_ns,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id,
-  first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
-  first_value(d.from_ns ORDER BY d.wait_ns DESC) AS at_ns
+  t.stack_id,
+  t.thread_key,
+  t.at_ns
 FROM delays d CROSS JOIN totals t
 WHERE t.total_ns >= $min_total_ms * 1000000 AND t.longest_ns >= $min_single_ms * 1000000
-GROUP BY d.process_key, t.total_ns, t.count, t.longest_ns
+GROUP BY d.process_key, t.total_ns, t.count, t.longest_ns, t.stack_id, t.thread_key, t.at_ns
 ORDER BY cost_ns DESC, d.process_key

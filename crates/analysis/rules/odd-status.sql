@@ -27,13 +27,15 @@ WITH failed AS (
     AND CASE WHEN m.name IS NULL THEN lower(d.name) LIKE 'nt%krnl%.exe'
       ELSE m.name LIKE 'Nt%' AND m.name NOT LIKE 'NtUser%' AND m.name NOT LIKE 'NtGdi%' END
 ), culprits AS (
-  SELECT culprit, count(*) AS count, max(to_ns - from_ns) AS longest_ns
+  SELECT culprit, count(*) AS count, max(to_ns - from_ns) AS longest_ns,
+    first_value(stack_id ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS at_ns
   FROM failed GROUP BY culprit
   HAVING bool_or(is_open) OR count(*) >= $min_count
 )
 SELECT f.culprit, f.call, f.process_key, CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns, c.count, c.longest_ns,
-  min(f.from_ns) AS from_ns, max(f.to_ns) AS to_ns, first_value(f.stack_id ORDER BY f.from_ns) AS stack_id,
-  first_value(f.thread_key ORDER BY f.from_ns) AS thread_key, min(f.from_ns) AS at_ns
+  min(f.from_ns) AS from_ns, max(f.to_ns) AS to_ns, c.stack_id, c.thread_key, c.at_ns
 FROM failed f JOIN culprits c ON c.culprit = f.culprit
-GROUP BY f.culprit, f.call, f.process_key, c.count, c.longest_ns
+GROUP BY f.culprit, f.call, f.process_key, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.count DESC, f.culprit, f.process_key

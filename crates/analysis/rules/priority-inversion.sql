@@ -1,6 +1,6 @@
 -- A thread of low priority holds up others, and gets no processor
 -- card: 32
--- sentence: {victim} waited {total} for {culprit}, whose priority ({low}) was too low to get a processor: {count|one wait|# waits}, longest {longest}{instead}
+-- sentence: {victim} waited {total} for {culprit}, whose priority ({low}) was too low to get a processor: {count|once|# times}, longest wait {longest}{instead}
 -- why: Windows runs the threads with the highest priority that are ready. If a thread of low priority holds a lock and others with a
 --   priority in between have all processors, all threads that need the lock wait as if they also had the low priority.
 -- fix: Give the thread the priority of those that wait for it as long as it holds the lock, do its work without the lock, or leave
@@ -9,7 +9,10 @@
 -- needs: context_switch
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
+-- evidence: dump wait --process {pid} --by readying-thread --details
 -- evidence: dump wait --process {pid} --chain
+-- shows: all waits by the thread that ended them; the finding counts those for thread {culprit_tid} while it was ready
+--   without a processor
 -- spot: flame --weight wait --process {pid}
 -- param min_single_ms: float = 20 – of a wait; the scheduler gives threads that starve a turn after some seconds only
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
@@ -34,23 +37,30 @@ WITH ended AS ( -- waits that a thread of lower priority ended
   WHERE t.low < e.priority
   GROUP BY e.process_key, e.thread_key, e.stack_id, e.from_ns, e.to_ns, e.wait_ns, e.holder
 ), delays AS (
-  SELECT h.process_key, h.thread_key, h.stack_id, h.from_ns, h.to_ns, h.wait_ns, h.low, h.instead_thread,
+  SELECT h.process_key, h.thread_key, h.stack_id, h.from_ns, h.to_ns, h.wait_ns, h.low, h.instead_thread, t.tid AS culprit_tid,
     coalesce(p.name, 'process') || ' (' || p.pid || '), thread ' || coalesce(nullif(t.name, ''), CAST(t.tid AS VARCHAR)) AS culprit
   FROM held h JOIN thread t ON t.thread_key = h.holder LEFT JOIN process p ON p.process_key = t.process_key
   WHERE h.starved_ns >= h.wait_ns * $min_ready_percent / 100
 ), instead AS (
-  SELECT d.culprit, first_value(p.name || ' (' || p.pid || ')' ORDER BY d.wait_ns DESC) AS name
+  SELECT d.culprit, first_value(coalesce(p.name, 'process') || ' (' || p.pid || ')' ORDER BY d.wait_ns DESC) AS name
   FROM delays d JOIN thread t ON t.thread_key = d.instead_thread JOIN process p ON p.process_key = t.process_key
   WHERE p.pid <> 0 GROUP BY d.culprit
+), marked AS ( -- which delays come when no other one is under way
+  SELECT *, CASE WHEN from_ns <= max(to_ns) OVER (PARTITION BY culprit ORDER BY from_ns, to_ns
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) THEN 0 ELSE 1 END AS is_new
+  FROM delays
 ), culprits AS (
-  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns, max(low) AS low
-  FROM delays GROUP BY culprit
+  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, sum(is_new) AS count, max(wait_ns) AS longest_ns,
+    first_value(stack_id ORDER BY wait_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY wait_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY wait_ns DESC, from_ns, thread_key) AS at_ns, max(low) AS low
+  FROM marked GROUP BY culprit
 )
-SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low, coalesce('; ' || max(i.name) || ' ran instead', '') AS instead,
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low, coalesce('; ' || max(i.name) || ' ran instead', '') AS instead, max(d.culprit_tid) AS culprit_tid,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id, first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
-  first_value(d.from_ns ORDER BY d.wait_ns DESC) AS at_ns
+  c.stack_id, c.thread_key,
+  c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit LEFT JOIN instead i ON i.culprit = d.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000
-GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low
+GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.low, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -45,7 +45,9 @@ WITH frequent AS ( -- keys that one stack of a process reads often enough
   LEFT JOIN clients c ON c.thread_key = b.thread_key AND c.key = b.key AND c.stack_id = b.stack_id AND c.burst = b.burst
 ), reads AS (
   SELECT key, sum(read_ns) AS total_ns, sum(count) AS count, max(read_ns) AS longest_ns, max(rate) AS rate,
-    first_value(process_key ORDER BY read_ns DESC) AS reader_key, first_value(stack_id ORDER BY read_ns DESC) AS stack_id
+    first_value(process_key ORDER BY read_ns DESC) AS reader_key, first_value(stack_id ORDER BY read_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY read_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY read_ns DESC, from_ns, thread_key) AS at_ns
   FROM delays GROUP BY key
 ), callers AS ( -- the innermost frame that is not in a library that everything goes through
   SELECT s.stack_id, first_value(coalesce(m.name || '!', '') || n.name ORDER BY f.depth) AS caller
@@ -58,13 +60,12 @@ WITH frequent AS ( -- keys that one stack of a process reads often enough
   GROUP BY s.stack_id
 )
 SELECT d.key AS culprit, d.victim_key AS process_key, r.total_ns, r.count, r.longest_ns, r.rate,
-  coalesce(p.name || ' (' || p.pid || ')', 'a process') AS reader, coalesce(' in ' || max(c.caller), '') AS caller,
+  coalesce(coalesce(p.name, 'process') || ' (' || p.pid || ')', 'a process') AS reader, coalesce(' in ' || max(c.caller), '') AS caller,
   sum(d.read_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  first_value(d.stack_id ORDER BY d.read_ns DESC) AS stack_id,
-  first_value(d.thread_key ORDER BY d.read_ns DESC) AS thread_key, first_value(d.from_ns ORDER BY d.read_ns DESC) AS at_ns
+  r.stack_id, r.thread_key, r.at_ns
 FROM delays d JOIN reads r ON r.key = d.key
 LEFT JOIN process p ON p.process_key = r.reader_key
 LEFT JOIN callers c ON c.stack_id = r.stack_id
 WHERE r.total_ns >= $min_total_ms * 1000000
-GROUP BY d.key, d.victim_key, r.total_ns, r.count, r.longest_ns, r.rate, p.name, p.pid
+GROUP BY d.key, d.victim_key, r.total_ns, r.count, r.longest_ns, r.rate, r.stack_id, r.thread_key, r.at_ns, p.name, p.pid
 ORDER BY r.total_ns DESC, d.key, cost_ns DESC, d.victim_key

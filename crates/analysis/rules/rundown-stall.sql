@@ -24,11 +24,18 @@ WITH listing AS (
   JOIN listing l ON (l.second + 1) * 1000000000 > g.start_ns - g.suspending_ns AND l.second * 1000000000 < g.start_ns
   WHERE g.suspending_ns >= $min_single_ms * 1000000 AND g.process_key IS NOT NULL
   GROUP BY g.process_key, g.number, g.start_ns, g.suspending_ns
+), victims AS (
+  SELECT culprit, process_key, sum(suspending_ns) AS cost_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns
+  FROM stalled
+  GROUP BY culprit, process_key
+  HAVING sum(suspending_ns) >= $min_total_ms * 1000000
+), totals AS (
+  SELECT s.culprit, union_duration(s.from_ns, s.to_ns) AS total_ns, count(*) AS count, max(s.suspending_ns) AS longest_ns,
+    first_value(s.from_ns ORDER BY s.suspending_ns DESC, s.from_ns) AS at_ns
+  FROM stalled s JOIN victims v ON v.culprit = s.culprit AND v.process_key = s.process_key
+  GROUP BY s.culprit
 )
-SELECT culprit, process_key, sum(suspending_ns) AS total_ns, sum(suspending_ns) AS cost_ns, count(*) AS count, max(suspending_ns) AS longest_ns,
-  min(from_ns) AS from_ns, max(to_ns) AS to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key,
-  first_value(from_ns ORDER BY suspending_ns DESC) AS at_ns
-FROM stalled
-GROUP BY culprit, process_key
-HAVING sum(suspending_ns) >= $min_total_ms * 1000000
-ORDER BY total_ns DESC, process_key
+SELECT v.culprit, v.process_key, t.total_ns, v.cost_ns, t.count, t.longest_ns, v.from_ns, v.to_ns,
+  CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, t.at_ns
+FROM victims v JOIN totals t ON t.culprit = v.culprit
+ORDER BY t.total_ns DESC, v.culprit, v.cost_ns DESC, v.process_key

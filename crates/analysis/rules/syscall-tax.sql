@@ -54,11 +54,14 @@ WITH busy AS (
   FROM hits h JOIN victims v ON v.culprit = h.culprit AND v.process_key = h.process_key
 ), culprits AS (
   SELECT culprit, max(company) AS company, max(product_name) AS product_name,
-    union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(weight_ns) AS longest_ns
+    union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(weight_ns) AS longest_ns,
+    first_value(stack_id ORDER BY weight_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY weight_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY weight_ns DESC, from_ns, thread_key) AS at_ns
   FROM delays GROUP BY culprit
   HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
 ), takers AS ( -- who started a session of the kernel while this trace was recorded
-  SELECT '; ' || max(p.name || ' (' || p.pid || ') started ' || e.session) AS logger
+  SELECT '; ' || max(coalesce(p.name, 'process') || ' (' || p.pid || ') started ' || e.session) AS logger
   FROM logger_event e JOIN process p ON p.process_key = e.process_key
   WHERE e.kind = 'start' AND e.session IN ('NT Kernel Logger', 'Circular Kernel Context Logger')
 )
@@ -66,7 +69,8 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, max(d.share_
   coalesce(' (' || nullif(concat_ws(', ', c.company, c.product_name), '') || ')', '') AS product,
   coalesce(max(t.logger), '') AS logger,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  min(d.stack_id) AS stack_id, first_value(d.thread_key ORDER BY d.from_ns) AS thread_key, min(d.from_ns) AS at_ns
+  c.stack_id, c.thread_key, c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit CROSS JOIN takers t
-GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.company, c.product_name
+GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns, c.company,
+  c.product_name
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

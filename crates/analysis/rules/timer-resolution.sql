@@ -21,7 +21,8 @@ WITH requests AS (
     AND r.resolution_ns > 0 AND r.resolution_ns <= $max_tick_ms * 1000000
 ), asked AS (
   SELECT process_key, min(resolution_ns) AS resolution_ns, count(*) AS count, union_duration(from_ns, to_ns) AS asked_ns,
-    max(to_ns - from_ns) AS longest_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns
+    max(to_ns - from_ns) AS longest_ns,
+    first_value(from_ns ORDER BY to_ns - from_ns DESC, from_ns) AS at_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns
   FROM requests GROUP BY process_key
 ), long AS (
   SELECT DISTINCT process_key, from_ns, to_ns FROM requests WHERE to_ns - from_ns >= $min_idle_ms * 1000000
@@ -36,10 +37,10 @@ WITH requests AS (
     AND (SELECT count(in_ns) FROM context_switch) > 0
   GROUP BY l.process_key
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, a.process_key, CAST(NULL AS BIGINT) AS cost_ns,
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, a.process_key, CAST(NULL AS BIGINT) AS cost_ns,
   CAST(NULL AS BIGINT) AS total_ns, a.count, a.longest_ns, round(ms(a.resolution_ns), 2) || ' ms' AS tick,
   round(100.0 * a.asked_ns / t.duration_ns, 1) AS share_percent, a.from_ns, a.to_ns, CAST(NULL AS INT) AS stack_id,
-  CAST(NULL AS INT) AS thread_key, a.from_ns AS at_ns
+  CAST(NULL AS INT) AS thread_key, a.at_ns
 FROM asked a JOIN process p ON p.process_key = a.process_key LEFT JOIN idle i ON i.process_key = a.process_key
 CROSS JOIN trace t
 WHERE t.duration_ns > 0 AND (100.0 * a.asked_ns >= t.duration_ns * $min_share_percent

@@ -168,13 +168,14 @@ WITH RECURSIVE pumps AS (
   LEFT JOIN ways e ON e.thread_key = h.thread_key AND e.from_ns = h.from_ns
   LEFT JOIN process p ON p.process_key = coalesce(l.by_key, h.by_key)
 ), culprits AS (
-  SELECT culprit, state, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns
+  SELECT culprit, state, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns,
+    first_value(stack_id ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(at_ns ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS at_ns
   FROM delays GROUP BY culprit, state
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max(d.through) AS through, union_duration(d.from_ns, d.to_ns) AS cost_ns,
-  min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, first_value(d.stack_id ORDER BY d.to_ns - d.from_ns DESC) AS stack_id,
-  first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
-  first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns,
+  min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, c.stack_id, c.thread_key, c.at_ns,
   CASE WHEN d.culprit IN ('an unknown function', 'work that was not recorded') THEN '*' ELSE d.culprit END AS work,
   CASE WHEN d.state = 'waited for the process' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS asking_pid,
   CASE WHEN max(d.through) <> '' THEN max(v.pid) END AS helped_pid,
@@ -186,5 +187,6 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
 FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state
 LEFT JOIN process v ON v.process_key = d.process_key
 WHERE c.total_ns >= $min_total_ms * 1000000
-GROUP BY d.culprit, d.process_key, d.state, c.total_ns, c.count, c.longest_ns
+GROUP BY d.culprit, d.process_key, d.state, c.total_ns, c.count, c.longest_ns,
+  c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

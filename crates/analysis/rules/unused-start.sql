@@ -9,6 +9,7 @@
 -- needs: cpu_sample, samples with stacks, process
 -- names: ntdll.dll
 -- evidence: dump cpu --process {pid} --methods '*{culprit}*' --include-dll
+-- shows: CPU with each function in the stack; the finding adds up the outermost one of each process
 -- spot: flame --weight cpu --process {pid} --method '*{culprit}*'
 -- param min_single_ms: float = 40 – of a process: with tens of samples the work of a library would have been seen
 -- param max_used_percent: float = 2 – of the samples with the library may be outside its initializers
@@ -43,7 +44,8 @@ WITH busy AS (
 ), uses AS (
   SELECT s.process_key, f.name AS culprit, sum(s.cpu_ns) AS cpu_ns, min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns,
     sum(CASE WHEN s.is_start THEN s.cpu_ns ELSE 0 END) AS start_ns,
-    first_value(s.stack_id ORDER BY s.cpu_ns DESC) AS stack_id, min(s.thread_key) AS thread_key
+    first_value(s.stack_id ORDER BY s.cpu_ns DESC) AS stack_id, min(s.thread_key) AS thread_key,
+    min(CASE WHEN s.is_start THEN s.from_ns END) AS at_ns
   FROM stacks s JOIN frames f ON f.stack_id = s.stack_id
   WHERE f.name IS NOT NULL
   GROUP BY s.process_key, f.name
@@ -53,7 +55,7 @@ WITH busy AS (
   SELECT culprit, sum(start_ns) AS total_ns, count(*) AS count, max(start_ns) AS longest_ns FROM uses GROUP BY culprit
 )
 SELECT u.culprit, u.process_key, t.total_ns, t.count, t.longest_ns, u.start_ns AS cost_ns, u.from_ns, u.to_ns,
-  u.stack_id, u.thread_key, u.from_ns AS at_ns
+  u.stack_id, u.thread_key, u.at_ns
 FROM uses u JOIN totals t ON t.culprit = u.culprit
 WHERE t.total_ns >= $min_total_ms * 1000000
 ORDER BY t.total_ns DESC, u.culprit, cost_ns DESC, u.process_key

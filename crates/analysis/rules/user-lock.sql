@@ -77,6 +77,9 @@ WITH crit_waits AS ( -- without names of functions, waits for a resource out of 
 ), holders AS (
   SELECT holder, union_duration(from_ns, to_ns) AS total_ns, count(DISTINCT from_thread) AS count,
     max(behind_ns) AS longest_ns,
+    first_value(stack_id ORDER BY behind_ns DESC, wait_from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY behind_ns DESC, wait_from_ns, thread_key) AS thread_key,
+    first_value(wait_from_ns ORDER BY behind_ns DESC, wait_from_ns, thread_key) AS at_ns,
     count(DISTINCT holder_key) AS processes, min(holder_key) AS only_key,
     sum(CASE WHEN is_exit THEN wait_ns ELSE 0 END) >= 0.5 * sum(wait_ns) AS is_exit
   FROM (
@@ -89,14 +92,13 @@ SELECT h.holder || CASE WHEN h.processes = 1 AND NOT h.is_exit THEN ' (' || p.pi
   d.process_key, h.total_ns, h.count, h.longest_ns,
   CASE WHEN h.is_exit THEN ', which ended ' || h.processes || ' times' ELSE '' END AS how,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-  first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id,
-  first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
-  first_value(d.wait_from_ns ORDER BY d.wait_ns DESC) AS at_ns,
+  h.stack_id, h.thread_key, h.at_ns,
   CASE WHEN bool_or(d.is_named) THEN max(v.pid) END AS wait_pid,
   CASE WHEN bool_or(NOT d.is_named AND NOT d.is_reported) THEN max(v.pid) END AS nameless_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid
 FROM delays d JOIN holders h ON h.holder = d.holder JOIN process p ON p.process_key = h.only_key
 LEFT JOIN process v ON v.process_key = d.process_key
 WHERE h.total_ns >= $min_total_ms * 1000000 AND h.longest_ns >= $min_single_ms * 1000000
-GROUP BY h.holder, h.processes, h.is_exit, p.pid, d.process_key, h.total_ns, h.count, h.longest_ns
+GROUP BY h.holder, h.processes, h.is_exit, p.pid, d.process_key, h.total_ns, h.count, h.longest_ns,
+  h.stack_id, h.thread_key, h.at_ns
 ORDER BY h.total_ns DESC, culprit, cost_ns DESC, d.process_key

@@ -21,15 +21,18 @@ WITH off AS (
   WHERE i.kind IN ('write', 'flush') AND p.pid NOT IN (0, 4) AND (i.priority = 0 OR i.priority >= 3)
 ), culprits AS (
   SELECT culprit, union_duration(init_ns, complete_ns) AS total_ns, count(*) AS count, max(io_ns) AS longest_ns,
+    first_value(stack_id ORDER BY io_ns DESC, init_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY io_ns DESC, init_ns, thread_key) AS thread_key,
+    first_value(init_ns ORDER BY io_ns DESC, init_ns, thread_key) AS at_ns,
     CAST(round(avg(service_ns)) AS BIGINT) AS mean_ns
   FROM writes GROUP BY culprit
 )
 SELECT w.culprit, w.process_key, c.total_ns, c.count, c.longest_ns, c.mean_ns,
   union_duration(w.init_ns, w.complete_ns) AS cost_ns, min(w.init_ns) AS from_ns, max(w.complete_ns) AS to_ns,
-  first_value(w.stack_id ORDER BY w.io_ns DESC) AS stack_id,
-  first_value(w.thread_key ORDER BY w.io_ns DESC) AS thread_key,
-  first_value(w.init_ns ORDER BY w.io_ns DESC) AS at_ns
+  c.stack_id,
+  c.thread_key,
+  c.at_ns
 FROM writes w JOIN culprits c ON c.culprit = w.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000 AND c.mean_ns >= $min_mean_us * 1000
-GROUP BY w.culprit, w.process_key, c.total_ns, c.count, c.longest_ns, c.mean_ns
+GROUP BY w.culprit, w.process_key, c.total_ns, c.count, c.longest_ns, c.mean_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, w.culprit, cost_ns DESC, w.process_key

@@ -55,24 +55,21 @@ WITH classes AS (
   SELECT r.process_key, r.thread_key, r.stack_id, r.from_ns, r.to_ns, r.to_ns - r.from_ns AS ready_ns
   FROM ready r JOIN idle_times i ON i.thread_key = r.thread_key AND i.turn_ns = r.from_ns
   WHERE i.idle_ns >= $min_idle_percent / 100 * (r.to_ns - r.from_ns)
-), longest AS (
-  SELECT process_key, count(*) AS turns, max(ready_ns) AS longest_ns,
-    first_value(stack_id ORDER BY ready_ns DESC) AS stack_id,
-    first_value(thread_key ORDER BY ready_ns DESC) AS thread_key,
-    first_value(from_ns ORDER BY ready_ns DESC) AS at_ns
-  FROM delays GROUP BY process_key
 ), costs AS (
   SELECT process_key, union_duration(from_ns, to_ns) AS cost_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns
   FROM delays GROUP BY process_key
   HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
 ), totals AS (
-  SELECT union_duration(d.from_ns, d.to_ns) AS total_ns
+  SELECT union_duration(d.from_ns, d.to_ns) AS total_ns, count(*) AS turns, max(d.ready_ns) AS longest_ns,
+    first_value(d.stack_id ORDER BY d.ready_ns DESC, d.from_ns, d.thread_key) AS stack_id,
+    first_value(d.thread_key ORDER BY d.ready_ns DESC, d.from_ns, d.thread_key) AS thread_key,
+    first_value(d.from_ns ORDER BY d.ready_ns DESC, d.from_ns, d.thread_key) AS at_ns
   FROM delays d JOIN costs c ON c.process_key = d.process_key
 ), policies AS (
   SELECT max(' = ' || value) AS value FROM power_setting
   WHERE lower(setting_guid) = '7f2f5cfa-f10c-4823-b5e1-e93ae85f46b5'
 )
-SELECT 'HeteroPolicy' AS culprit, c.process_key, t.total_ns, l.turns AS count, l.longest_ns,
-  coalesce(p.value, '') AS value, c.cost_ns, c.from_ns, c.to_ns, l.stack_id, l.thread_key, l.at_ns
-FROM costs c JOIN longest l ON l.process_key = c.process_key CROSS JOIN totals t CROSS JOIN policies p
+SELECT 'HeteroPolicy' AS culprit, c.process_key, t.total_ns, t.turns AS count, t.longest_ns,
+  coalesce(p.value, '') AS value, c.cost_ns, c.from_ns, c.to_ns, t.stack_id, t.thread_key, t.at_ns
+FROM costs c CROSS JOIN totals t CROSS JOIN policies p
 ORDER BY c.cost_ns DESC, c.process_key

@@ -26,13 +26,14 @@ WITH gone AS (
     AND t.duration_ns - g.stop_ns >= $min_held_ms * 1000000
 ), owners AS (
   SELECT process_key, count(DISTINCT zombie) AS zombies, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
-    max(to_ns - from_ns) AS longest_ns, first_value(open_stack_id ORDER BY from_ns) AS stack_id,
-    first_value(open_thread_key ORDER BY from_ns) AS thread_key
+    max(to_ns - from_ns) AS longest_ns, first_value(open_stack_id ORDER BY to_ns - from_ns DESC, zombie) AS stack_id,
+    first_value(open_thread_key ORDER BY to_ns - from_ns DESC, zombie) AS thread_key,
+    first_value(from_ns ORDER BY to_ns - from_ns DESC, zombie) AS at_ns
   FROM held GROUP BY process_key
   HAVING count(DISTINCT zombie) >= $min_processes
 )
-SELECT p.name || ' (' || p.pid || ')' AS culprit, o.process_key, CAST(NULL AS BIGINT) AS cost_ns,
+SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, o.process_key, CAST(NULL AS BIGINT) AS cost_ns,
   CAST(NULL AS BIGINT) AS total_ns, o.zombies AS count, o.longest_ns, o.from_ns, o.to_ns, o.stack_id, o.thread_key,
-  o.from_ns AS at_ns
+  o.at_ns
 FROM owners o JOIN process p ON p.process_key = o.process_key
 ORDER BY o.zombies DESC, culprit

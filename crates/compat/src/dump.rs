@@ -62,7 +62,7 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
 /// effect for this one.
 fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
     if !tables::KNOWN.split_whitespace().any(|known| known == name) {
-        bail!("there is no switch -{name}{}", similar(name));
+        bail!("there is no switch -{name}{}", similar(name, dump));
     }
     // Its values would otherwise be taken for words that belong to no switch.
     while line.value().is_some() {}
@@ -174,16 +174,24 @@ fn no_sub_command(word: &str, all: &[&str]) -> Wrong {
     )
 }
 
-/// Returns a suggestion for a misspelt switch.
-fn similar(name: &str) -> String {
+/// Returns a suggestion for a misspelt switch: one that has an effect for this sub command.
+fn similar(name: &str, dump: &Dump) -> String {
+    let all: Vec<&str> = dump
+        .switches
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|switch| switch.names)
+        .copied()
+        .collect();
     let begins =
         |known: &&str| known.starts_with(name) || (known.len() > 2 && name.starts_with(known));
     // The longest common prefix is the best suggestion.
-    let found = tables::KNOWN
-        .split_whitespace()
+    let found = all
+        .iter()
+        .copied()
         .filter(begins)
         .max_by_key(|known| known.len());
-    let all: Vec<&str> = tables::KNOWN.split_whitespace().collect();
     found
         .or_else(|| nearest(name, &all))
         .map_or_else(String::new, |known| format!("; there is -{known}"))
@@ -192,6 +200,21 @@ fn similar(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_switches_with_an_effect_are_suggested() {
+        let dump = |name: &str| {
+            let named = |dump: &&Dump| dump.names.contains(&name);
+            tables::DUMPS.iter().find(named).unwrap()
+        };
+        assert_eq!(similar("topnm", dump("cpu")), "; there is -topnmethods");
+        // Filters of stacks are for single events.
+        assert!(!similar("stacktagfilter", dump("cpu")).contains("-stackfilter"));
+        assert_eq!(
+            similar("stackfilte", dump("objectref")),
+            "; there is -stackfilter"
+        );
+    }
 
     #[test]
     fn the_last_of_several_counts() {

@@ -290,10 +290,10 @@ fn one<W: Write + Seek>(
     if fate.is_kept() {
         cut.bytes += align8(event.record.len()) as u64;
     }
-    // The header of the first file is written anew, so it does not count as a dropped event.
-    if !(is_header(Hook::of(event)) && event.buffer == 0) {
-        *cut.events.entry(fate).or_default() += 1;
-    }
+    // The header of the first file is written anew, so it counts as a kept event.
+    let is_rewritten = is_header(Hook::of(event)) && event.buffer == 0 && event.file == 0;
+    let counted = if is_rewritten { Fate::Describing } else { fate };
+    *cut.events.entry(counted).or_default() += 1;
     Ok(())
 }
 

@@ -14,6 +14,9 @@ use crate::Gaps;
 // A question to hundreds of extracts would otherwise print a line of many screens.
 const NAMED: usize = 3;
 
+/// Less than one address without a name of so many is not worth a note.
+const FEW: u64 = 20;
+
 /// Returns the command with more details about a trace.
 fn more(gaps: &Gaps) -> String {
     let trace = gaps.trace();
@@ -107,17 +110,40 @@ fn unnamed_line(unnamed: &[&Gaps]) -> Option<String> {
             .filter_map(|gaps| gaps.unnamed().map(of))
             .sum::<u64>()
     };
-    let (addresses, named) = (sum(|names| names.addresses), sum(|names| names.named));
+    let all = NativeNames {
+        addresses: sum(|names| names.addresses),
+        named: sum(|names| names.named),
+    };
     let of = if unnamed.len() == 1 {
         String::new()
     } else {
         format!(" in {} traces", unnamed.len())
     };
+    unnamed_words(all, &of, first.trace())
+}
+
+/// Returns the note on addresses without names; `None` where too few of them have none.
+fn unnamed_words(
+    NativeNames { addresses, named }: NativeNames,
+    of: &str,
+    trace: &str,
+) -> Option<String> {
+    let missing = addresses.saturating_sub(named);
+    // Where symbols were read, a few addresses are in no function all the same.
+    if named > 0 && missing < addresses / FEW {
+        return None;
+    }
+    let trace = quoted_pattern(trace);
+    let how = if named == 0 {
+        format!("`etwkit symbols load --symbols MS {trace}`")
+    } else {
+        // The same command again would find no more.
+        format!("`etwkit symbols load {trace}` lists their modules")
+    };
     Some(format!(
-        "{} of {} native addresses{of} have no name: `etwkit symbols load --symbols MS {}`",
-        grouped(addresses.saturating_sub(named)),
+        "{} of {} native addresses{of} have no name: {how}",
+        grouped(missing),
         grouped(addresses),
-        quoted_pattern(first.trace())
     ))
 }
 
@@ -181,6 +207,23 @@ mod tests {
         );
         assert_eq!(all.new_json().len(), 4);
         assert!(all.new_json().is_empty());
+    }
+
+    #[test]
+    fn a_command_that_was_run_is_not_asked_for_again() {
+        let words = |named| {
+            let names = NativeNames {
+                addresses: 551,
+                named,
+            };
+            unnamed_words(names, "", "a.etl")
+        };
+        let load =
+            "551 of 551 native addresses have no name: `etwkit symbols load --symbols MS a.etl`";
+        assert_eq!(words(0).as_deref(), Some(load));
+        let list = "427 of 551 native addresses have no name: `etwkit symbols load a.etl` lists their modules";
+        assert_eq!(words(124).as_deref(), Some(list));
+        assert_eq!(words(548), None);
     }
 
     #[test]

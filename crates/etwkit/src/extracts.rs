@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::{Context as _, bail};
 use etwkit_engine::of_paths;
 pub(crate) use etwkit_engine::{OneRecording, SameTrace, is_trace};
 use etwkit_sql::Session;
 
+use crate::context::Context;
 use crate::printer::Printer;
 
 /// Opens the files that the arguments name as one session, which is not shared. Traces are
@@ -32,6 +34,38 @@ pub(crate) fn extract_of(path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     Ok(context
         .engine
         .extract_of(&context.asking, path, printer.notes())?)
+}
+
+/// Returns the extracts that can be opened; the others become errors of the command.
+pub(crate) fn readable(
+    extracts: Vec<PathBuf>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let named = extracts.len();
+    let (mut good, Context { engine, asking }) = (Vec::new(), printer.context());
+    for path in extracts {
+        // Notes about extracts that can be opened appear when they are opened for the query.
+        let opened = engine.source(&asking, &path, &mut Vec::new());
+        match opened.with_context(|| path.display().to_string()) {
+            Ok(_) => good.push(path),
+            Err(error) => printer.failed(error),
+        }
+    }
+    if good.is_empty() {
+        bail!("none of the extracts can be opened");
+    }
+    note_unread(named - good.len(), named, printer);
+    Ok(good)
+}
+
+/// Notes how many extracts answered where others could not be read.
+pub(crate) fn note_unread(failed: usize, named: usize, printer: &mut Printer<'_>) {
+    if failed > 0 && failed < named {
+        let read = named - failed;
+        printer.note(&format!(
+            "{read} of {named} could be read: the answer leaves out the others"
+        ));
+    }
 }
 
 /// Returns the files that arguments name. Archives with several extracts of ETWAnalyzer are

@@ -132,6 +132,17 @@ pub enum Error {
         /// Total number of members.
         total: usize,
     },
+    /// The traces of an archive are no session: their times mean nothing to each other.
+    #[error(
+        "{archive} holds traces that were not recorded together: {}",
+        listing(members, members.len())
+    )]
+    SeveralRecordings {
+        /// The archive.
+        archive: String,
+        /// Its traces.
+        members: Vec<String>,
+    },
     /// Too many traces in archives.
     #[error("{archive} holds {found} traces, and {limit} is the limit")]
     TooMany {
@@ -254,6 +265,10 @@ impl Error {
                 "this is an extract of ETWAnalyzer: `etwkit extract` and `etwkit dump` read it"
             }
             Self::NoTrace { .. } => "name an archive that holds .etl files",
+            Self::SeveralRecordings { .. } => {
+                "unpack it into a folder, and name the folder or one of the .etl files: each answers \
+                 alone"
+            }
             Self::TooMany { .. } => "unpack it and name the .etl files of one session",
             Self::TooLarge { .. } => {
                 "raise the limit (--max-unpacked), or unpack it and name the .etl files"

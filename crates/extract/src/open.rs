@@ -1,5 +1,6 @@
 //! Paths to a session.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -8,6 +9,8 @@ use etwkit_base::path::name_of;
 use etwkit_etl::Session;
 use etwkit_etl::damage::{self, DamageAt};
 use etwkit_etl::source::ByteSource;
+use etwkit_etl::wire::trace_header::TraceHeader;
+use etwkit_trace::report::info::were_recorded_together;
 
 use crate::archive::{self, Archive, Flaw, Symbol, Wanted};
 use crate::hash::source_hash;
@@ -125,6 +128,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     }
     let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
     let mut session = Session::open(sources).map_err(|e| blame(e, &opened))?;
+    refuse_several_recordings(&session, &opened)?;
     for (file, flaw) in flaws {
         let offset = opened.get(file).map_or(0, |(part, _)| part.size);
         session.add_damage(damage_of(flaw, file, offset));
@@ -176,8 +180,32 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
     }
 }
 
+/// Refuses an archive with traces of several recordings. Of files that were named one by one,
+/// reports say it (`info`).
+fn refuse_several_recordings(session: &Session, opened: &[(Part, Source)]) -> Result<()> {
+    let mut archives: BTreeMap<(&Path, &str), Vec<(&Part, &TraceHeader)>> = BTreeMap::new();
+    for ((part, _), file) in opened.iter().zip(session.files()) {
+        if let Some(archive) = &part.archive {
+            let members = archives
+                .entry((part.path.as_path(), archive.as_str()))
+                .or_default();
+            members.push((part, file.header()));
+        }
+    }
+    for ((_, archive), members) in archives {
+        let headers: Vec<&TraceHeader> = members.iter().map(|(_, header)| *header).collect();
+        if !were_recorded_together(&headers) {
+            return Err(Error::SeveralRecordings {
+                archive: archive.to_owned(),
+                members: members.iter().map(|(part, _)| part.name.clone()).collect(),
+            });
+        }
+    }
+    Ok(())
+}
+
 fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for path in paths {
         // A path that cannot be resolved is reported when it is opened.
         if let Ok(resolved) = path.canonicalize()

@@ -205,6 +205,14 @@ impl Answer {
         self
     }
 
+    /// Notes that the request left out rows by their rank: sums of what remains say so.
+    pub(crate) fn limited(mut self, top: Top, has_fewer_processes: bool) -> Self {
+        for part in &mut self.parts {
+            part.table.limit(top, has_fewer_processes);
+        }
+        self
+    }
+
     /// Changes its table, the last one of a report.
     fn with(mut self, change: impl FnOnce(&mut Part)) -> Self {
         if let Some(part) = self.parts.last_mut() {

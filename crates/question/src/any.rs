@@ -76,10 +76,9 @@ any_request! {
         fn compares(&self) -> bool;
         fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>>;
         fn merges(&self) -> bool;
-        fn says_that_nothing_is_there(&self) -> bool;
+        fn nothing_found(&self) -> Option<&'static str>;
         fn one_table(&self) -> Option<&'static str>;
         fn tagging(&self) -> Tagging<'_>;
-        fn overall(&self, all: &[Sums]) -> Vec<Line>;
         fn of_names(&self) -> Option<OfNames<'_>>;
         fn descriptions(&self) -> Option<&Descriptions>;
         fn file_notes(&self) -> Vec<String>;
@@ -106,7 +105,8 @@ any_request! {
         /// The errors of [`Question::answer`].
         fn answer(&self, session: &Session) -> Result<Answer> {
             let request = self.places.placed(&self.request, session)?;
-            Question::answer(&*request, session).map(|answer| answer.largest_first(true))
+            let answer = Question::answer(&*request, session)?;
+            Ok(answer.largest_first(true).limited(self.top(), self.has_fewer_processes()))
         }
         /// Calls [`Question::answer_for_people`].
         ///
@@ -114,7 +114,22 @@ any_request! {
         /// The errors of [`Question::answer`].
         fn answer_for_people(&self, session: &Session) -> Result<Answer> {
             let request = self.places.placed(&self.request, session)?;
-            Question::answer_for_people(&*request, session).map(|answer| answer.largest_first(true))
+            let answer = Question::answer_for_people(&*request, session)?;
+            Ok(answer.largest_first(true).limited(self.top(), self.has_fewer_processes()))
+        }
+        /// Returns `true` if the request leaves out processes by their rank.
+        fn has_fewer_processes(&self) -> bool {
+            let values = Request::write(&self.request);
+            ["top-processes", "skip-processes"].iter().any(|name| values.contains_key(*name))
+        }
+        /// Returns the lines of [`Question::overall`], which say so where rows were left out.
+        fn overall(&self, all: &[Sums]) -> Vec<Line> {
+            let lines = Question::overall(&self.request, all);
+            let top = self.top();
+            if top.most().is_none() && top.skip == 0 {
+                return lines;
+            }
+            lines.into_iter().map(Line::of_shown).collect()
         }
         /// Calls [`Question::read_files`].
         ///

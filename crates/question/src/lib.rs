@@ -241,9 +241,10 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         false
     }
 
-    /// Returns `true` if the text of its answer also says what was found if there are no rows.
-    fn says_that_nothing_is_there(&self) -> bool {
-        false
+    /// Returns what an answer without rows means, if that is more than an empty list. The text of such an
+    /// answer about one extract says so itself.
+    fn nothing_found(&self) -> Option<&'static str> {
+        None
     }
 
     /// Checks combinations of its options that their declarations do not cover.

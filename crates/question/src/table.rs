@@ -86,6 +86,8 @@ pub trait Table: Send {
         recordings: &[TraceInfo],
         top: Top,
     ) -> (Box<dyn Table>, Vec<usize>);
+    /// Notes that rows were left out by their rank, so that sums are those of the remaining rows.
+    fn limit(&mut self, top: Top, has_fewer_groups: bool);
     /// Leaves out all rows but these.
     fn retain(&mut self, keep: &dyn Fn(usize) -> bool);
     /// Returns `true` if rows of the merged list can be made of rows of several extracts.
@@ -136,6 +138,8 @@ pub(super) struct Rows<Q: 'static, R: 'static> {
     groups: Vec<std::ops::Range<usize>>,
     /// Headings of groups that their rows do not determine.
     headings: Vec<Line>,
+    /// True if rows were left out by their rank.
+    is_limited: bool,
     is_merged: bool,
     is_largest_first: bool,
 }
@@ -156,6 +160,7 @@ impl<Q, R> Rows<Q, R> {
             rows,
             groups: ranges,
             headings: Vec::new(),
+            is_limited: false,
             is_merged: false,
             is_largest_first: false,
         }
@@ -321,8 +326,12 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             .sums
             .filter(|(_, is_shown)| is_shown(&self.request, rows.len()));
         let sums = shown.map(|(words, _)| self.sums(words)).into_iter();
-        sums.chain((self.view.total)(&self.request, &rows, self.is_merged))
-            .collect()
+        let lines = sums.chain((self.view.total)(&self.request, &rows, self.is_merged));
+        if self.is_limited {
+            lines.map(Line::of_shown).collect()
+        } else {
+            lines.collect()
+        }
     }
 
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
@@ -371,12 +380,19 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             is_merged: true,
             ..Self::new(request, view, vec![rows])
         };
+        table.limit(top, false);
         table.put_largest_first(is_largest_first);
         // The numbers of the extracts have to follow their rows, which were turned with the table.
         if is_largest_first && table.ranked() == Ranked::Rows {
             of.reverse();
         }
         (Box::new(table), of)
+    }
+
+    fn limit(&mut self, top: Top, has_fewer_groups: bool) {
+        let is_full =
+            |group: &std::ops::Range<usize>| top.most().is_some_and(|most| group.len() >= most);
+        self.is_limited = has_fewer_groups || top.skip > 0 || self.groups.iter().any(is_full);
     }
 
     fn retain(&mut self, keep: &dyn Fn(usize) -> bool) {
@@ -434,6 +450,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Piece;
 
     #[derive(Serialize)]
     struct Row {
@@ -508,5 +525,35 @@ mod tests {
         let (all, of) = one.merged(vec![other.into_any()], &infos, top);
         let all = all.into_any().downcast::<Rows<Ranked, Row>>().unwrap();
         assert_eq!((sizes(&all).0, of), (vec![4, 3, 2], vec![0, 1, 1]));
+    }
+
+    #[test]
+    fn a_sum_says_that_rows_were_left_out() {
+        type Size = Column<Ranked, Row>;
+        const SIZE: Size = Size::new("Size", "size", Format::Whole, |_, row| row.size.into());
+        const SUMS: View<Ranked, Row> = View::new(&[SIZE.sum()], |row: &Row| row.size as f64)
+            .with_sums("Total: {Size}", |_, _| true);
+        let total = |count, skip, has_fewer_groups| {
+            let rows = vec![vec![Row { size: 3 }, Row { size: 4 }]];
+            let mut table = Rows::new(Ranked::Rows, &SUMS, rows);
+            table.limit(Top { count, skip }, has_fewer_groups);
+            table.total()[0].pieces[0].clone()
+        };
+        let (all, some) = ("Total: ", "Total of the rows shown: ");
+        for (count, skip, has_fewer_groups, expected) in [
+            (None, 0, false, all),
+            (Some(0), 0, false, all),
+            (Some(3), 0, false, all),
+            (Some(2), 0, false, some),
+            (None, 1, false, some),
+            (None, 0, true, some),
+        ] {
+            let words = Piece::Words(expected.to_owned());
+            assert_eq!(
+                total(count, skip, has_fewer_groups),
+                words,
+                "{count:?} {skip}"
+            );
+        }
     }
 }

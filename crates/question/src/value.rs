@@ -207,6 +207,16 @@ impl Line {
         self
     }
 
+    /// Says of a sum that it is the one of the rows that are shown, where others were left out.
+    pub(crate) fn of_shown(mut self) -> Self {
+        if let Some(Piece::Words(words)) = self.pieces.first_mut()
+            && let Some(sums) = words.strip_prefix("Total: ")
+        {
+            *words = format!("Total of the rows shown: {sums}");
+        }
+        self
+    }
+
     /// Adds a value.
     pub fn value(mut self, format: Format, value: impl Into<Value>) -> Self {
         self.pieces.push(Piece::Value(format, value.into()));

@@ -146,6 +146,9 @@ const READS: View<HardFaultRequest, HardFaultEvent> = View::new(
     ],
     |row| row.sort_value,
 )
+.with_sums("Total: {|read|reads} of {Size}, {Duration} µs", |_, _| {
+    true
+})
 .ranking(|asked| {
     Ranked::rows_unless(matches!(
         asked.sort,

@@ -143,6 +143,10 @@ const EVENTS: View<JitRequest, JitEvent> = View::new(
     ],
     |row| row.sort_value,
 )
+.with_sums(
+    "Total: {|method|methods}, {Duration} ms, {Size} of code",
+    |_, _| true,
+)
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, JitSort::Count | JitSort::Time)));
 
 impl Question for JitRequest {

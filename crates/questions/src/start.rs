@@ -233,8 +233,8 @@ impl Question for StartRequest {
 fn without_cost(starts: i64) -> Option<Line> {
     (starts > 0).then(|| {
         Line::new("(")
-            .whole(starts)
-            .words(" starts have no cost: the creator's call or the first run is not known; record system calls (SYSCALL), or samples or context switches with stacks)")
+            .counted(starts, ["start has", "starts have"])
+            .words(" no cost: the creator's call or the first run is not known; record system calls (SYSCALL), or samples or context switches with stacks)")
     })
 }
 

@@ -301,7 +301,7 @@ pub struct ProfilesArgs {
 /// Files of recording profiles.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// Files of recording profiles (.wprp), whoever wrote them
+    /// Files of recording profiles (.wprp), whoever wrote them, or FILE.wprp!NAME for one profile
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Only the profiles of this name

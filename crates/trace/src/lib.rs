@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+pub use etwkit_decode::tables::names::known_providers;
 pub use etwkit_decode::{Descriptions, describe, status};
 pub use etwkit_etl::Error as ReadError;
 

@@ -85,6 +85,11 @@ mod tests {
         names.sort_unstable();
         assert_eq!(files, names, "each file is listed, and each is a rule");
         for rule in rules() {
+            assert!(
+                !rule.text().contains("p.name || ' ('"),
+                "{}: a process without a name makes its text empty",
+                rule.name
+            );
             let texts = [
                 &rule.title,
                 &rule.sentence,

@@ -103,7 +103,7 @@ fn shown(
     let evidence: Vec<String> = cost
         .evidence
         .iter()
-        .filter_map(|template| line(template, value))
+        .filter_map(|one| line(&one.template, value))
         .collect();
     let thread_key = whole("thread_key");
     let thread = thread_key.and_then(|key| known.threads.get(i32::try_from(key).ok()?));
@@ -140,6 +140,11 @@ mod tests {
     fn each_cost_can_be_read_and_says_how_it_is_shown() {
         assert_eq!(COSTS.len(), TEXTS.len());
         for cost in COSTS.iter() {
+            assert!(
+                !cost.text().contains("p.name || ' ('"),
+                "{}: a process without a name makes its text empty",
+                cost.name
+            );
             assert!(
                 !cost.needs.is_empty() && !cost.evidence.is_empty(),
                 "{}",

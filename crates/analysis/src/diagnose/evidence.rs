@@ -14,6 +14,30 @@ pub struct Printed {
     pub text: String,
 }
 
+/// A line of evidence of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceLine {
+    /// The command line, with `{column}` for values of a row, without the name of the program.
+    pub template: String,
+    /// A table that the rule does not need. The line is left out where no victim has rows in it.
+    pub table: Option<String>,
+}
+
+impl EvidenceLine {
+    /// A line of the header, `evidence: …` or `evidence of TABLE: …`; `None` for another one.
+    pub(super) fn read(key: &str, value: &str) -> Option<Self> {
+        let rest = key.strip_prefix("evidence")?;
+        let table = match rest {
+            "" => None,
+            _ => Some(rest.strip_prefix(" of ")?.trim().to_owned()),
+        };
+        Some(Self {
+            template: value.to_owned(),
+            table,
+        })
+    }
+}
+
 /// A line of evidence of a rule with the values of a row, for any shell; nothing where it names a column that is
 /// null in this row. Each word is filled separately, so that no name from a trace becomes a second word or an option.
 pub(super) fn line<'v>(

@@ -1,12 +1,13 @@
 //! Rows of rules become findings: one for each culprit, however many victims it has.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use etwkit_question::any_rows::{AnyRow, AnyValue};
 use etwkit_question::ask;
-use etwkit_sql::Session;
+use etwkit_sql::{Session, tables};
 
-use super::evidence::{line, spot};
+use super::evidence::{EvidenceLine, line, spot};
 use super::rule::Rule;
 use super::sentence::{duration, fill};
 use crate::Result;
@@ -63,6 +64,10 @@ etwkit_question::declare! {
         name: Option<String> = "Name.",
     }
 
+    row InTable {
+        process_key: Option<i64> = "Key of a process with rows in a table.",
+    }
+
     row Recording {
         duration_ns: i64 = "Length of the recording.",
         lost: i64 = "Events and buffers that were lost or are missing.",
@@ -111,6 +116,9 @@ const NAMED_VICTIMS: usize = 5;
 /// Process ids that a line of evidence lists.
 const LISTED_IDS: usize = 20;
 
+/// A process in a sentence whose name was not recorded, as in the SQL of rules.
+const NAMELESS: &str = "process";
+
 /// Findings in the making.
 pub(super) struct Findings<'s> {
     session: &'s Session,
@@ -118,6 +126,8 @@ pub(super) struct Findings<'s> {
     recording: Recording,
     /// Threads and stacks, read only when a finding needs them.
     known: Option<ChainContext>,
+    /// Processes with rows in tables that lines of evidence name, by table.
+    in_tables: HashMap<&'static str, HashSet<i64>>,
     all: Vec<FindingRow>,
 }
 
@@ -137,6 +147,7 @@ impl<'s> Findings<'s> {
             // Tables without a trace, as of a test, have no time and no losses.
             recording: recording.into_iter().next().unwrap_or_default(),
             known: None,
+            in_tables: HashMap::new(),
             all: Vec::new(),
         })
     }
@@ -195,11 +206,12 @@ impl<'s> Findings<'s> {
             .map(|(name, value)| (name.clone(), in_pattern(value)))
             .collect();
         let of_all = self.with_all_ids(words.clone(), rows);
-        let evidence: Vec<String> = rule
-            .evidence
-            .iter()
-            .filter_map(|template| line(template, |name| of_all.get(name)))
-            .collect();
+        let mut evidence = Vec::new();
+        for one in &rule.evidence {
+            if self.has_rows(one, rows)? {
+                evidence.extend(line(&one.template, |name| of_all.get(name)));
+            }
+        }
         let (thread_key, stack_id) = (whole(first, "thread_key"), whole(first, "stack_id"));
         let (tid, stack) = self.details(thread_key, stack_id)?;
         let each = |name: &'static str| rows.iter().filter_map(move |row| whole(row, name));
@@ -238,6 +250,32 @@ impl<'s> Findings<'s> {
             fix: fill(&rule.fix, value),
             not_proved: rule.not_proved.clone(),
         })
+    }
+
+    /// Returns `true` if the table that a line of evidence shows has rows of one of the victims; of a
+    /// table without processes any row is enough.
+    fn has_rows(&mut self, of: &EvidenceLine, rows: &[AnyRow]) -> Result<bool> {
+        let Some(name) = &of.table else {
+            return Ok(true);
+        };
+        if self.session.has_rows(name) != Some(true) {
+            return Ok(false);
+        }
+        let with_processes =
+            tables().find(|table| table.name == name && table.column("process_key").is_some());
+        let Some(table) = with_processes else {
+            return Ok(true);
+        };
+        let keys = match self.in_tables.entry(table.name) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let sql = format!("SELECT DISTINCT process_key FROM {}", table.name);
+                let keys: Vec<InTable> = ask(self.session, &sql)?;
+                unknown.insert(keys.into_iter().filter_map(|row| row.process_key).collect())
+            }
+        };
+        let mut victims = rows.iter().filter_map(|row| whole(row, "process_key"));
+        Ok(victims.any(|key| keys.contains(&key)))
     }
 
     /// The values of a row, with the process ids of all rows in place of its own.
@@ -279,7 +317,7 @@ impl<'s> Findings<'s> {
             [first, others @ ..] if others.iter().all(|other| other.name == first.name) => {
                 format!(
                     "{} ({} processes)",
-                    first.name.as_deref().unwrap_or("?"),
+                    first.name.as_deref().unwrap_or(NAMELESS),
                     named.len()
                 )
             }
@@ -400,7 +438,7 @@ fn pattern_of_ids(ids: impl Iterator<Item = i64>) -> Option<String> {
 fn called(process: &Named) -> String {
     format!(
         "{} ({})",
-        process.name.as_deref().unwrap_or("?"),
+        process.name.as_deref().unwrap_or(NAMELESS),
         process.pid
     )
 }

@@ -37,7 +37,7 @@ use crate::Result;
 use crate::chain::ChainContext;
 pub use builtin::rules;
 pub use costs::CostRow;
-pub use evidence::Printed;
+pub use evidence::{EvidenceLine, Printed};
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};

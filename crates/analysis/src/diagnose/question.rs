@@ -7,7 +7,7 @@ use etwkit_sql::Session;
 
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow};
-use super::recorded::NAMES_OF_FUNCTIONS;
+use super::recorded::{NAMED_BY, NAMES_OF_FUNCTIONS};
 use super::rule::Rules;
 use super::view::{COSTS, FINDINGS, RULES, Shown, costs_instead, not_checked};
 use super::{DiagnoseRequest, DiagnoseTable, Diagnosis};
@@ -60,8 +60,8 @@ impl Question for DiagnoseRequest {
         self.fail_on().map(drop)
     }
 
-    fn says_that_nothing_is_there(&self) -> bool {
-        matches!(self.table, DiagnoseTable::Findings)
+    fn nothing_found(&self) -> Option<&'static str> {
+        matches!(self.table, DiagnoseTable::Findings).then_some("no known cause was found")
     }
 
     fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
@@ -76,6 +76,8 @@ impl DiagnoseRequest {
 
     fn shown(&self, diagnosis: Diagnosis) -> Answer {
         let head = Line::heading(headline(&diagnosis));
+        let names = names_first(&diagnosis);
+        let has_names_first = names.is_some();
         let Diagnosis {
             findings,
             rules,
@@ -88,14 +90,16 @@ impl DiagnoseRequest {
             has_headline: true,
         };
         let is_empty = findings.is_empty();
-        let answer = Answer::rows(&shown, &FINDINGS, findings).with_head([head]);
+        let answer =
+            Answer::rows(&shown, &FINDINGS, findings).with_head([head].into_iter().chain(names));
         // Titles above no rows would say nothing; the headline already says that nothing was found.
         let answer = if is_empty {
             answer.showing(Shows::Sums)
         } else {
             answer
         };
-        let foot = costs_instead(&costs).into_iter().chain(not_checked(&rules));
+        let unchecked = not_checked(&rules, !has_names_first);
+        let foot = costs_instead(&costs).into_iter().chain(unchecked);
         answer.with_foot(foot).with_verdict(fails)
     }
 
@@ -140,21 +144,34 @@ const BLIND: &str = "This recording has no context switches, CPU samples or disk
 /// How to record a trace that can.
 const RECORDED_BY: &str = "`etwkit record start cswitch` records waits and CPU use";
 
-/// How many rules could be checked, and why not more if names of functions are the reason for most.
+/// The command that gets names of functions: below the headline where no cause was found, since the cause may be
+/// among those that names show.
+fn names_first(diagnosis: &Diagnosis) -> Option<Line> {
+    let has_cause = diagnosis
+        .findings
+        .iter()
+        .any(|finding| finding.cost_ns.is_some());
+    let is_of_use = !has_cause && !diagnosis.is_blind && nameless(&diagnosis.rules) > 0;
+    is_of_use.then(|| Line::command("names of functions: ", NAMED_BY))
+}
+
+/// The number of rules that lack names of functions.
+fn nameless(rules: &[RuleRow]) -> usize {
+    let lacks_names = |rule: &&RuleRow| {
+        let missing = rule.missing.as_deref().unwrap_or("");
+        rule.state == "not checked" && missing.starts_with(NAMES_OF_FUNCTIONS)
+    };
+    rules.iter().filter(lacks_names).count()
+}
+
+/// How many rules could be checked, and how many of the others only lack names of functions.
 fn what_was_checked(rules: &[RuleRow]) -> String {
     let all = rules.len();
-    let unchecked: Vec<&RuleRow> = rules
-        .iter()
-        .filter(|rule| rule.state != "found" && rule.state != "nothing")
-        .collect();
-    let checked = all - unchecked.len();
+    let is_checked = |rule: &&RuleRow| rule.state == "found" || rule.state == "nothing";
+    let checked = rules.iter().filter(is_checked).count();
     let said = format!("{checked} of {all} rules could be checked");
-    let needs_names = |rule: &&&RuleRow| {
-        let missing = rule.missing.as_deref().unwrap_or("");
-        missing.starts_with(NAMES_OF_FUNCTIONS)
-    };
-    let nameless = unchecked.iter().filter(needs_names).count();
-    if nameless * 2 <= unchecked.len() {
+    let nameless = nameless(rules);
+    if nameless == 0 {
         return said;
     }
     let lack = if nameless == 1 { "lacks" } else { "lack" };
@@ -183,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headline_says_why_most_rules_could_not_be_checked() {
+    fn the_headline_says_how_many_rules_lack_names_of_functions() {
         let names = Some("names of functions in ntdll.dll (etwkit symbols load --symbols MS)");
         let mut diagnosis = Diagnosis {
             rules: vec![
@@ -204,13 +221,28 @@ mod tests {
             ..Diagnosis::default()
         };
         assert!(headline(&one).ends_with(", 1 of the others lacks names of functions"));
-        diagnosis.rules.pop();
         diagnosis.rules.push(rule("not checked", Some("registry")));
         diagnosis.rules.push(rule("failed", Some("SQL")));
         assert_eq!(
             headline(&diagnosis),
-            "No known cause was found: 1 of 5 rules could be checked"
+            "No known cause was found: 1 of 6 rules could be checked, \
+            2 of the others lack names of functions"
         );
+        assert!(names_first(&diagnosis).is_some_and(|line| line.is_command));
+        diagnosis.findings.push(FindingRow {
+            cost_ns: Some(1),
+            ..FindingRow::default()
+        });
+        assert_eq!(names_first(&diagnosis), None, "the cause comes first");
+        diagnosis.findings.clear();
+        diagnosis
+            .rules
+            .retain(|rule| rule.missing.as_deref() != names);
+        assert_eq!(
+            headline(&diagnosis),
+            "No known cause was found: 1 of 4 rules could be checked"
+        );
+        assert_eq!(names_first(&diagnosis), None);
     }
 
     #[test]

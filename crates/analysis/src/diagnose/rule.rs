@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use etwkit_sql::library::{Param, Query};
 use etwkit_sql::xml::FileError;
 
+use super::evidence::EvidenceLine;
+
 /// Most rules in a file, and most bytes of it: a file that is far larger is not one of rules.
 const MAX_RULES: usize = 1000;
 const MAX_BYTES: usize = 4 << 20;
@@ -47,8 +49,8 @@ pub struct Rule {
     /// Modules that it looks for by their own names; in a trace without real names its silence
     /// proves nothing.
     pub modules: Vec<String>,
-    /// Command lines that show the rows behind it, without the name of the program.
-    pub evidence: Vec<String>,
+    /// Command lines that show the rows behind it.
+    pub evidence: Vec<EvidenceLine>,
     /// What these command lines show, where it is not just the number of a finding.
     pub shows: String,
     /// Views of the page that show these rows, with what narrows them: `flame --weight wait --process {pid}`. The
@@ -132,7 +134,11 @@ impl Rule {
             needs: list("needs"),
             names: list("names"),
             modules: list("modules"),
-            evidence: header.all("evidence").map(str::to_owned).collect(),
+            evidence: header
+                .lines
+                .iter()
+                .filter_map(|(key, value)| EvidenceLine::read(key, value))
+                .collect(),
             shows: header.one("shows"),
             spots: header.all("spot").map(str::to_owned).collect(),
             pieces: header.one("pieces"),
@@ -266,6 +272,8 @@ mod tests {
 -- needs: file_io, stacks
 -- names: mup.sys, user32.dll or win32k*.sys
 -- modules: fltmgr.sys
+-- evidence: dump file
+-- evidence of dns_query: dump dns --process {pid}
 -- shows: all files of {culprit}
 -- param min_ms: float = 5 – nobody sees less
 SELECT 1
@@ -290,6 +298,18 @@ SELECT 2
         assert_eq!(share.names, ["mup.sys", "user32.dll or win32k*.sys"]);
         assert_eq!(share.modules, ["fltmgr.sys"]);
         assert_eq!(share.shows, "all files of {culprit}");
+        let evidence: Vec<(&str, Option<&str>)> = share
+            .evidence
+            .iter()
+            .map(|one| (one.template.as_str(), one.table.as_deref()))
+            .collect();
+        assert_eq!(
+            evidence,
+            [
+                ("dump file", None),
+                ("dump dns --process {pid}", Some("dns_query"))
+            ]
+        );
         assert!(share.is_note && !other.is_note);
         assert_eq!(
             share
@@ -317,7 +337,7 @@ SELECT 2
         );
         assert!(error("-- rule: a\nSELECT 1").contains("-- sentence"));
         let twice = format!("{TEXT}-- rule: other\n-- title: x\n-- sentence: y\n");
-        assert!(error(&twice).starts_with("t.sql:17:1: expected a name that no other"));
+        assert!(error(&twice).starts_with("t.sql:19:1: expected a name that no other"));
         assert!(Rules::parse("t.sql", &[0xFF]).is_err());
     }
 }

@@ -81,7 +81,9 @@ fn write(name: &str, value: &AnyValue) -> String {
 
 /// The reference of a finding to the one that explains it.
 pub(super) fn of_cause(number: i64) -> String {
-    format!("finding {number}, which takes most of this time")
+    format!(
+        "finding {number}, which takes most of this time: what explains others comes before them"
+    )
 }
 
 /// A length of time with three significant digits: `1.19 s`, `138 ms`, `12.5 µs`.

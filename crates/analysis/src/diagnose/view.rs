@@ -61,10 +61,18 @@ pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
     has_headline: false,
 });
 
-/// The findings of several traces, the costliest first, numbered in that order.
+/// The findings of several traces, the costliest first and those that others explain after these, numbered in
+/// that order.
 fn merged(_: &Shown, sources: Vec<Source<FindingRow>>, top: Top) -> Vec<(usize, FindingRow)> {
     let mut all = largest(sources, top, |row| order(row) as f64);
-    all.sort_by_key(|(_, row)| std::cmp::Reverse(order(row)));
+    all.sort_by_key(|(_, row)| {
+        let is_explained = row.explained_by.is_some();
+        (
+            row.cost_ns.is_none(),
+            is_explained,
+            std::cmp::Reverse(order(row)),
+        )
+    });
     let numbers: HashMap<(usize, i64), i64> = all
         .iter()
         .zip(1..)
@@ -211,16 +219,15 @@ pub(super) fn costs_instead(costs: &[CostRow]) -> Vec<Line> {
     title.into_iter().chain(each).collect()
 }
 
-/// What could not be checked, with a title. The command that gets the names of functions follows
-/// once, since only a line of its own gets the trace.
-pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
+/// What could not be checked, with a title. The command that gets the names of functions follows once if it
+/// was not printed before: only a line of its own gets the trace.
+pub(super) fn not_checked(rules: &[RuleRow], with_command: bool) -> Vec<Line> {
     let lines = unchecked(rules);
     let how = how_named();
     let title = (!lines.is_empty()).then(|| Line::new("Not checked:"));
-    let command = lines
-        .iter()
-        .any(|line| line.ends_with(&how))
-        .then(|| Line::command("  names of functions: ", NAMED_BY));
+    let is_nameless = lines.iter().any(|line| line.ends_with(&how));
+    let command =
+        (with_command && is_nameless).then(|| Line::command("  names of functions: ", NAMED_BY));
     let short = lines.iter().map(|line| {
         let line = line.strip_suffix(&how).unwrap_or(line);
         Line::new(format!("  {line}"))
@@ -262,13 +269,16 @@ mod tests {
             found: 0,
             missing: Some(format!("names of functions in {rule}.sys{}", how_named())),
         };
-        let lines = not_checked(&[row("one"), row("two")]);
+        let rules = [row("one"), row("two")];
+        let lines = not_checked(&rules, true);
         let commands: Vec<bool> = lines.iter().map(|line| line.is_command).collect();
         assert_eq!(commands, [false, false, false, true], "{lines:?}");
         assert!(
             !format!("{:?}", lines[1]).contains("symbols load"),
             "{lines:?}"
         );
+        let lines = not_checked(&rules, false);
+        assert!(lines.iter().all(|line| !line.is_command), "{lines:?}");
     }
 
     #[test]
@@ -317,8 +327,8 @@ mod tests {
             all,
             [
                 (1, 1, Some(9), None),
-                (1, 2, Some(7), Some(1)),
-                (0, 3, Some(5), None),
+                (0, 2, Some(5), None),
+                (1, 3, Some(7), Some(1)),
                 (0, 4, None, None)
             ]
         );

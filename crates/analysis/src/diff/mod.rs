@@ -3,6 +3,7 @@
 //! The sums of each side come from the dumps, which run on its own extract: nothing is counted
 //! again here. `docs/diff.md` explains the tables.
 
+mod awaited;
 mod compare;
 mod facts;
 mod fail_on;

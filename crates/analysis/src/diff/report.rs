@@ -11,6 +11,7 @@ use etwkit_questions::method::{By, MethodRequest};
 use etwkit_questions::pmc::PmcRequest;
 use etwkit_sql::Session;
 
+use super::awaited::Awaited;
 use super::compare::{Compared, Scale, changes, counters};
 use super::fail_on::FailOn;
 use super::rows::{Change, Fact, FindingChange, Remark, Summary};
@@ -167,9 +168,12 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
     report.judge()?;
     let mut processes = Some(processes);
     for section in SECTIONS {
-        // The sentence is made of the first two.
-        let is_first = matches!(section.0, DiffTable::Processes | DiffTable::Modules);
-        if asked.wants(section.0) || is_first && asked.wants(DiffTable::Summary) {
+        // What the sentence is made of.
+        let is_said = matches!(
+            section.0,
+            DiffTable::Processes | DiffTable::Modules | DiffTable::HardFaults | DiffTable::Dns
+        );
+        if asked.wants(section.0) || is_said && asked.wants(DiffTable::Summary) {
             let loaded = processes
                 .take()
                 .filter(|_| section.0 == DiffTable::Processes);
@@ -225,6 +229,7 @@ struct Report<'a> {
     tables: Vec<(DiffTable, String, Answer)>,
     processes: Vec<Change>,
     modules: Vec<Change>,
+    awaited: Vec<Awaited>,
     findings: Vec<FindingChange>,
     settings: Vec<Fact>,
     /// True if no table has a row so far, and none has noise.
@@ -251,6 +256,7 @@ impl<'a> Report<'a> {
             tables: Vec::new(),
             processes: Vec::new(),
             modules: Vec::new(),
+            awaited: Vec::new(),
             findings: Vec::new(),
             settings: Vec::new(),
             is_same: true,
@@ -316,12 +322,19 @@ impl<'a> Report<'a> {
         match table {
             DiffTable::Processes => self.processes.clone_from(&compared.rows),
             DiffTable::Modules => self.modules.clone_from(&compared.rows),
-            _ => {}
+            _ => self.awaited.extend(Awaited::all(table, &compared.rows)),
         }
         // Before rows are left out for readers: a hidden row is still a difference.
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         if self.top > 0 {
             compared.rows.retain(|row| row.is_shown);
+        }
+        if is_process {
+            let lead = findings::lead(&self.findings, self.scale.wall_ns, self.scale.noise_ns);
+            put_last(
+                &mut compared.rows,
+                lead.and_then(|lead| lead.process.as_deref()),
+            );
         }
         if !self.asked.wants(table) {
             return Ok(());
@@ -541,14 +554,14 @@ impl<'a> Report<'a> {
             settings: &self.settings,
             processes: &self.processes,
             modules: &self.modules,
+            awaited: &self.awaited,
         };
         let sentence = sentence::sentence(both, &rows, is_same);
         let busiest = sentence::busiest(both, &rows);
         let head = Line::heading(sentence.clone());
-        let more = busiest
-            .clone()
-            .filter(|busiest| !sentence.ends_with(busiest.as_str()))
-            .map(|busiest| Line::new(format!("By process: {busiest}")));
+        let more = sentence::below(both, &rows)
+            .filter(|process| !sentence.ends_with(process.as_str()))
+            .map(|process| Line::new(format!("By process: {process}")));
         let row = Summary {
             busiest,
             ..summary(both, sentence)
@@ -556,6 +569,15 @@ impl<'a> Report<'a> {
         Answer::rows(&(), &SUMMARY, vec![row])
             .with_head([head].into_iter().chain(more))
             .showing(Shows::Sums)
+    }
+}
+
+/// Puts the rows of the process that the named finding costs most after all others: the last rows
+/// are those that explain most.
+fn put_last(rows: &mut [Change], process: Option<&str>) {
+    if let Some(process) = process {
+        // The sort is stable.
+        rows.sort_by_key(|row| row.name.eq_ignore_ascii_case(process));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use etwkit_sql::time_format::seconds;
 
+use super::awaited::{Awaited, explanation};
 use super::rows::{Change, Fact, FindingChange};
 use super::side::{Sides, Wall};
 use super::totals::taken;
@@ -9,6 +10,9 @@ use crate::explain::capital;
 
 /// Minimum share of the growth of a process for which a module is named.
 const MOST_OF_IT: f64 = 0.5;
+
+/// Minimum share of the cost of a finding for which a process is named below it.
+const LEAST_BESIDE: f64 = 0.1;
 
 /// Minimum ratio of the times of a named module on both sides: code that is in every stack grows
 /// with everything, and explains nothing.
@@ -29,6 +33,8 @@ pub(super) struct Rows<'r> {
     pub(super) settings: &'r [Fact],
     pub(super) processes: &'r [Change],
     pub(super) modules: &'r [Change],
+    /// Reads and queries that threads wait for.
+    pub(super) awaited: &'r [Awaited],
 }
 
 /// Returns the sentence: the wall times and their explanation. A cause that one side alone has
@@ -57,16 +63,53 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
 
 /// Returns the process that explains most, if one differs.
 pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
+    let top = best(&both.wall, rows)?;
+    Some(explained(top, rows))
+}
+
+/// Returns the process to name below a sentence that names a finding: none that is small against
+/// it.
+pub(super) fn below(both: &Sides, rows: &Rows<'_>) -> Option<String> {
+    let top = best(&both.wall, rows).filter(|top| !is_small(top, rows.finding))?;
+    Some(explained(top, rows))
+}
+
+/// Returns the row of the process that explains most.
+fn best<'r>(wall: &Wall, rows: &Rows<'r>) -> Option<&'r Change> {
+    let victim = rows.finding.and_then(|finding| finding.process.as_deref());
+    let is_victim = |row: &&Change| victim.is_some_and(|name| row.name.eq_ignore_ascii_case(name));
     // The measured process goes first, if there is one. Without one, waits are mostly those of
     // threads without work: what computes more or waits for a processor goes before them.
-    let is_best = |row: &&Change| match &both.wall {
+    let is_best = |row: &&Change| match wall {
         Wall::Process(name) => row.name.eq_ignore_ascii_case(name),
         Wall::Recording => row.of_time != "wait",
         _ => true,
     };
-    let rows_of = rows.processes;
-    let top = rows_of.iter().rev().find(is_best).or(rows_of.last())?;
-    Some(process(top, rows.modules))
+    let all = || rows.processes.iter().rev();
+    all()
+        .find(is_victim)
+        .or_else(|| all().find(is_best))
+        .or_else(|| all().next())
+}
+
+/// Returns `true` if a process differs by far less than a finding costs.
+fn is_small(row: &Change, finding: Option<&FindingChange>) -> bool {
+    finding.is_some_and(|finding| {
+        let least = finding.difference_ns.unsigned_abs() as f64 * LEAST_BESIDE;
+        (row.difference_ns.unsigned_abs() as f64) < least
+    })
+}
+
+/// Formats a process; if no module explains it, with what it waits for outside of itself.
+fn explained(top: &Change, rows: &Rows<'_>) -> String {
+    let does = process(top, rows.modules);
+    if module(top, rows.modules).is_some() {
+        return does;
+    }
+    match explanation(top, rows.awaited) {
+        Some(why) => format!("{does}, and {why}"),
+        None => does,
+    }
 }
 
 /// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`, or `in B, not checked in A: …`.
@@ -244,6 +287,36 @@ mod tests {
             wait_b_ns: Some(b_ms * MS),
             ..Change::default()
         }
+    }
+
+    #[test]
+    fn below_a_finding_its_victim_is_named_and_nothing_small() {
+        let busy = |name: &str, cpu_ms: i64| Change {
+            of_time: "cpu".to_owned(),
+            ..wait(name, "/all", cpu_ms)
+        };
+        let finding = FindingChange {
+            process: Some("report.exe".to_owned()),
+            difference_ns: 500 * MS,
+            ..FindingChange::default()
+        };
+        let processes = [wait("Report.exe", "/all", 480), busy("svchost.exe", 11)];
+        let rows = |finding, processes| Rows {
+            finding,
+            settings: &[],
+            processes,
+            modules: &[],
+        };
+        let named = |rows: &Rows<'_>| {
+            let row = best(&Wall::Recording, rows).unwrap();
+            (row.name.clone(), is_small(row, rows.finding))
+        };
+        let with_victim = rows(Some(&finding), &processes[..]);
+        assert_eq!(named(&with_victim), ("Report.exe".to_owned(), false));
+        let without_victim = rows(Some(&finding), &processes[1..]);
+        assert_eq!(named(&without_victim), ("svchost.exe".to_owned(), true));
+        let without_finding = rows(None, &processes[..]);
+        assert_eq!(named(&without_finding), ("svchost.exe".to_owned(), false));
     }
 
     #[test]

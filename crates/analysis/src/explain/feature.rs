@@ -105,6 +105,20 @@ pub(super) struct Name {
 }
 
 impl Name {
+    /// Returns `true` for waits in the filter manager, below which all filter drivers are.
+    pub(super) fn is_wait_for_filters(&self) -> bool {
+        let is_in = |module: &str| {
+            let named = self.what.split_once('!');
+            named.is_some_and(|(of, _)| of.eq_ignore_ascii_case(module))
+        };
+        self.measure == Measure::Wait
+            && match self.kind {
+                Kind::Method => is_in("fltmgr.sys"),
+                Kind::Tag => self.what.split('\\').any(|part| part == "Filter Manager"),
+                _ => false,
+            }
+    }
+
     /// Returns the name in a sentence.
     pub(super) fn text(&self) -> String {
         let (kind, measure) = (self.kind.word(), self.measure.word());
@@ -225,6 +239,22 @@ impl Matrix {
         }
     }
 
+    /// Returns the program that runs in each run and whose CPU time differs most.
+    pub(super) fn program_that_differs(&self) -> Option<&str> {
+        let spread = |feature: &Feature| {
+            let most = feature.values.iter().copied().fold(f32::MIN, f32::max);
+            let least = feature.values.iter().copied().fold(f32::MAX, f32::min);
+            most - least
+        };
+        self.features
+            .iter()
+            .filter(|feature| feature.name.kind == Kind::Process)
+            .filter(|feature| feature.name.measure == Measure::Cpu)
+            .filter(|feature| feature.values.iter().all(|value| *value > 0.0))
+            .max_by(|a, b| spread(a).total_cmp(&spread(b)))
+            .and_then(|feature| feature.name.process.as_deref())
+    }
+
     /// Returns the matrix of these runs alone.
     pub(super) fn of_runs(&self, kept: &[usize]) -> Self {
         let feature = |feature: &Feature| {
@@ -310,6 +340,29 @@ mod tests {
         matrix.finish();
         assert_eq!(matrix.features.len(), MOST_FEATURES);
         assert!(matrix.features.iter().all(|f| f.values[0] > 50.0));
+    }
+
+    #[test]
+    fn the_program_that_differs_most_is_found_by_its_cpu() {
+        let mut matrix = Matrix::new(2);
+        let of = |process: &str, measure| Name {
+            kind: Kind::Process,
+            measure,
+            what: String::new(),
+            process: Some(process.to_owned()),
+        };
+        assert_eq!(matrix.program_that_differs(), None);
+        for (run, process, measure, value) in [
+            (0, "busy.exe", Measure::Cpu, 900.0),
+            (1, "busy.exe", Measure::Cpu, 910.0),
+            (0, "late.exe", Measure::Cpu, 5.0),
+            (1, "late.exe", Measure::Cpu, 45.0),
+            (1, "once.exe", Measure::Cpu, 700.0),
+            (1, "idle.exe", Measure::Wait, 500.0),
+        ] {
+            matrix.add(run, of(process, measure), 0.0, value);
+        }
+        assert_eq!(matrix.program_that_differs(), Some("late.exe"));
     }
 
     #[test]

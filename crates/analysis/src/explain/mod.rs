@@ -91,6 +91,8 @@ pub struct Explanation {
     by_label: Option<ByLabel>,
     /// Programs that start and end once in each run, if lengths of recordings are compared.
     whole_programs: Vec<String>,
+    /// The program in all runs whose CPU time differs most, if lengths of recordings are compared.
+    open_program: Option<String>,
 }
 
 impl ExplainRequest {
@@ -129,14 +131,18 @@ impl ExplainRequest {
         runs::compare(self, session, &mut runs, &matrix)?;
         let by_label = self.grouped(session, &measured)?;
         let missing = recorded::missing(session)?;
-        let whole_programs = if metric == metric::OF_TRACE {
-            metric::whole_programs(session, runs.len())?
+        let (whole_programs, open_program) = if metric == metric::OF_TRACE {
+            (
+                metric::whole_programs(session, runs.len())?,
+                matrix.program_that_differs().map(str::to_owned),
+            )
         } else {
-            Vec::new()
+            (Vec::new(), None)
         };
         Ok(Explanation {
             by_label,
             whole_programs,
+            open_program,
             ..Explanation::of(metric, runs, measured, &matrix, missing)
         })
     }
@@ -180,6 +186,7 @@ impl Explanation {
             missing,
             by_label: None,
             whole_programs: Vec::new(),
+            open_program: None,
         }
     }
 }

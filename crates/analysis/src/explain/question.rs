@@ -286,7 +286,17 @@ impl Explanation {
             means: missing.means.to_owned(),
             recorded_by: missing.recorded_by.clone(),
         };
-        self.missing.iter().map(row).collect()
+        let causes = &self.causes.causes;
+        let names = || {
+            causes
+                .iter()
+                .flat_map(|cause| std::iter::once(&cause.name).chain(&cause.others))
+        };
+        self.missing
+            .iter()
+            .filter(|missing| !missing.is_shown_by(names()))
+            .map(row)
+            .collect()
     }
 }
 

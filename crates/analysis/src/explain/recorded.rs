@@ -2,8 +2,12 @@
 
 use etwkit_sql::Session;
 
+use super::feature::Name;
 use super::load::each;
 use crate::Result;
+
+/// The topic of filter drivers.
+const FILTERS: &str = "minifilter drivers";
 
 /// Topics that features come from, and the knowledge that is missing without them.
 const NEEDED: [(&str, &str); 11] = [
@@ -12,10 +16,7 @@ const NEEDED: [(&str, &str); 11] = [
     ("stacks", "methods that waited, and stack tags"),
     ("disk I/O", "time and bytes of disks, by process and folder"),
     ("file I/O", "time and bytes of files, by process"),
-    (
-        "minifilter drivers",
-        "how long operations took in each filter driver",
-    ),
+    (FILTERS, "how long operations took in each filter driver"),
     ("hard faults", "pages that had to be read from a disk"),
     ("DNS queries", "names that were looked up"),
     (".NET", "garbage collections and compilation"),
@@ -42,6 +43,13 @@ pub(super) struct Missing {
     pub(super) all: i64,
     pub(super) means: &'static str,
     pub(super) recorded_by: Option<String>,
+}
+
+impl Missing {
+    /// Returns `true` if stacks show what this topic would have shown: the cause is a wait for filter drivers.
+    pub(super) fn is_shown_by<'n>(&self, mut causes: impl Iterator<Item = &'n Name>) -> bool {
+        self.topic == FILTERS && causes.any(Name::is_wait_for_filters)
+    }
 }
 
 const TOPICS: &str = "SELECT topic, count(*) FILTER (WHERE NOT is_recorded) AS runs,
@@ -76,4 +84,40 @@ pub(super) fn missing(session: &Session) -> Result<Vec<Missing>> {
     })?;
     all.sort_by_key(|(place, _)| *place);
     Ok(all.into_iter().map(|(_, missing)| missing).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::feature::{Kind, Measure};
+    use super::*;
+
+    #[test]
+    fn a_wait_for_filter_drivers_needs_no_events_of_them() {
+        let missing = |topic: &str| Missing {
+            topic: topic.to_owned(),
+            runs: 1,
+            all: 1,
+            means: "",
+            recorded_by: None,
+        };
+        let name = |kind, measure, what: &str| Name {
+            kind,
+            measure,
+            what: what.to_owned(),
+            process: None,
+        };
+        let shown = [
+            name(Kind::Method, Measure::Wait, "FLTMGR.SYS!FltSendMessage"),
+            name(Kind::Tag, Measure::Wait, r"File System\Filter Manager"),
+        ];
+        for name in &shown {
+            assert!(missing(FILTERS).is_shown_by([name].into_iter()), "{name:?}");
+            assert!(!missing("disk I/O").is_shown_by([name].into_iter()));
+        }
+        let other = [
+            name(Kind::Method, Measure::Cpu, "FLTMGR.SYS!FltSendMessage"),
+            name(Kind::Method, Measure::Wait, "ntfs.sys!NtfsRead"),
+        ];
+        assert!(!missing(FILTERS).is_shown_by(other.iter()));
+    }
 }

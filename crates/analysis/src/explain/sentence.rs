@@ -93,10 +93,22 @@ impl Explanation {
     /// Returns the way to compare programs where recordings are equally long.
     fn other_metric(&self) -> String {
         let Some(first) = self.whole_programs.first() else {
-            return "; no program starts and ends once in each of them: --metric process-cpu \
-                    --process NAME compares the CPU of a program that stays open, and \
-                    `etwkit diagnose --merge` lists the findings of each run"
-                .to_owned();
+            let compares = match &self.open_program {
+                Some(program) => format!(
+                    "the CPU time of {program} differs most, which --metric process-cpu --process {} \
+                     compares",
+                    quoted_pattern(program)
+                ),
+                None => {
+                    "--metric process-cpu --process NAME compares the CPU of a program that stays \
+                         open"
+                        .to_owned()
+                }
+            };
+            return format!(
+                "; no program starts and ends once in each of them; {compares}, and \
+                 `etwkit diagnose --merge` lists the findings of each run"
+            );
         };
         let named: Vec<&str> = self
             .whole_programs

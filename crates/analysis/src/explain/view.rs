@@ -77,15 +77,21 @@ pub(super) fn p_of_one(row: &CauseRow) -> Option<String> {
     row.p_value.filter(|_| !row.is_p_of_all).map(p_text)
 }
 
+/// The meaning of the two numbers where causes add up.
+const OF_SUM: &str = "the probability that times add up as well by chance; each correlation is with what \
+    the other causes leave";
+
 /// Returns a line with the probability of causes together.
 pub(super) fn p_of_all(rows: &[CauseRow]) -> Option<String> {
     let together: Vec<&CauseRow> = rows.iter().filter(|row| row.is_p_of_all).collect();
     let p = p_text(together.first()?.p_value?);
-    if together.len() == rows.len() {
-        return Some(format!("p of all causes together: {p}"));
-    }
-    let numbers: Vec<String> = together.iter().map(|row| row.cause.to_string()).collect();
-    Some(format!("p of causes {} together: {p}", numbers.join(", ")))
+    let of = if together.len() == rows.len() {
+        "all causes".to_owned()
+    } else {
+        let numbers: Vec<String> = together.iter().map(|row| row.cause.to_string()).collect();
+        format!("causes {}", numbers.join(", "))
+    };
+    Some(format!("p of {of} together: {p}, {OF_SUM}"))
 }
 
 pub(super) const RUNS: View<ExplainRequest, RunRow> = View::new(
@@ -226,11 +232,11 @@ mod tests {
         assert_eq!(p_of_one(&own).as_deref(), Some("0.005"));
         assert_eq!(
             text(&[one.clone(), two.clone()]),
-            "p of all causes together: 0.005"
+            format!("p of all causes together: 0.005, {OF_SUM}")
         );
         assert_eq!(
             text(&[one, two, own.clone()]),
-            "p of causes 1, 2 together: 0.005"
+            format!("p of causes 1, 2 together: 0.005, {OF_SUM}")
         );
         assert_eq!(text(&[own]), "");
     }

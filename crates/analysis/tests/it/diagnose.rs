@@ -1,9 +1,9 @@
 //! What rules find becomes findings: who is to blame, what it costs, in which order.
 
-use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, Rules};
+use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, rules};
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
-use etwkit_trace::table::{CpuCore, DnsQuery, HardFault, Jit};
+use etwkit_trace::table::{CpuCore, CpuSample, DnsQuery, HardFault, Jit, Thread};
 
 use super::support::{Machine, Slice, first, off};
 
@@ -125,6 +125,38 @@ fn victims_of_a_culprit_are_one_finding() {
     assert_eq!(one.victims, "a.exe (4) 60.0 ms, b.exe (8) 10.0 ms");
     // The line has to show the total of the sentence.
     assert_eq!(one.evidence, "dump wait --process \"4;8\"");
+}
+
+/// Lines of evidence show what the rule does not need only where a victim has it.
+#[test]
+fn evidence_that_would_show_nothing_is_left_out() {
+    let rules = WAITS.replace(
+        "-- evidence: dump wait --process {pid}",
+        "-- evidence: dump wait --process {pid}\n-- evidence of hard_fault: dump hard-fault --process {pid}",
+    );
+    let mut machine = machine();
+    let evidence = |machine: &Machine| {
+        diagnose(machine, &rules, |_| ()).findings[0]
+            .evidence
+            .clone()
+    };
+    assert_eq!(evidence(&machine), "dump wait --process \"4;8\"");
+    let fault = |process_key| HardFault {
+        process_key,
+        thread_key: 3,
+        ..HardFault::default()
+    };
+    machine.faults = vec![fault(Some(0)), fault(None)];
+    assert_eq!(
+        evidence(&machine),
+        "dump wait --process \"4;8\"",
+        "no victim has faults"
+    );
+    machine.faults.push(fault(Some(2)));
+    assert_eq!(
+        evidence(&machine),
+        "dump wait --process \"4;8\"\ndump hard-fault --process \"4;8\""
+    );
 }
 
 /// A symptom and its cause, which costs less, over the same waits.
@@ -521,4 +553,185 @@ fn a_mutex_is_a_lock() {
         let expected = Vec::from_iter(cost.map(Some));
         assert_eq!(costs(&machine, "lock-convoy"), expected, "{ended_by}");
     }
+}
+
+/// One thread of a program has a processor for 2 s, all of them in a loop of its OpenMP runtime.
+fn looping() -> Machine {
+    let mut machine = Machine::new(&["spin.exe", "late.exe"], 3000 * MS);
+    let stack = machine.stack(&["libiomp5md.dll!__kmp_wait_template", "spin.exe!Work"]);
+    machine.samples = (1..=2000)
+        .map(|at| CpuSample {
+            ts_ns: at * MS,
+            process_key: Some(1),
+            thread_key: 1,
+            weight_ns: MS,
+            stack_id: stack,
+            has_stack: true,
+            ..CpuSample::default()
+        })
+        .collect();
+    let mut slice = first(1, 0, 2000 * MS);
+    slice.0.priority = Some(8);
+    machine.add(slice);
+    machine
+}
+
+/// Findings of the rule on loops. A made machine has no list of topics, so that its stacks count as
+/// recorded.
+fn loops(machine: &Machine) -> Vec<FindingRow> {
+    let spin = rules().iter().find(|rule| rule.name == "spin").unwrap();
+    let text = spin.text().replace("samples with stacks", "stacks");
+    diagnose(machine, &format!("-- rule: loops\n{text}"), |_| ()).findings
+}
+
+fn found_by(rule: &str, machine: &Machine) -> Vec<FindingRow> {
+    let request = DiagnoseRequest {
+        rule: Some(rule.to_owned()),
+        ..DiagnoseRequest::default()
+    };
+    request.ask(&machine.session()).unwrap().findings
+}
+
+/// A thread of this program was ready for 50 ms while another one looped.
+fn late(thread: i32) -> Slice {
+    let mut late = off(thread, 100 * MS).preempted().ran(150 * MS, 160 * MS);
+    late.0.priority = Some(8);
+    late
+}
+
+#[test]
+fn whoever_loops_is_not_its_own_victim() {
+    let mut machine = looping();
+    machine.add(late(2));
+    let found = loops(&machine);
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    // What the other program lost is the cost, however little it is against the CPU of the loop.
+    assert_eq!(
+        (one.culprit.as_str(), one.process.as_deref(), one.cost_ns),
+        ("spin.exe (4)", Some("late.exe"), Some(50 * MS))
+    );
+    assert_eq!(
+        (one.count, one.longest_ns, one.at_ns),
+        (Some(1), Some(50 * MS), Some(100 * MS))
+    );
+    assert_eq!(
+        one.sentence,
+        "late.exe (8) lost 50.0 ms of processors to threads of spin.exe (4) that waited in a loop \
+         (OpenMP, libiomp5md.dll), which took 2.00 s of CPU in all"
+    );
+}
+
+#[test]
+fn a_loop_that_delays_no_other_program_costs_its_own_cpu() {
+    let mut machine = looping();
+    // A second thread of the same program does not make it a victim.
+    machine.threads.push(Thread {
+        thread_key: 3,
+        tid: 103,
+        process_key: Some(1),
+        ..Thread::default()
+    });
+    machine.add(late(3));
+    let found = loops(&machine);
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.process_key, one.cost_ns, one.victims.as_str()),
+        (None, Some(2000 * MS), "")
+    );
+    assert_eq!(
+        (one.count, one.longest_ns, one.at_ns),
+        (Some(1), Some(2000 * MS), Some(0))
+    );
+    assert_eq!(
+        one.sentence,
+        "spin.exe (4) kept processors busy for 2.00 s with threads that waited in a loop (OpenMP, \
+         libiomp5md.dll), which took 2.00 s of CPU in all"
+    );
+}
+
+/// Three waits of `a` of 600 ms, and one of `b` of a second: `a` lost most, and `b` has the longest
+/// piece.
+#[test]
+fn the_longest_piece_can_be_of_another_victim_than_the_one_that_lost_most() {
+    let mut machine = Machine::new(&["a.exe", "b.exe", "srv.exe"], 9000 * MS);
+    let checks = machine.stack(&["crypt32.dll!CertGetCertificateChain", "a.exe!Main"]);
+    for (thread, from, to) in [
+        (1, 0, 600),
+        (1, 1000, 1600),
+        (1, 2000, 2600),
+        (2, 4000, 5000),
+    ] {
+        let wait = off(thread, from * MS).readied(to * MS, 3);
+        machine.add(wait.ran(to * MS, (to + 10) * MS).in_stack(checks));
+    }
+    let found = found_by("certificate-wait", &machine);
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.process.as_deref(), one.cost_ns, one.count),
+        (Some("a.exe"), Some(2800 * MS), Some(4))
+    );
+    assert_eq!(
+        (one.longest_ns, one.at_ns, one.tid),
+        (Some(1000 * MS), Some(4000 * MS), Some(102))
+    );
+}
+
+/// Three threads wait for a thread of low priority at the same time: it held them up once.
+#[test]
+fn waits_at_the_same_time_are_one_inversion() {
+    let mut machine = Machine::new(
+        &["high.exe", "high.exe", "high.exe", "low.exe", "mid.exe"],
+        1000 * MS,
+    );
+    let mut starved = off(4, 90 * MS).preempted().ran(300 * MS, 310 * MS);
+    starved.0.priority = Some(4);
+    starved.0.instead_thread_key = Some(5);
+    machine.add(starved);
+    for thread in 1..=3 {
+        let mut wait = off(thread, (100 + i64::from(thread)) * MS)
+            .readied(305 * MS, 4)
+            .ran(305 * MS, 306 * MS)
+            .reason(27);
+        wait.0.priority = Some(12);
+        machine.add(wait);
+    }
+    let found = found_by("priority-inversion", &machine);
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.cost_ns, one.count, one.at_ns),
+        (Some(204 * MS), Some(1), Some(101 * MS))
+    );
+    assert_eq!(
+        one.sentence,
+        "high.exe (4) waited 204 ms for low.exe (8), thread 104, whose priority (4) was too low to \
+         get a processor: once, longest wait 204 ms; mid.exe (12) ran instead"
+    );
+}
+
+/// Two processes queue at the same place of a library: its finding is about both.
+#[test]
+fn the_total_of_a_queue_is_that_of_all_its_processes() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 60_000 * MS);
+    let lock = machine.stack(&["ntdll.dll!RtlAcquireSRWLockExclusive", "a.exe!Log"]);
+    for (thread, after) in [(1, 0), (2, 20_000)] {
+        for number in 0_i64..20 {
+            let from = (after + number * 400) * MS;
+            let wait = off(thread, from).readied(from + 12 * MS, 3 - thread);
+            machine.add(wait.ran(from + 12 * MS, from + 13 * MS).in_stack(lock));
+        }
+    }
+    let found = found_by("lock-convoy", &machine);
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((one.cost_ns, one.count), (Some(480 * MS), Some(40)));
+    assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
 }

@@ -105,6 +105,11 @@ pub(super) fn provider(guid: Guid) -> Option<&'static str> {
     PROVIDERS.get(&guid).map(|provider| provider.name)
 }
 
+/// Returns the names of all well-known providers, in no order.
+pub fn known_providers() -> impl Iterator<Item = &'static str> {
+    PROVIDERS.values().map(|provider| provider.name)
+}
+
 /// Name of an event, for events of all sources; `None` if no table has it.
 #[must_use]
 pub fn of_kind(identity: Identity) -> Option<&'static str> {

@@ -383,9 +383,22 @@ fn hint_for(head: &[u8]) -> &'static str {
         "this is a tar archive; unpack it, and name the .etl files"
     } else if starts(b"PERFILE2") {
         "this is a perf.data file of Linux, not an .etl file"
+    } else if is_text(head) {
+        "this is text, not a trace; name the .etl file that was recorded"
     } else {
         "name an .etl file, or a .zip, .7z, .cab, .gz, .zst, .xz, .bz2 or .lz4 that holds one"
     }
+}
+
+/// Returns `true` for the start of a text: a buffer of a trace starts with numbers, which have zeros.
+fn is_text(head: &[u8]) -> bool {
+    const LOOKED_AT: usize = 256;
+    let start = head.get(..LOOKED_AT).unwrap_or(head);
+    let is_wide = start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF");
+    is_wide
+        || start
+            .iter()
+            .all(|byte| !byte.is_ascii_control() || byte.is_ascii_whitespace())
 }
 
 fn common_clock(files: &[TraceFile]) -> Result<Clock> {

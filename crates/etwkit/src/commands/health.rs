@@ -8,12 +8,13 @@ use crate::printer::{Printer, grouped};
 /// Prints the section of `etwkit info`.
 pub(super) fn print(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     printer.heading("Health")?;
-    printer.table(&table(&info.completeness.files))?;
+    let is_cut = info.completeness.cut_short.is_some();
+    printer.table(&table(&info.completeness.files, is_cut))?;
     notes(info, printer)
 }
 
 /// Returns a table of lost and missing parts, file by file.
-fn table(files: &[FileHealth]) -> Table {
+fn table(files: &[FileHealth], is_cut: bool) -> Table {
     let row = |file: &FileHealth| {
         let numbers = [
             file.events_lost.into(),
@@ -22,10 +23,10 @@ fn table(files: &[FileHealth]) -> Table {
             file.missing_buffers,
         ];
         let [events_lost, buffers_lost, total, missing] = numbers.map(grouped);
-        let closed = if file.is_closed {
-            "yes"
-        } else {
-            "no: stopped by a crash, copied while recording, or still running"
+        let closed = match (file.is_closed, is_cut && file.missing_buffers > 0) {
+            (true, false) => "yes",
+            (true, true) => "yes, but its end is missing",
+            (false, _) => "no: stopped by a crash, copied while recording, or still running",
         };
         [
             file.file.clone(),

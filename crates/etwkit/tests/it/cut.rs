@@ -3,7 +3,7 @@
 use etwkit_testkit::files::Folder;
 use serde_json::Value;
 
-use crate::support::{Exit, json_lines, run, trace};
+use crate::support::{Exit, json, json_lines, run, trace};
 
 fn path(folder: &Folder, name: &str) -> String {
     folder.path(name).to_str().unwrap().to_owned()
@@ -82,6 +82,10 @@ fn what_became_of_the_events_is_reported() {
     };
     assert_eq!(sum(&said["kept"]), said["kept_events"]);
     assert_eq!(sum(&said["dropped"]), said["dropped_events"]);
+    // Both commands count the same events.
+    let info = json(&["info", "--json", &trace("sched-5.etl")]);
+    let total = sum(&said["kept"]) + sum(&said["dropped"]);
+    assert_eq!(info["counts"]["total"], total, "{said}");
     assert!(
         said["kept"]["within"].as_u64() > Some(100)
             && said["dropped"]["outside"].as_u64() > Some(100)

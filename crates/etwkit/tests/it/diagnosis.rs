@@ -17,6 +17,8 @@ use crate::support::{Answer, Exit, json_lines, run};
 struct Diagnosed {
     truth: Truth,
     findings: Vec<Value>,
+    /// Faults of the longest pieces of findings.
+    misplaced: Vec<String>,
     /// Rules of the planted causes, and the culprits that their questions in the library of SQL have.
     by_hand: Vec<(String, Vec<Value>)>,
 }
@@ -48,6 +50,10 @@ fn diagnose(case: &Case) -> Diagnosed {
     let findings = findings
         .into_iter()
         .filter(|row| row["nothing"].is_null())
+        .collect::<Vec<_>>();
+    let misplaced = findings
+        .iter()
+        .filter_map(|finding| misplaced(&extract, finding))
         .collect();
     let by_hand: Vec<_> = truth
         .causes
@@ -67,8 +73,74 @@ fn diagnose(case: &Case) -> Diagnosed {
     Diagnosed {
         truth,
         findings,
+        misplaced,
         by_hand,
     }
+}
+
+/// Tables that evidence shows, with the start and the length of their rows.
+const PIECES: [(&str, &str, &str); 17] = [
+    ("context_switch", "last_out_ns", "wait_ns"),
+    ("context_switch", "in_ns - ready_ns", "ready_ns"),
+    ("context_switch", "in_ns", "run_ns"),
+    ("cpu_sample", "ts_ns - weight_ns", "weight_ns"),
+    ("pmc", "ts_ns - run_ns", "run_ns"),
+    ("dpc_isr", "start_ns", "duration_ns"),
+    ("disk_io", "init_ns", "io_ns"),
+    ("file_io", "start_ns", "duration_ns"),
+    ("hard_fault", "start_ns", "duration_ns"),
+    ("registry_io", "start_ns", "duration_ns"),
+    ("syscall", "enter_ns", "exit_ns - enter_ns"),
+    ("dns_query", "start_ns", "duration_ns"),
+    ("jit", "start_ns", "duration_ns"),
+    ("gc", "start_ns - suspending_ns", "suspending_ns"),
+    ("user_lock", "acquire_ns - wait_ns", "wait_ns"),
+    // A request of the timer and a process that is kept can last until the trace ends.
+    (
+        "timer_resolution",
+        "coalesce(start_ns, 0)",
+        "coalesce(end_ns, (SELECT max(duration_ns) FROM trace)) - coalesce(start_ns, 0)",
+    ),
+    (
+        "process",
+        "stop_ns",
+        "(SELECT max(duration_ns) FROM trace) - stop_ns",
+    ),
+];
+
+/// Rules whose pieces have several rows, or a part of one: only their start is that of a row.
+const HAVE_LONG_PIECES: [&str; 6] = [
+    "cfg-start",
+    "registry-storm",
+    "spin",
+    "ui-hang",
+    "unused-start",
+    "user-lock",
+];
+
+/// Returns the fault of the longest piece of a finding, which has to start where a row of its length
+/// does.
+fn misplaced(extract: &str, finding: &Value) -> Option<String> {
+    let length = finding["longest_ns"].as_i64()?;
+    let at = finding["at_ns"].as_i64();
+    let lengths: Vec<String> = PIECES
+        .iter()
+        .map(|(table, start, length)| {
+            format!(
+                "SELECT {length} AS length FROM {table} WHERE {start} = {}",
+                at.unwrap_or(-1)
+            )
+        })
+        .collect();
+    let question = lengths.join(" UNION ALL ");
+    let rows = json_lines(&run(&["sql", "--format", "json", extract, &question]).out);
+    let has_parts = HAVE_LONG_PIECES.iter().any(|rule| finding["rule"] == *rule);
+    let is_there = rows.iter().any(|row| {
+        let of_row = row["length"].as_i64();
+        of_row == Some(length) || has_parts && of_row.is_some()
+    });
+    let (rule, at_ns) = (&finding["rule"], &finding["at_ns"]);
+    (!is_there).then(|| format!("{rule}: no row of {length} ns at {at_ns} ns: {rows:?}"))
 }
 
 /// How far the pieces that rules see may begin before the cause acts, or end behind it: a sample stands for
@@ -91,9 +163,10 @@ fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
     let Diagnosed {
         truth,
         findings,
+        misplaced,
         by_hand,
     } = diagnosed;
-    let mut wrong = Vec::new();
+    let mut wrong = misplaced.clone();
     for cause in &truth.causes {
         let is_it =
             |finding: &&Value| finding["rule"] == cause.rule && finding["culprit"] == cause.culprit;
@@ -421,12 +494,47 @@ fn the_largest_cost_of_processors_is_the_one_that_its_evidence_shows() {
 }
 
 #[test]
+fn the_longest_wait_among_the_costs_is_in_its_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    for scenario in ["odd-status", "office", "test-runs"] {
+        let trace = folder.path().join(format!("{scenario}.etl"));
+        let trace = trace.to_str().unwrap();
+        let written = run(&["synth", "write", scenario, "--out", trace]);
+        assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+        let costs = json_lines(&run(&["diagnose", "--table", "costs", "--json", trace]).out);
+        let Some(cost) = costs.iter().find(|cost| cost["kind"] == "wait") else {
+            continue;
+        };
+        let shown = cost["evidence"].as_str().unwrap();
+        let mut words = shell::split(shown);
+        words.extend(["--json".to_owned(), trace.to_owned()]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let chains = json_lines(&run(&words).out);
+        let longest = chains
+            .iter()
+            .filter(|row| row["link"] == 1 && row["kind"] == "wait")
+            .filter_map(|row| row["wait_ns"].as_i64())
+            .max();
+        assert_eq!(longest, cost["cost_ns"].as_i64(), "{scenario}: {shown}");
+        let tid = chains[0]["tid"].to_string();
+        let sentence = cost["sentence"].as_str().unwrap();
+        let named = format!("in its busiest thread ({tid})");
+        assert!(sentence.ends_with(&named), "{scenario}: {sentence}");
+    }
+}
+
+#[test]
 fn a_diagnosis_without_findings_has_no_second_message() {
     let trace = crate::support::trace("sched-5.etl");
     let answer = run(&["diagnose", &trace]);
     assert_eq!(answer.exit, Exit::Nothing, "{}", answer.out);
     assert!(answer.out.contains("No known cause"), "{}", answer.out);
     assert!(!answer.err.contains("no rows in"), "{}", answer.err);
+    // Several together say it in place of the texts of each.
+    let other = crate::support::trace("sched-6.etl");
+    let together = run(&["diagnose", "--merge", &trace, &other]);
+    let expected = "no known cause was found in 2 extracts; without --merge";
+    assert!(together.err.contains(expected), "{}", together.err);
     // An option that left findings out is named all the same.
     let answer = run(&["diagnose", "--no-notes", "--cost", "100s..", &trace]);
     assert!(answer.err.contains("matches --"), "{}", answer.err);
@@ -452,10 +560,10 @@ fn a_trace_that_cannot_show_where_time_went_says_so_first() {
 fn evidence_is_a_command_line_that_there_is() {
     for rule in etwkit_analysis::diagnose::rules() {
         for evidence in &rule.evidence {
-            let mut line = shell::split(evidence);
+            let mut line = shell::split(&evidence.template);
             line.push("none.etwx".to_owned());
             let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
-            assert_eq!(answer.exit, Exit::Error, "{}: {evidence}", rule.name);
+            assert_eq!(answer.exit, Exit::Error, "{}: {evidence:?}", rule.name);
             assert!(
                 answer.err.contains("cannot open none.etwx"),
                 "{}: {}",
@@ -483,6 +591,52 @@ fn printed_evidence_runs_as_it_is() {
         assert_eq!(line.last().map(String::as_str), Some(trace), "{text}");
         let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(answer.exit, Exit::Answered, "{line:?}: {answer:?}");
+    }
+}
+
+/// A trace of a card in a folder, and its first finding.
+fn first_finding(folder: &std::path::Path, card: &str) -> (String, Value) {
+    let trace = folder.join(format!("{card}.etl"));
+    let trace = trace.to_str().unwrap().to_owned();
+    let written = run(&["synth", "write", card, "--out", &trace]);
+    assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+    let findings = json_lines(&run(&["diagnose", "--json", &trace]).out);
+    (trace, findings[0].clone())
+}
+
+/// What the first line of evidence prints.
+fn first_evidence(trace: &str, finding: &Value, options: &[&str]) -> String {
+    let evidence = finding["evidence"].as_str().unwrap();
+    let words = shell::split(evidence.lines().next().unwrap());
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.extend(options);
+    words.push(trace);
+    let answer = run(&words);
+    assert_eq!(answer.exit, Exit::Answered, "{words:?}: {}", answer.err);
+    answer.out
+}
+
+#[test]
+fn evidence_has_the_numbers_of_the_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, finding) = first_finding(folder.path(), "low-priority-lock");
+    let waits = json_lines(&first_evidence(&trace, &finding, &["--json"]));
+    let longest = &finding["longest_ns"];
+    assert!(
+        waits.iter().any(|row| &row["wait_max_ns"] == longest),
+        "{finding}"
+    );
+    let (trace, finding) = first_finding(folder.path(), "cpi");
+    let counted = json_lines(&first_evidence(&trace, &finding, &["--json"]));
+    let cpi = counted[0]["cpi"].as_f64().unwrap();
+    let said = format!("{cpi:.2} cycles per instruction instead of ");
+    let sentence = finding["sentence"].as_str().unwrap();
+    assert!(sentence.contains(&said), "{said}: {sentence}");
+    for (card, noun) in [("jit-start", "methods"), ("hard-faults", "reads")] {
+        let (trace, finding) = first_finding(folder.path(), card);
+        let text = first_evidence(&trace, &finding, &[]);
+        let total = format!("Total: {} {noun}", finding["count"]);
+        assert!(text.contains(&total), "{total}: {text}");
     }
 }
 

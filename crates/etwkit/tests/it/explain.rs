@@ -172,6 +172,26 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
         no_cause.err
     );
     let all = folder.path().join("*.etwx");
+    let broken = folder.path().join("broken.etl");
+    std::fs::write(&broken, "no trace").unwrap();
+    let paths = [&all, &broken].map(|path| path.to_str().unwrap());
+    let one_test = ["explain", "--process", "ReportTest.exe"];
+    let stopped = run(&[&one_test[..], &paths].concat());
+    assert_eq!(stopped.exit, Exit::Error, "{}", stopped.out);
+    assert!(
+        stopped
+            .err
+            .contains("with --keep-going the answer leaves out"),
+        "{}",
+        stopped.err
+    );
+    let rest = run(&[&one_test[..], &["--keep-going"], &paths].concat());
+    assert!(rest.out == text && rest.exit == Exit::Error, "{}", rest.out);
+    assert!(
+        rest.err.contains("note: 10 of 11 could be read") && rest.err.contains("broken.etl"),
+        "{}",
+        rest.err
+    );
     let quotes = run(&["explain", "--process", "it's'*", all.to_str().unwrap()]);
     assert_ne!(quotes.exit, Exit::Error, "{}", quotes.err);
     let of_traces = run(&["explain", all.to_str().unwrap()]).out;
@@ -207,6 +227,36 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
 }
 
 /// The traces stay so small that hundreds of them are made in a minute.
+/// Recordings of one length, in which a program stays open and once compiles for long.
+#[test]
+fn of_equal_recordings_the_program_that_differs_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = |name: &str, how: &[&str]| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        let synth = ["synth", "write", "jit-start", "--out", path.as_str()];
+        let written = run(&[&synth[..], how].concat());
+        assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+        path
+    };
+    let (slow, fast) = (trace("slow.etl", &[]), trace("fast.etl", &["--healthy"]));
+    let text = run(&["explain", &slow, &fast]).out;
+    let (_, named) = text.split_once("; the CPU time of ").expect(&text);
+    let (program, rest) = named.split_once(" differs most, which ").expect(&text);
+    let option = format!("--metric process-cpu --process {program} compares, and ");
+    assert!(rest.starts_with(&option), "{text}");
+    let compared = run(&[
+        "explain",
+        "--metric",
+        "process-cpu",
+        "--process",
+        program,
+        &slow,
+        &fast,
+    ]);
+    assert_eq!(compared.exit, Exit::Answered, "{}", compared.err);
+    assert!(compared.out.contains("took"), "{}", compared.out);
+}
+
 #[test]
 fn runs_are_small() {
     let scenario = find("test-runs").unwrap();

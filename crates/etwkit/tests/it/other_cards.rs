@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use etwkit_base::shell;
 use etwkit_testkit::{read_json, skip, traces, truth_files};
 use serde_json::Value;
 
@@ -131,6 +132,24 @@ fn is_right(truth: &Value, finding: &Value) -> bool {
         .any(|ms| (cost / (ms * 1e6) - 1.0).abs() <= TOLERANCE)
 }
 
+/// Command lines of evidence that show nothing.
+fn empty_evidence(extract: &str, findings: &[Value]) -> Vec<String> {
+    let lines = findings
+        .iter()
+        .filter_map(|finding| finding["evidence"].as_str())
+        .flat_map(str::lines);
+    let is_empty = |line: &&str| {
+        let mut words = shell::split(line);
+        words.extend(["--quiet".to_owned(), extract.to_owned()]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        run(&words).exit != Exit::Answered
+    };
+    lines
+        .filter(is_empty)
+        .map(|line| format!("shows nothing: {line}"))
+        .collect()
+}
+
 /// What is wrong with the diagnoses of a card.
 fn judge(card: &Card) -> Vec<String> {
     let named_extract = extracted(card, Some(&card.symbols));
@@ -138,7 +157,10 @@ fn judge(card: &Card) -> Vec<String> {
     let nameless = extracted(card, None);
     let without = diagnosed(&nameless, "findings");
     let truth = &card.truth;
-    let mut wrong = Vec::new();
+    let mut wrong: Vec<String> = [(&named_extract, &with_symbols), (&nameless, &without)]
+        .into_iter()
+        .flat_map(|(extract, findings)| empty_evidence(extract, findings))
+        .collect();
     if truth["fault"] != true {
         let alarms = with_symbols.iter().chain(&without);
         wrong.extend(

@@ -264,6 +264,8 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others() {
             on.err
         );
         assert!(on.err.matches("\nhint: ").count() == 2, "{}", on.err);
+        let note = "note: 2 of 4 could be read: the answer leaves out the others\n";
+        assert!(on.err.contains(note), "{}", on.err);
         if command[0] == "sql" {
             assert_eq!(on.out, "  n\n  2\n");
         } else {

@@ -126,8 +126,20 @@ fn an_error_has_a_message_a_cause_and_a_hint() {
         "error: cannot read no\\u{1b}trace.etl as an event trace\n\
          caused by: at offset 0x48: expected the trace header event (xx xx 01|02 c0 xx xx 00 00), found \
          78 78 78 78 78 78 78 78\n\
-         hint: name an .etl file, or a .zip, .7z, .cab, .gz, .zst, .xz, .bz2 or .lz4 that holds one\n"
+         hint: this is text, not a trace; name the .etl file that was recorded\n"
     );
+}
+
+#[test]
+fn a_file_that_was_cut_is_not_called_closed_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.etl");
+    let whole = std::fs::read(made().join("sched-5.etl")).unwrap();
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let text = run(&["info", path.to_str().unwrap()]).out;
+    assert!(text.contains("yes, but its end is missing\n"), "{text}");
+    let text = run(&["info", made().join("sched-5.etl").to_str().unwrap()]).out;
+    assert!(!text.contains("its end is missing"), "{text}");
 }
 
 #[test]

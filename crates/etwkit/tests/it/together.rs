@@ -132,6 +132,31 @@ fn extracts_answer_together_as_each_does_alone() {
 }
 
 #[test]
+fn a_total_below_the_largest_row_is_that_of_all_rows_or_says_so() {
+    let extracts = extracts();
+    let mut limited = 0;
+    for question in QUESTIONS.iter().filter(|question| !question.contains(' ')) {
+        for extract in &extracts {
+            let totals = |top: &str| -> Vec<String> {
+                let answer = run(&["dump", question, "--top", top, extract.to_str().unwrap()]);
+                let lines = answer.out.lines().filter(|line| line.starts_with("Total"));
+                lines.map(str::to_owned).collect()
+            };
+            let all = totals("0");
+            for total in totals("1") {
+                let says_so = total.starts_with("Total of the rows shown: ");
+                assert!(
+                    says_so || all.contains(&total),
+                    "{question}: {total}, {all:?}"
+                );
+                limited += usize::from(says_so);
+            }
+        }
+    }
+    assert!(limited >= 2, "{limited}");
+}
+
+#[test]
 fn what_was_answered_is_there_although_a_later_extract_is_broken() {
     let folder = tempfile::tempdir().unwrap();
     let mut extracts = extracts();

@@ -245,7 +245,7 @@ fn content_that_is_no_trace_is_named() {
                 "{name}: the {noun} holds no trace | at offset 0x48: expected the trace header"
             ),
             "found 78 78 78",
-            "hint: name an .etl file",
+            "hint: this is text, not a trace",
         ];
         assert_refused(open_one(&path), &parts);
         let empty = folder.write(&name, &pack(ending, b""));

@@ -1,8 +1,10 @@
 //! Zip archives, good and hostile.
 
+use std::io::Cursor;
+
 use etwkit_etl::Order;
 use etwkit_extract::{Limits, Options, open};
-use etwkit_testkit::files::zipped;
+use etwkit_testkit::files::{seven_zipped, zipped};
 
 use crate::support::{Folder, assert_refused, labels, made, open_one, summary};
 
@@ -34,6 +36,42 @@ fn all_traces_of_an_archive_are_one_session_ordered_by_path() {
         ]
     );
     assert_eq!(summary(&input, Order::Time).events, 3 * 154);
+}
+
+/// A second of the office, of one seed.
+fn office(seed: u64) -> Vec<u8> {
+    let options = etwkit_synth::Options {
+        seed,
+        ..etwkit_synth::Options::default()
+    };
+    let scenario = etwkit_synth::find("office").unwrap();
+    let (trace, _) = scenario.write(Cursor::new(Vec::new()), &options).unwrap();
+    trace.into_inner()
+}
+
+#[test]
+fn an_archive_with_several_recordings_is_refused_with_their_names() {
+    let folder = Folder::new();
+    // One logger at the same time, and two boots of one machine.
+    let logger = [("slow.etl", office(1)), ("good.etl", office(2))];
+    let boots = [
+        ("slow.etl", made("sched-5.etl")),
+        ("good.etl", made("power-5.etl")),
+    ];
+    for traces in [logger, boots] {
+        let members: Vec<(&str, &[u8])> = traces
+            .iter()
+            .map(|(name, bytes)| (*name, bytes.as_slice()))
+            .collect();
+        for (name, bytes) in [
+            ("two.zip", zipped(&members)),
+            ("two.7z", seven_zipped(&members)),
+        ] {
+            let says = "holds traces that were not recorded together: good.etl, slow.etl";
+            let parts = [name, says, "hint: unpack it into a folder"];
+            assert_refused(open_one(&folder.write(name, &bytes)), &parts);
+        }
+    }
 }
 
 #[test]

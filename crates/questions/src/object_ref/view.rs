@@ -140,7 +140,7 @@ fn heading(object: &ObjectRow) -> Line {
     let line = match (object.lifetime_ns, object.destroyed_ns) {
         (Some(ns), _) => line.value(Seconds(6), ns).words(" s"),
         (None, Some(_)) => line.words("not known"),
-        (None, None) => line.words("9999 s"),
+        (None, None) => line.words("not closed"),
     };
     let line = line.words(format!(
         " Type: {}",
@@ -268,4 +268,27 @@ pub(super) fn total_lines(all: &[ObjectEvents]) -> Vec<Line> {
         .whole(bytes(|object| object.leaked > 0))
         .words(" bytes");
     vec![counts, sizes]
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_question::Piece;
+
+    use super::*;
+
+    #[test]
+    fn an_object_that_did_not_end_has_no_lifetime() {
+        let words = |lifetime_ns, destroyed_ns| {
+            let object = ObjectRow {
+                lifetime_ns,
+                destroyed_ns,
+                ..ObjectRow::default()
+            };
+            heading(&object).pieces[1].clone()
+        };
+        let said = |text: &str| Piece::Words(text.to_owned());
+        assert_eq!(words(None, None), said("not closed"));
+        assert_eq!(words(None, Some(5)), said("not known"));
+        assert_eq!(words(Some(5), Some(9)), Piece::Value(Seconds(6), 5.into()));
+    }
 }

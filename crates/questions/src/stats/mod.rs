@@ -89,7 +89,9 @@ impl Question for StatsRequest {
             } else {
                 Shows::Untitled
             };
-            let answer = Answer::rows(asked, &PROPERTIES, rows).showing(shows);
+            let unknown = asked.unknown(&rows);
+            let mut answer = Answer::rows(asked, &PROPERTIES, rows).showing(shows);
+            answer.notes.extend(unknown);
             Ok(answer.with_sets(Sets::from([(KNOWN, known)])))
         })
     }
@@ -234,6 +236,24 @@ fn filter_of(properties: &str) -> TextFilter {
 }
 
 impl StatsRequest {
+    /// Returns a note about names among others that no property has; without any row the answer is an error.
+    fn unknown(&self, rows: &[Property]) -> Option<String> {
+        let asked = self.properties.as_deref().filter(|_| !rows.is_empty())?;
+        let is_in_rows = |entry: &str| {
+            let filter = filter_of(entry.trim_start_matches('!'));
+            rows.iter().any(|row| filter.matches(Some(&row.name)))
+        };
+        let unknown: Vec<&str> = entries(asked)
+            .filter(|entry| !is_in_rows(entry) && !is_known(entry.trim_start_matches('!')))
+            .collect();
+        (!unknown.is_empty()).then(|| {
+            format!(
+                "there is no property {}; `etwkit dump stats` lists all",
+                unknown.join(", ")
+            )
+        })
+    }
+
     /// Runs the question. A pattern that no property matches gives no rows.
     ///
     /// # Errors

@@ -4,10 +4,12 @@
 //! - `tree`: the elements of a file
 //! - `schema`: elements, keywords and stacks that wpr knows
 //! - `profile`: what a profile records, with all that it inherits
+//! - `misspelled`: names of providers that are nearly well-known ones
 //! - `answers`: the questions that this answers
 //! - `show`: all that as text
 
 mod answers;
+mod misspelled;
 mod profile;
 mod schema;
 mod show;

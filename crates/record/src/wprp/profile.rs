@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use etwkit_trace::xml::{Warnings, clipped};
 
-use super::schema;
 use super::tree::{Element, File};
+use super::{misspelled, schema};
 use crate::profiles;
 
 /// Definitions that one is derived from, one after the other.
 const MAX_BASES: usize = 16;
+
+/// Definitions whose names are compared with well-known ones: each takes as long as reading thousands of others.
+const MOST_NAMES: usize = 1000;
 
 /// Ids that an error lists.
 const MOST_IDS: usize = 20;
@@ -434,6 +437,8 @@ impl<'e> Reader<'_, '_, 'e> {
     }
 
     fn event_provider(&mut self, element: &'e Element, found: &mut Recorded) {
+        // Once for each provider, however many profiles use it.
+        let checks_name = self.read.len() < MOST_NAMES && !self.read.contains(&element.at);
         let (chain, outside) = self.chain("EventProvider", element);
         self.outside("EventProvider", element, outside);
         let get = |name: &str| chain.iter().rev().find_map(|part| part.get(name));
@@ -443,6 +448,13 @@ impl<'e> Reader<'_, '_, 'e> {
                 "<EventProvider> has no Name: it records nothing",
             );
         };
+        if checks_name && let Some(meant) = misspelled::meant(name) {
+            let text = format!(
+                "the provider {:?} is not well known: did you mean {meant}?",
+                clipped(name)
+            );
+            self.warn(element.at, text);
+        }
         let level = get("Level")
             .and_then(number)
             .and_then(|level| u8::try_from(level).ok());
@@ -551,6 +563,12 @@ impl Recorded {
         [&self.name, &detailed, &self.id]
             .iter()
             .any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns the reason why wpr refuses it; `None` if it can be recorded.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let broken = self.broken.first().cloned();
+        broken.or_else(|| self.is_empty().then(|| "it records nothing".to_owned()))
     }
 
     /// Returns `true` if it records nothing.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use etwkit_terminal::errors::advised;
@@ -18,20 +18,27 @@ const MAX_BYTES: u64 = (16 << 20) + 1;
 /// Prints what the profiles of files record, which questions that answers, and what is wrong.
 ///
 /// # Errors
-/// A file cannot be read, is no file of profiles, or has none of the name that was asked for.
+/// A file cannot be read, is no file of profiles, or has none of the name that was asked for; wpr refuses one.
 pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
     let mut records_all = true;
-    for path in &args.files {
+    let mut refused = None;
+    for named in &args.files {
+        let (path, inner) = parts(named);
+        let wanted = inner.as_deref().or(args.profile.as_deref());
+        let path = path.as_path();
         let file = read(path)?;
-        let is_asked = |profile: &&Recorded| {
-            let wanted = args.profile.as_deref();
-            wanted.is_none_or(|name| profile.is_called(name))
-        };
+        let is_asked = |profile: &&Recorded| wanted.is_none_or(|name| profile.is_called(name));
         let found: Vec<&Recorded> = file.profiles.iter().filter(is_asked).collect();
-        if let (true, Some(name)) = (found.is_empty(), args.profile.as_deref()) {
+        if let (true, Some(name)) = (found.is_empty(), wanted) {
             return Err(no_profile(path, name, &file));
         }
         records_all &= !found.iter().any(|profile| profile.is_empty());
+        let broken = found.iter().find(|profile| !profile.broken.is_empty());
+        if refused.is_none()
+            && let Some(profile) = broken
+        {
+            refused = profile.refusal().map(|why| (profile.id.clone(), why));
+        }
         lines.heading(&format!(
             "{} of {}",
             count(found.len(), "profile"),
@@ -46,11 +53,36 @@ pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
             lines.line(&format!("warning: {warning}"))?;
         }
     }
+    if let Some((id, why)) = refused {
+        return Err(advised(
+            format!("wpr refuses the profile {id}: {why}"),
+            "a reference needs a definition with the same Id in the file",
+        ));
+    }
     Ok(if records_all {
         Exit::Answered
     } else {
         Exit::Nothing
     })
+}
+
+/// Returns the file and the profile of `FILE.wprp!NAME`, as `record start` and wpr take it; without a profile
+/// where the text is a file.
+fn parts(named: &Path) -> (PathBuf, Option<String>) {
+    let text = named.to_str().filter(|_| !named.exists());
+    let split = text.and_then(|text| text.rsplit_once('!'));
+    match split {
+        Some((file, name)) if !name.is_empty() && is_of_profiles(Path::new(file)) => {
+            (PathBuf::from(file), Some(name.to_owned()))
+        }
+        _ => (named.to_owned(), None),
+    }
+}
+
+/// Returns `true` for the name of a file of profiles.
+fn is_of_profiles(file: &Path) -> bool {
+    let ending = file.extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("wprp"))
 }
 
 /// Checks that a recording of a profile of a file can start.
@@ -67,14 +99,23 @@ pub(crate) fn check_profile(path: &Path, name: &str, to_file: bool) -> Result<()
     }
     // Profiles have variants for files and for memory. wpr reads one of them.
     let mode = if to_file { "File" } else { "Memory" };
-    let of_mode = named
+    let of_mode: Vec<&&Recorded> = named
         .iter()
-        .filter(|profile| profile.mode.eq_ignore_ascii_case(mode));
+        .filter(|profile| profile.mode.is_empty() || profile.mode.eq_ignore_ascii_case(mode))
+        .collect();
+    if of_mode.is_empty() {
+        let (only, how) = if to_file {
+            ("keeps the last events in memory", "leave --file out")
+        } else {
+            ("records to a file", "add --file")
+        };
+        return Err(advised(
+            format!("the profile {name} of {} only {only}", path.display()),
+            how,
+        ));
+    }
     for profile in of_mode {
-        let broken = profile.broken.first().cloned();
-        let problem =
-            broken.or_else(|| profile.is_empty().then(|| "it records nothing".to_owned()));
-        if let Some(problem) = problem {
+        if let Some(problem) = profile.refusal() {
             return Err(advised(
                 format!("the profile {name} of {}: {problem}", path.display()),
                 format!(

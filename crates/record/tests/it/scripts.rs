@@ -150,8 +150,9 @@ fn a_profile_of_a_file_is_read_before_the_start() {
         )
     };
     let (good, broken) = (profile("Good", "SP"), profile("Broken", "Missing"));
+    let to_file = profile("Long", "SP").replace("Memory", "File");
     let text = format!(
-        "<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{good}{broken}</Profiles></WindowsPerformanceRecorder>"
+        "<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{good}{broken}{to_file}</Profiles></WindowsPerformanceRecorder>"
     );
     fs::write(&path, text).unwrap();
     let start = |name: &str| printed(&["start", &format!("{}!{name}", path.display())]);
@@ -161,7 +162,7 @@ fn a_profile_of_a_file_is_read_before_the_start() {
     }
     let unknown = start("Other").unwrap_err();
     assert!(
-        unknown.contains("my.wprp has no profile \"Other\"\nits profiles are Broken, Good"),
+        unknown.contains("my.wprp has no profile \"Other\"\nits profiles are Broken, Good, Long"),
         "{unknown}"
     );
     let missing = start("Broken").unwrap_err();
@@ -171,6 +172,33 @@ fn a_profile_of_a_file_is_read_before_the_start() {
         ),
         "{missing}"
     );
+    // wpr reads the variant of the profile for files only in its mode for files.
+    let to_file = start("Long").unwrap_err();
+    assert!(
+        to_file.contains("the profile Long of ")
+            && to_file.ends_with("only records to a file\nadd --file"),
+        "{to_file}"
+    );
+    let long = format!("{}!Long", path.display());
+    let script = printed(&["start", "--file", &long]).unwrap();
+    assert!(script.contains(" -filemode"), "{script}");
+    let kept = printed(&["start", "--file", &format!("{}!Good", path.display())]).unwrap_err();
+    assert!(kept.contains("leave --file out"), "{kept}");
+    let check = |name: &str| printed(&["check", &format!("{}{name}", path.display())]);
+    let one = check("!Good").unwrap();
+    assert!(
+        one.starts_with("1 profile of ") && one.contains("CSwitch"),
+        "{one}"
+    );
+    for refused in ["!Broken", ""] {
+        let error = check(refused).unwrap_err();
+        assert!(
+            error.contains(
+                "wpr refuses the profile Broken.Verbose.Memory: there is no <SystemProvider>"
+            ),
+            "{error}"
+        );
+    }
     let nowhere = printed(&["start", "nothere.wprp!P"]).unwrap_err();
     assert!(nowhere.contains("cannot read nothere.wprp"), "{nowhere}");
 }

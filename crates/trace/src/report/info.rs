@@ -12,7 +12,7 @@ use super::together;
 use crate::health;
 use crate::summary::{self, Facts, Summary};
 
-pub use super::together::{Misfit, OtherSession};
+pub use super::together::{Misfit, OtherSession, were_recorded_together};
 pub use crate::summary::{CpuTotals, ScheduledRow, TopRow};
 
 /// The properties and contents of a session.

@@ -62,8 +62,8 @@ pub(crate) struct Common {
     /// extracts are never overwritten
     #[arg(long, requires = FILE, help_heading = OUTPUT)]
     pub(crate) force: bool,
-    /// Go on with the other extracts after any error of one. An extract that cannot be read never
-    /// stops the others: its error is printed at the end, and the exit code is 2
+    /// Go on with the other extracts after an error of one, which is printed at the end; the exit
+    /// code is 2. Where each has an answer of its own, one that cannot be read never stops the others
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Print the SQL instead of the answer

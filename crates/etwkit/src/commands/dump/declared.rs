@@ -246,9 +246,11 @@ pub(super) fn run_as(
     };
     if exit == Exit::Nothing && !asked.is_empty() {
         let chosen = Chosen::of(args.question, &args.values);
-        let is_said = request.says_that_nothing_is_there() && args.common.is_text() && !merge;
-        if !(is_said && chosen.is_empty()) {
-            explain(args, &chosen, &asked, printer)?;
+        let nothing = request.nothing_found().filter(|_| chosen.is_empty());
+        match nothing {
+            Some(_) if args.common.is_text() && !merge => {}
+            Some(found) if merge => nothing_together(args, found, asked.len(), printer)?,
+            _ => explain(args, &chosen, &asked, printer)?,
         }
     }
     Ok(exit)
@@ -297,10 +299,31 @@ fn explain(
     };
     let looked_into = asked.get(..LOOKED_INTO).unwrap_or(asked);
     let sentence = chosen.sentence(&of, || open_extracts(looked_into, printer))?;
+    say_nothing(args, &sentence, printer)
+}
+
+/// Prints that extracts together have no row of a question for which this means something.
+fn nothing_together(
+    args: &Declared,
+    found: &str,
+    extracts: usize,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    let of = if extracts == 1 {
+        "1 extract".to_owned()
+    } else {
+        format!("{extracts} extracts")
+    };
+    let sentence = format!("{found} in {of}; without --merge there is more about each");
+    say_nothing(args, &sentence, printer)
+}
+
+/// Prints the sentence about an answer without rows.
+fn say_nothing(args: &Declared, sentence: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     if args.common.json {
         printer.json(&json!({ "nothing": sentence }))?;
     }
-    printer.note(&sentence);
+    printer.note(sentence);
     Ok(())
 }
 

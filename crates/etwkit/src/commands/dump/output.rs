@@ -21,7 +21,7 @@ use super::args::Common;
 use super::asking::{Naming, ask_in_order};
 pub(super) use super::typed::{Record, TRACE};
 use crate::context::Context;
-use crate::extracts::{OneRecording, SameTrace, unpacked};
+use crate::extracts::{OneRecording, SameTrace, note_unread, readable, unpacked};
 use crate::printer::Printer;
 
 /// The answer of an extract.
@@ -48,6 +48,7 @@ pub(super) fn ask_each<A: Send>(
     }
     let context = printer.context();
     let (mut same, mut names, mut answered) = (SameTrace::default(), HashSet::new(), Vec::new());
+    let mut failed = 0;
     let mut parts = OneRecording::default();
     let naming = Naming {
         with_path: common.show_full_file_name,
@@ -96,6 +97,7 @@ pub(super) fn ask_each<A: Send>(
                 }
                 Ok((_, Err(nothing))) => explain((common, command), printer, &name, &nothing),
                 Err(error) if common.keep_going || extracts.len() > 1 && is_of_extract(&error) => {
+                    failed += 1;
                     printer.failed(error);
                     Ok(())
                 }
@@ -104,6 +106,7 @@ pub(super) fn ask_each<A: Send>(
         },
     )?;
     parts.notes().iter().for_each(|note| printer.note(note));
+    note_unread(failed, extracts.len(), printer);
     Ok(answered)
 }
 
@@ -133,7 +136,10 @@ pub(super) fn ask_all<A>(
     question: impl FnOnce(&Session) -> etwkit_question::Result<A>,
 ) -> anyhow::Result<(Option<Answered<A>>, Vec<PathBuf>)> {
     begin(common, command, printer)?;
-    let extracts = unpacked(common.chosen(printer)?.into(), printer)?.into_owned();
+    let mut extracts = unpacked(common.chosen(printer)?.into(), printer)?.into_owned();
+    if common.keep_going {
+        extracts = readable(extracts, printer)?;
+    }
     let Context { engine, asking } = printer.context();
     let Asked {
         name,
@@ -144,7 +150,14 @@ pub(super) fn ask_all<A>(
     } = engine.ask_all(&asking, &extracts, question);
     notes.iter().for_each(|note| printer.note(note));
     printer.add_gaps(gaps);
-    let (info, answer) = answer?;
+    let (info, answer) = answer.map_err(|error| {
+        let error = anyhow::Error::from(error);
+        // One answer of all would leave something out without a word.
+        if extracts.len() > 1 && is_of_extract(&error) {
+            printer.note("with --keep-going the answer leaves out what cannot be read");
+        }
+        error
+    })?;
     match answer {
         Ok(answer) => {
             extracts

@@ -8,15 +8,14 @@ mod unrecorded;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use etwkit_engine::{AllGaps, Asking, Wanted, named};
 use etwkit_files::out_file::{self, Replace};
 use etwkit_sql::Answer;
 use etwkit_terminal::Exit;
 
 use crate::commands::dump::typed::{check_stream, of_writing};
-use crate::context::Context;
-use crate::extracts::{open_extracts, unpacked};
+use crate::extracts::{open_extracts, readable, unpacked};
 use crate::printer::Printer;
 use args::{SqlArgs, SqlFormat};
 use rows::{Rows, Target};
@@ -91,23 +90,6 @@ fn check(args: &SqlArgs, format: SqlFormat, printer: &Printer<'_>) -> anyhow::Re
         None if format == SqlFormat::Arrow => check_stream(printer),
         None => Ok(()),
     }
-}
-
-/// Returns the extracts that can be opened; the others become errors of the command.
-fn readable(extracts: Vec<PathBuf>, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
-    let (mut good, Context { engine, asking }) = (Vec::new(), printer.context());
-    for path in extracts {
-        // Notes about extracts that can be opened appear when they are opened for the query.
-        let opened = engine.source(&asking, &path, &mut Vec::new());
-        match opened.with_context(|| path.display().to_string()) {
-            Ok(_) => good.push(path),
-            Err(error) => printer.failed(error),
-        }
-    }
-    if good.is_empty() {
-        bail!("none of the extracts can be opened");
-    }
-    Ok(good)
 }
 
 fn print(answer: Answer, format: SqlFormat, printer: &mut Printer<'_>) -> anyhow::Result<usize> {

@@ -703,6 +703,15 @@ fn what_other_sub_commands_know_is_taken() {
         "{}",
         unknown.text
     );
+    let one_of_two = run(
+        "ETWAnalyzer -dump stats -fd SlowSystem -properties NoSuch,OSName",
+        "options",
+    );
+    assert!(
+        one_of_two.exit == 0 && one_of_two.text.contains("there is no property NoSuch;"),
+        "{}",
+        one_of_two.text
+    );
 }
 
 #[test]
