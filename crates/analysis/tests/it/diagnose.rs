@@ -408,8 +408,8 @@ fn hard_faults_of_a_short_program_are_noticed_by_their_share() {
         let mut machine = Machine::new(&["System", "a.exe"], 2000 * MS);
         let (from, to) = (100 * MS, (100 + life_ms) * MS);
         machine.add(first(2, from, to));
-        machine.processes[1].start_ns = Some(from);
-        machine.processes[1].stop_ns = Some(to);
+        machine.processes[2].start_ns = Some(from);
+        machine.processes[2].stop_ns = Some(to);
         let fault = |number: i64| HardFault {
             process_key: Some(2),
             thread_key: 2,
