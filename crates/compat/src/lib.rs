@@ -186,10 +186,11 @@ fn read_words(args: &[OsString]) -> (Vec<String>, bool) {
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let mut words = match typed.as_slice() {
+    let words = match typed.as_slice() {
         [line] if is_whole_line(line) => shell::split(line),
         _ => typed,
     };
+    let mut words: Vec<String> = words.into_iter().map(with_plain_dash).collect();
     let is_named = words.first().is_some_and(|word| is_program(word));
     if is_named {
         words.remove(0);
@@ -199,7 +200,10 @@ fn read_words(args: &[OsString]) -> (Vec<String>, bool) {
 
 /// Returns `true` if a word is a line of several words with a command of ETWAnalyzer.
 fn is_whole_line(word: &str) -> bool {
-    let words = shell::split(word);
+    let words: Vec<String> = shell::split(word)
+        .into_iter()
+        .map(with_plain_dash)
+        .collect();
     let begins = |first: &String| first.starts_with('-') || is_program(first);
     words.len() > 1
         && words.first().is_some_and(begins)
@@ -212,6 +216,15 @@ fn is_program(word: &str) -> bool {
     ["etwanalyzer", "etwanalyzer.exe"]
         .iter()
         .any(|program| name.eq_ignore_ascii_case(program))
+}
+
+/// Turns the longer dash of texts of word processors before a name into the one of switches.
+fn with_plain_dash(word: String) -> String {
+    const DASHES: [char; 3] = ['\u{2012}', '\u{2013}', '\u{2014}'];
+    match word.strip_prefix(DASHES) {
+        Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => format!("-{name}"),
+        _ => word,
+    }
 }
 
 /// Joins words between quotes as texts of word processors have them, which no shell reads.
@@ -372,6 +385,9 @@ mod tests {
             ("etwkit -convrt -fd x", true),
             ("etwkit -mcp", true),
             ("etwkit -Analyze", true),
+            ("etwkit \u{2013}dump cpu", true),
+            ("etwkit \u{2014}extract all", true),
+            ("etwkit \u{2013}5", false),
             ("etwkit -vvv", false),
         ] {
             let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
@@ -408,6 +424,8 @@ mod tests {
             &["etwkit", "etwanalyzer", "-dump", "stats"],
             &["/bin/ETWAnalyzer", "-dump stats"],
             &["ETWAnalyzer", "-dump", "stats"],
+            &["etwkit", "\u{2013}dump stats"],
+            &["etwkit", "\u{2013}dump", "stats"],
         ] {
             assert_eq!(read(args), (true, vec!["-dump".into(), "stats".into()]));
         }
