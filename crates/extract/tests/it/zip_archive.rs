@@ -1,6 +1,7 @@
 //! Zip archives, good and hostile.
 
 use etwkit_etl::Order;
+use etwkit_etl::damage::Kind;
 use etwkit_extract::{Limits, Options, open};
 use etwkit_testkit::files::zipped;
 
@@ -137,6 +138,37 @@ fn an_empty_member_is_named() {
     assert_refused(
         open_one(&path),
         &["found an empty file (0 bytes): a.zip: empty.etl"],
+    );
+}
+
+#[test]
+fn members_that_are_no_traces_are_left_out_next_to_traces() {
+    let folder = Folder::new();
+    let trace = made("power-5.etl");
+    let members: [(&str, &[u8]); 4] = [
+        ("a/notes.etl", b"no trace at all"),
+        ("b.etl", &trace),
+        ("c.etl", b""),
+        ("d.etl", &trace),
+    ];
+    let path = folder.write("a.zip", &zipped(&members));
+    let input = open_one(&path).unwrap();
+    assert_eq!(labels(&input), ["a.zip: b.etl", "a.zip: d.etl"]);
+    let counts: Vec<_> = input.session().damage().counts().collect();
+    let [(kind, count)] = counts.as_slice() else {
+        panic!("{counts:?}")
+    };
+    assert_eq!(
+        (*kind, count.places, count.bytes),
+        (Kind::UnreadableMember, 2, 15)
+    );
+    // A file that was named is never left out.
+    let named = folder.write("named.etl", b"no trace at all");
+    assert_refused(open(&[path, named], &Options::default()), &["named.etl"]);
+    let none: [(&str, &[u8]); 2] = [("a.etl", b""), ("b.etl", b"no trace at all")];
+    assert_refused(
+        open_one(&folder.write("none.zip", &zipped(&none))),
+        &["found an empty file (0 bytes): none.zip: a.etl"],
     );
 }
 
