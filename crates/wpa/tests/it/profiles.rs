@@ -406,6 +406,28 @@ fn a_profile_that_is_cut_short_keeps_its_first_tables() {
     assert_eq!(left_out(&profile), ["the file ends inside <Preset>"]);
 }
 
+#[test]
+fn a_hostile_profile_is_bounded() {
+    let error = |text: &str| {
+        Profile::parse("p.wpaProfile", text.as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
+    let head = "<WpaProfileContainer><Content><Views>";
+    let deep = format!("{head}{}", "<View>".repeat(300_000));
+    assert!(error(&deep).contains("64 in each other"));
+    assert!(error(&" ".repeat(17 << 20)).contains("at most 16 MiB"));
+    let many = format!("{head}{}", "<View/>".repeat(300_000));
+    assert!(error(&many).contains("at most 200000 elements"));
+    let entities: String = ('b'..='m')
+        .zip('a'..)
+        .map(|(name, of)| format!("<!ENTITY {name} \"{}\">", format!("&{of};").repeat(10)))
+        .collect();
+    let bomb = format!("<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\">{entities}]>");
+    let profile = read(&with_presets(&bomb, &USABLE.replace("usable", "&m;")));
+    assert_eq!(profile.presets[0].name, "&m;");
+}
+
 /// A profile that is cut anywhere, or has another byte anywhere, is read or refused, and nothing
 /// worse.
 #[test]
