@@ -265,6 +265,10 @@ fn wrong_value(element: &str, attribute: &str, value: &str) -> Option<String> {
         let list = || words.split_whitespace().collect::<Vec<_>>().join(" or ");
         return (!has_word(words, value)).then(list);
     }
+    if is_this("PoolTag", "Value") {
+        let is_tag = value.chars().count() <= 4;
+        return (!is_tag).then(|| "a tag of 1 to 4 characters".to_owned());
+    }
     // Names of stacks differ between versions of wpr, so only what cannot be a name is wrong.
     if is_this("Stack", "Value") {
         let is_name = value.starts_with(|c: char| c.is_ascii_alphabetic()) && value.is_ascii();

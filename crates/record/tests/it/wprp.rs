@@ -307,6 +307,11 @@ fn values_that_wpr_does_not_know_are_told() {
             "<CustomKeyword Value=\"zz\"/>",
             "Value \"zz\" of <CustomKeyword> is not a whole number",
         ),
+        (
+            "</Stacks></SystemProvider>",
+            "</Stacks><PoolTags><PoolTag Value=\"Ntf*\"/><PoolTag Value=\"Ntfsx\"/></PoolTags></SystemProvider>",
+            "Value \"Ntfsx\" of <PoolTag> is not a tag of 1 to 4 characters",
+        ),
     ] {
         let text = file(DEFINITIONS, &good);
         assert!(text.contains(from), "{from}");
