@@ -241,7 +241,11 @@ fn quoted_as_in_texts(words: Vec<String>) -> Vec<String> {
         };
         let stays_open = is_quoted && (quotes % 2 == 1) != open.is_some();
         let whole = match open.take() {
-            Some(begin) => format!("{begin} {plain}"),
+            Some(mut begin) => {
+                begin.push(' ');
+                begin.push_str(&plain);
+                begin
+            }
             None => plain,
         };
         if stays_open {
@@ -393,6 +397,20 @@ mod tests {
             let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
             assert_eq!(is_line(&args), expected, "{line}");
         }
+    }
+
+    /// Each word is copied once, also those of a quote that never ends.
+    #[test]
+    fn a_hostile_line_is_read_in_time() {
+        let mut args: Vec<OsString> = ["etwkit", "-dump", "cpu", "\u{201c}a"]
+            .map(OsString::from)
+            .to_vec();
+        args.extend(std::iter::repeat_n(OsString::from("b"), 300_000));
+        assert!(is_line(&args));
+        let found = words(&args);
+        assert_eq!((found.len(), found[2].len()), (3, 600_001));
+        let quotes = OsString::from("-dump cpu ".to_owned() + &"\"'\\".repeat(100_000));
+        assert!(is_line(&["etwkit".into(), quotes]));
     }
 
     #[test]
