@@ -276,7 +276,7 @@ fn base_name(path: &str) -> &str {
     if name.is_empty() { path } else { name }
 }
 
-/// True if macOS added the member to an archive: the attributes of the file whose name follows `._`.
+/// True if macOS added the member to an archive: the attributes of the file named after `._`.
 fn is_of_macos(path: &str) -> bool {
     base_name(path).starts_with("._")
 }

@@ -148,8 +148,8 @@ const ORDERED: &str = "WindowsPerformanceRecorder Profiles SystemCollector Event
     SystemProvider EventProvider";
 
 /// Attributes that are true or false, of any element.
-const FLAGS: &str = "Strict Internal Default Stack NonPagedMemory SID TSID CaptureStateOnly Realtime \
-    HostGuestCorrelation Private ProcessPrivate Secure PercentageOfTotalMemory FilterIn";
+const FLAGS: &str = "Strict Internal Default Stack NonPagedMemory SID TSID CaptureStateOnly \
+    Realtime HostGuestCorrelation Private ProcessPrivate Secure PercentageOfTotalMemory FilterIn";
 
 /// Attributes that are whole numbers, and the largest number.
 const NUMBERS: &[(&str, &str, u64)] = &[
@@ -277,7 +277,8 @@ fn wrong_value(element: &str, attribute: &str, value: &str) -> Option<String> {
     None
 }
 
-/// Warns of elements, attributes and values that wpr does not know, and of an order that it refuses.
+/// Warns of elements, attributes and values that wpr does not know, and of an order that it
+/// refuses.
 pub(super) fn check(file: &File<'_>, document: &Element, warnings: &mut Warnings) {
     for root in &document.children {
         if root.is("WindowsPerformanceRecorder") {
