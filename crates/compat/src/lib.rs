@@ -186,10 +186,11 @@ fn read_words(args: &[OsString]) -> (Vec<String>, bool) {
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let mut words = match typed.as_slice() {
+    let words = match typed.as_slice() {
         [line] if is_whole_line(line) => shell::split(line),
         _ => typed,
     };
+    let mut words: Vec<String> = words.into_iter().map(with_plain_dash).collect();
     let is_named = words.first().is_some_and(|word| is_program(word));
     if is_named {
         words.remove(0);
@@ -199,7 +200,10 @@ fn read_words(args: &[OsString]) -> (Vec<String>, bool) {
 
 /// Returns `true` if a word is a line of several words with a command of ETWAnalyzer.
 fn is_whole_line(word: &str) -> bool {
-    let words = shell::split(word);
+    let words: Vec<String> = shell::split(word)
+        .into_iter()
+        .map(with_plain_dash)
+        .collect();
     let begins = |first: &String| first.starts_with('-') || is_program(first);
     words.len() > 1
         && words.first().is_some_and(begins)
@@ -212,6 +216,15 @@ fn is_program(word: &str) -> bool {
     ["etwanalyzer", "etwanalyzer.exe"]
         .iter()
         .any(|program| name.eq_ignore_ascii_case(program))
+}
+
+/// Turns the longer dash of texts of word processors before a name into the one of switches.
+fn with_plain_dash(word: String) -> String {
+    const DASHES: [char; 3] = ['\u{2012}', '\u{2013}', '\u{2014}'];
+    match word.strip_prefix(DASHES) {
+        Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => format!("-{name}"),
+        _ => word,
+    }
 }
 
 /// Joins words between quotes as texts of word processors have them, which no shell reads.
@@ -228,7 +241,11 @@ fn quoted_as_in_texts(words: Vec<String>) -> Vec<String> {
         };
         let stays_open = is_quoted && (quotes % 2 == 1) != open.is_some();
         let whole = match open.take() {
-            Some(begin) => format!("{begin} {plain}"),
+            Some(mut begin) => {
+                begin.push(' ');
+                begin.push_str(&plain);
+                begin
+            }
             None => plain,
         };
         if stays_open {
@@ -372,11 +389,28 @@ mod tests {
             ("etwkit -convrt -fd x", true),
             ("etwkit -mcp", true),
             ("etwkit -Analyze", true),
+            ("etwkit \u{2013}dump cpu", true),
+            ("etwkit \u{2014}extract all", true),
+            ("etwkit \u{2013}5", false),
             ("etwkit -vvv", false),
         ] {
             let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
             assert_eq!(is_line(&args), expected, "{line}");
         }
+    }
+
+    /// Each word is copied once, also those of a quote that never ends.
+    #[test]
+    fn a_hostile_line_is_read_in_time() {
+        let mut args: Vec<OsString> = ["etwkit", "-dump", "cpu", "\u{201c}a"]
+            .map(OsString::from)
+            .to_vec();
+        args.extend(std::iter::repeat_n(OsString::from("b"), 300_000));
+        assert!(is_line(&args));
+        let found = words(&args);
+        assert_eq!((found.len(), found[2].len()), (3, 600_001));
+        let quotes = OsString::from("-dump cpu ".to_owned() + &"\"'\\".repeat(100_000));
+        assert!(is_line(&["etwkit".into(), quotes]));
     }
 
     #[test]
@@ -408,6 +442,8 @@ mod tests {
             &["etwkit", "etwanalyzer", "-dump", "stats"],
             &["/bin/ETWAnalyzer", "-dump stats"],
             &["ETWAnalyzer", "-dump", "stats"],
+            &["etwkit", "\u{2013}dump stats"],
+            &["etwkit", "\u{2013}dump", "stats"],
         ] {
             assert_eq!(read(args), (true, vec!["-dump".into(), "stats".into()]));
         }

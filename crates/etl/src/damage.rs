@@ -27,6 +27,8 @@ pub enum Kind {
     PackedEnd,
     /// Bytes after the data of a packed file.
     PackedRest,
+    /// A file of an archive that is empty or not a trace, next to traces.
+    UnreadableMember,
 }
 
 impl Kind {
@@ -44,6 +46,7 @@ impl Kind {
             Self::Io => "io",
             Self::PackedEnd => "packed_end",
             Self::PackedRest => "packed_rest",
+            Self::UnreadableMember => "unreadable_member",
         }
     }
 
@@ -71,6 +74,9 @@ impl Kind {
                 "the packed file is broken or ends early; the events after that are lost"
             }
             Self::PackedRest => "bytes after the packed trace were skipped",
+            Self::UnreadableMember => {
+                "a file of the archive is empty or not a trace; it is left out"
+            }
         }
     }
 }

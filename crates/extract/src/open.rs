@@ -123,11 +123,20 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
             &mut flaws,
         )?);
     }
-    if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
-        return Err(Error::Empty { name: part.label() });
+    // Each member is tried by itself only if they are no session together: that reads all of them.
+    let (mut session, left_out) = match session_of(&opened) {
+        Ok(session) => (session, Vec::new()),
+        Err(error) => {
+            let left_out = leave_out_members(&mut opened, &mut flaws);
+            if left_out.is_empty() {
+                return Err(error);
+            }
+            (session_of(&opened)?, left_out)
+        }
+    };
+    for place in left_out {
+        session.add_damage(place);
     }
-    let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
-    let mut session = Session::open(sources).map_err(|e| blame(e, &opened))?;
     refuse_several_recordings(&session, &opened)?;
     for (file, flaw) in flaws {
         let offset = opened.get(file).map_or(0, |(part, _)| part.size);
@@ -140,6 +149,59 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
         sources,
         symbols,
     })
+}
+
+/// The session of all files.
+fn session_of(opened: &[(Part, Source)]) -> Result<Session> {
+    if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
+        return Err(Error::Empty { name: part.label() });
+    }
+    let sources = opened.iter().map(|(_, source)| boxed(source)).collect();
+    Session::open(sources).map_err(|error| blame(error, opened))
+}
+
+/// Leaves out members of archives that are not traces, and returns them as damage of the first file
+/// of their archive. An archive without any trace stays as it is.
+fn leave_out_members(
+    opened: &mut Vec<(Part, Source)>,
+    flaws: &mut Vec<(usize, Flaw)>,
+) -> Vec<DamageAt> {
+    let is_readable = |(part, source): &(Part, Source)| {
+        part.archive.is_none() || (part.size > 0 && Session::open(vec![boxed(source)]).is_ok())
+    };
+    let readable: Vec<bool> = opened.iter().map(is_readable).collect();
+    let with_traces: BTreeSet<PathBuf> = opened
+        .iter()
+        .zip(&readable)
+        .filter(|(_, readable)| **readable)
+        .map(|((part, _), _)| part.path.clone())
+        .collect();
+    let (mut kept, mut left_out, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for ((part, source), readable) in std::mem::take(opened).into_iter().zip(readable) {
+        if readable || !with_traces.contains(&part.path) {
+            places.push(Some(kept.len()));
+            kept.push((part, source));
+        } else {
+            places.push(None);
+            left_out.push(part);
+        }
+    }
+    *opened = kept;
+    let moved = |(file, flaw): (usize, Flaw)| Some((places.get(file).copied().flatten()?, flaw));
+    *flaws = std::mem::take(flaws)
+        .into_iter()
+        .filter_map(moved)
+        .collect();
+    let place = |left: Part| DamageAt {
+        kind: damage::Kind::UnreadableMember,
+        file: opened
+            .iter()
+            .position(|(part, _)| part.path == left.path)
+            .unwrap_or_default(),
+        offset: 0,
+        bytes: left.size,
+    };
+    left_out.into_iter().map(place).collect()
 }
 
 /// The fault of a packed file as damage behind the last byte of its trace.

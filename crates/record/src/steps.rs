@@ -42,6 +42,13 @@ fn profile(name: &str, folder: &Path, to_file: bool) -> Result<String> {
             format!("did you mean `etwkit record stop {name}`?"),
         ));
     }
+    if ends_with(name, ".wprp") {
+        let message = format!("start takes profiles, and {name} is a file of them");
+        return Err(advised(
+            message,
+            format!("name one of them: {name}!PROFILE; `etwkit record check {name}` lists them"),
+        ));
+    }
     let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let hint = format!(
         "there are {}; the profiles of wpr; and FILE.wprp!PROFILE for others",

@@ -88,6 +88,8 @@ pub struct Element {
     pub children: Vec<Element>,
     /// Text between its tags.
     pub content: String,
+    /// Names of attributes that are left out since their values are too long.
+    pub too_long: Vec<String>,
     /// Byte offset of its start.
     pub at: usize,
 }
@@ -215,13 +217,16 @@ impl<'s> Source<'s> {
                         continue;
                     }
                     let mut attributes = Vec::with_capacity(start.all.len());
+                    let mut too_long = Vec::new();
                     for (name, value) in start.all {
                         if name.len() + value.len() > MAX_VALUE {
                             let found = name.len() + value.len();
                             let text = format!(
-                                "an attribute of {found} bytes is left out: at most {MAX_VALUE} are read"
+                                "{} of {found} bytes is left out: at most {MAX_VALUE} are read",
+                                clipped(name)
                             );
                             self.warn(warnings, start.at, text);
+                            too_long.push(clipped(name).into_owned());
                             continue;
                         }
                         attributes.push((name.to_owned(), value.into_owned()));
@@ -229,6 +234,7 @@ impl<'s> Source<'s> {
                     open.push(Element {
                         name: start.name.to_owned(),
                         attributes,
+                        too_long,
                         at: start.at,
                         ..Element::default()
                     });

@@ -376,6 +376,15 @@ impl Parser<'_> {
         if let Some(name) = variable(text, is_windows) {
             return Err(format!("the variable {name} is not set"));
         }
+        // A shell replaces it only at the start of a word without quotes.
+        if !is_windows
+            && let Some(rest) = text.strip_prefix('~')
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            let home = self.defaults.variables.get("HOME");
+            let home = home.ok_or_else(|| "the variable HOME is not set".to_owned())?;
+            return Ok(PathBuf::from(format!("{home}{rest}")));
+        }
         let has_drive =
             matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
         // On other systems this text would be a relative path that does not exist.
@@ -731,6 +740,19 @@ mod tests {
                 vec!["server https://x.example/%C3%BC$y, kept in folder /a"],
             ),
             ("/a%b;/c$", vec!["folder /a%b", "folder /c$"]),
+            (
+                "srv*~/sym*https://x.example",
+                vec!["server https://x.example, kept in folder /home/me/sym"],
+            ),
+            (
+                "~;~/a;~b;/c~",
+                vec![
+                    "folder /home/me",
+                    "folder /home/me/a",
+                    "folder ~b",
+                    "folder /c~",
+                ],
+            ),
         ] {
             assert_eq!(described(text), expected, "{text}");
         }

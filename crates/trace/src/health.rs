@@ -9,7 +9,7 @@ use crate::table::Diagnostic;
 /// Kinds of diagnostics that make all numbers of a trace incomplete, and the words that follow
 /// their count in a short sentence. If the words are empty, the message of the diagnostic is short
 /// enough.
-pub const INCOMPLETE: [(&str, &str); 14] = [
+pub const INCOMPLETE: [(&str, &str); 15] = [
     ("lost_events", "events lost while recording"),
     ("lost_buffers", "buffers lost while recording"),
     ("missing_buffers", ""),
@@ -23,6 +23,7 @@ pub const INCOMPLETE: [(&str, &str); 14] = [
     ("too_many_open_buffers", "buffers left out"),
     ("io", "places that could not be read"),
     ("packed_end", "packed files cut off"),
+    ("unreadable_member", "files of the archive left out"),
     ("stack_key_dropped", "stacks not kept"),
 ];
 

@@ -22,7 +22,7 @@ use crate::front::{Emitted, Front};
 use crate::line::{Does, ExporterLine, OPTIONS};
 use crate::names::Names;
 use crate::part::{Part, View, views};
-use crate::plan::{Plan, graph, plan};
+use crate::plan::{Plan, graph, is_guessed, plan};
 use crate::profile::{Preset, Profile};
 use crate::{regions, rows, shipped};
 
@@ -184,7 +184,7 @@ impl Job {
         if self.json {
             front.emit(Emitted::JsonStart("export"))?;
         }
-        self.note_regions(front)?;
+        self.note_files(front)?;
         let (mut done, mut given) = (Done::default(), BTreeMap::new());
         for trace in &traces {
             // One session for all parts and tables of a trace: opening it may have extracted the
@@ -224,10 +224,14 @@ impl Job {
         }
     }
 
-    /// Tells what could not be followed in the file of regions.
-    fn note_regions(&self, front: &mut dyn Front) -> Result<()> {
+    /// Tells what could not be followed in the profiles and in the file of regions.
+    fn note_files(&self, front: &mut dyn Front) -> Result<()> {
+        let profiles = self.profiles.iter();
+        let mut lines: Vec<String> = profiles
+            .flat_map(|profile| profile.warnings.lines())
+            .collect();
         let manifest = self.regions.as_ref().and_then(|file| file.content.as_ref());
-        let lines = manifest.map_or_else(Vec::new, |manifest| manifest.warnings().lines());
+        lines.extend(manifest.map_or_else(Vec::new, |manifest| manifest.warnings().lines()));
         lines
             .iter()
             .try_for_each(|line| front.emit(Emitted::Note(line)))
@@ -247,6 +251,13 @@ impl Job {
             Ok(plan) => plan,
             Err(why) => return self.note_left_out(preset, &why, front),
         };
+        if is_guessed(preset) {
+            let guid = preset.graph_guid.as_deref().unwrap_or("without a GUID");
+            let name = plan.graph.name;
+            front.emit(Emitted::Note(&format!(
+                "graph {guid} is not known here: it is read as {name}, to which its columns belong"
+            )))?;
+        }
         let file = folder.join(names.file(plan.graph.name, &preset.name));
         let rows = self.write(&plan, &file, (session, view))?;
         if rows == 0 {

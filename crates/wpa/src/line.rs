@@ -1,8 +1,10 @@
 //! Command lines of `wpaexporter`, as they occur in scripts.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use etwkit_base::shell;
 use etwkit_question::range::{Part as Written, Range, Unit};
 use etwkit_terminal::errors::advised;
 
@@ -187,6 +189,13 @@ impl ExporterLine {
     /// An option that `wpaexporter` does not have, one that is refused, or words that are missing.
     pub fn parse(words: &[String]) -> Result<Self> {
         let mut line = Self::default();
+        // Outside of Windows, a line from a script is put in quotes as a whole.
+        let words = match words {
+            [whole] if whole.contains(' ') && option_of(whole).is_some() => {
+                Cow::Owned(shell::split(whole))
+            }
+            _ => Cow::Borrowed(words),
+        };
         let mut words = words.iter().map(String::as_str).peekable();
         while let Some(word) = words.next() {
             let Some(name) = option_of(word) else {
@@ -292,19 +301,16 @@ impl ExporterLine {
     }
 }
 
-/// Returns the name of an option in lower case; `None` for other words. Note that paths also start
-/// with a slash.
+/// Returns the name of an option in lower case; `None` for other words. Texts of word processors
+/// have longer dashes. Paths also start with a slash, so only known options can.
 fn option_of(word: &str) -> Option<String> {
     let lower = word.to_lowercase();
-    let name = lower
-        .strip_prefix('-')
-        .map(|name| name.trim_start_matches('-'));
-    name.filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        // Only these two, since `/tmp/a.etl` is a path.
-        .or_else(|| {
-            (lower == "/?" || lower == "/h").then(|| lower.trim_start_matches('/').to_owned())
-        })
+    if let Some(name) = lower.strip_prefix('/') {
+        let mut names = OPTIONS.iter().flat_map(|option| option.names);
+        return names.any(|known| *known == name).then(|| name.to_owned());
+    }
+    let name = lower.trim_start_matches(['-', '\u{2012}', '\u{2013}', '\u{2014}']);
+    (name.len() < lower.len() && !name.is_empty()).then(|| name.to_owned())
 }
 
 /// Parses the ends of a range; numbers without a unit are nanoseconds.
@@ -396,6 +402,23 @@ mod tests {
             line.part,
             Part::Marks("Start".to_owned(), "Stop".to_owned())
         );
+    }
+
+    #[test]
+    fn lines_of_texts_and_scripts_are_understood() {
+        let expected = parse("-i a.etl -profile p -outputfolder out").unwrap();
+        for line in [
+            "\u{2013}i a.etl \u{2013}profile p \u{2014}outputfolder out",
+            "/i a.etl /Profile p /outputfolder out",
+        ] {
+            assert_eq!(parse(line).unwrap(), expected, "{line}");
+        }
+        let whole = "-i a.etl -profile \"my p\" -outputfolder out".to_owned();
+        let line = ExporterLine::parse(&[whole]).unwrap();
+        assert_eq!(line.profiles, ["my p"]);
+        assert_eq!(line.folder, expected.folder);
+        let path = parse("/tmp/a.etl -profile p").unwrap();
+        assert_eq!(path.traces, [PathBuf::from("/tmp/a.etl")]);
     }
 
     #[test]

@@ -61,6 +61,21 @@ struct Picked<'p> {
 pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
     // From certain to guessed: a GUID, a name, the element of old profiles, and finally the
     // columns, if all known ones belong to one graph.
+    let is_other = preset
+        .graph_guid
+        .as_deref()
+        .is_some_and(|guid| catalog::other(guid).is_some());
+    named_graph(preset).or_else(|| by_columns(preset).filter(|_| !is_other))
+}
+
+/// True if only its columns tell the graph of a preset.
+#[must_use]
+pub(crate) fn is_guessed(preset: &Preset) -> bool {
+    named_graph(preset).is_none()
+}
+
+/// Returns the graph that a preset names.
+fn named_graph(preset: &Preset) -> Option<&'static Graph> {
     let guid = preset
         .graph_guid
         .as_deref()
@@ -68,7 +83,6 @@ pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
     guid.and_then(catalog::by_guid)
         .or_else(|| preset.graph_name.as_deref().and_then(catalog::by_name))
         .or_else(|| preset.element.as_deref().and_then(catalog::by_element))
-        .or_else(|| by_columns(preset))
 }
 
 /// Returns the graph on which all columns with a GUID that is unique to one graph agree.

@@ -3,11 +3,17 @@
 use std::collections::HashMap;
 
 use etwkit_base::index::{Idx, IndexVec};
+use etwkit_question::Error;
 
 use super::definition::{
     Endpoint, EventPattern, Filter, Manifest, Region, Same, Side, Trigger, When,
 };
 use super::events::{Event, Events};
+use crate::Result;
+
+/// Maximum number of instances that are held. Several regions can start and end with the same
+/// events, so a short file and a short trace can have any number of them.
+const MAX_INSTANCES: usize = 5_000_000;
 
 /// One occurrence of a region, which may have started without an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +50,16 @@ pub(super) struct FoundInstances {
 }
 
 /// Finds the instances of all regions. In `order`, a region comes after those that it depends on.
-pub(super) fn find(manifest: &Manifest, order: &[Idx<Region>], events: &Events) -> FoundInstances {
+///
+/// # Errors
+/// They are too many.
+pub(super) fn find(
+    manifest: &Manifest,
+    order: &[Idx<Region>],
+    events: &Events,
+) -> Result<FoundInstances> {
     let regions = &manifest.regions;
+    let mut count = 0;
     let mut found = FoundInstances {
         ended: IndexVec::filled(Vec::new(), regions),
         open: IndexVec::filled(Vec::new(), regions),
@@ -97,13 +111,29 @@ pub(super) fn find(manifest: &Manifest, order: &[Idx<Region>], events: &Events) 
             ended.retain(|instance| passes(filter, &triggers, instance));
             open.retain(|instance| passes(filter, &triggers, instance));
         }
+        count += ended.len() + open.len();
+        check_count(count)?;
         ended.sort_by_key(|i| (i.start_ns, i.start, i.stop_ns));
         open.sort_by_key(|i| (i.start_ns, i.start));
         found.ended[place] = ended;
         found.open[place] = open;
         found.ends[place] = ends;
     }
-    found
+    Ok(found)
+}
+
+/// Checks that this number of instances can be held.
+///
+/// # Errors
+/// It cannot.
+fn check_count(count: usize) -> Result<()> {
+    if count > MAX_INSTANCES {
+        return Err(Error::TooWide {
+            message: format!("the regions have more than {MAX_INSTANCES} instances"),
+            how: "ask for fewer of the regions: take the others out of the file",
+        });
+    }
+    Ok(())
 }
 
 /// Finds the instances of one region.
@@ -366,4 +396,20 @@ pub(super) fn key(
         key.push(events.value(event, field)?.to_owned());
     }
     Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 20,000 regions that start and end with the same 1,218 pairs of events.
+    #[test]
+    fn instances_are_bounded() {
+        check_count(MAX_INSTANCES).unwrap();
+        let error = check_count(20_000 * 1_218).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the regions have more than 5000000 instances"
+        );
+    }
 }

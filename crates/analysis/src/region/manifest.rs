@@ -373,9 +373,9 @@ impl Reader<'_> {
             None | Some("") => Ok(None),
             Some("start") => Ok(Some(Side::Start)),
             Some("stop" | "end") => Ok(Some(Side::Stop)),
-            Some(other) => {
+            Some(_) => {
                 let expected = format!("Start or Stop as {attribute}");
-                let found = format!("{:?}", clipped(other));
+                let found = format!("{:?}", clipped(text.unwrap_or("")));
                 Err(self.source.error(element.at, &expected, found))
             }
         }
@@ -399,12 +399,13 @@ impl Reader<'_> {
             Some(provider) => provider,
             None => self.source.required(element, "Provider")?,
         };
-        let provider = plain_guid(provider);
+        let written = provider;
+        let provider = plain_guid(written);
         if !is_guid(&provider) {
             return Err(self.source.error(
                 element.at,
                 "a GUID as Provider",
-                format!("{:?}", clipped(&provider)),
+                format!("{:?}", clipped(written)),
             ));
         }
         let id = self.number(element, "Id")?;
@@ -467,10 +468,10 @@ impl Reader<'_> {
                 Some("isnotequal") => (false, true),
                 Some("contains") => (true, false),
                 Some("doesnotcontain") => (true, true),
-                Some(other) => {
+                Some(_) => {
                     let expected = "IsEqual, IsNotEqual, Contains or DoesNotContain as \
                                     FieldValueRelationship";
-                    let found = format!("{:?}", clipped(other));
+                    let found = format!("{:?}", clipped(relation.unwrap_or("")));
                     return Err(self.source.error(child.at, expected, found));
                 }
             };
@@ -600,9 +601,9 @@ impl Reader<'_> {
             Some("out") => (false, When::Anywhere),
             Some("outpost") => (false, When::Before),
             Some("outprev") => (false, When::After),
-            other => {
+            _ => {
                 let expected = "In, InPost, InPrev, Out, OutPost or OutPrev as Type";
-                let found = other.map_or("no Type".to_owned(), |o| format!("{:?}", clipped(o)));
+                let found = kind.map_or("no Type".to_owned(), |o| format!("{:?}", clipped(o)));
                 return Err(self.source.error(child.at, expected, found));
             }
         };
@@ -645,11 +646,11 @@ impl Reader<'_> {
             let is_pid = match kind.map(str::to_lowercase).as_deref() {
                 None | Some("" | "guid") => false,
                 Some("pid") => true,
-                Some(other) => {
+                Some(_) => {
                     let text = format!(
                         "Type {:?} of a name: traces do not have it, so the value \
                          itself is the name",
-                        clipped(other)
+                        clipped(kind.unwrap_or(""))
                     );
                     self.warn(child.at, text);
                     false

@@ -213,7 +213,7 @@ impl RegionRequest {
             message: format!("{} regions depend on each other in circles", circle.len()),
             how: "remove the circles from the file of regions".to_owned(),
         })?;
-        let found = find(self.manifest(), &order, &events);
+        let found = find(self.manifest(), &order, &events)?;
         Ok(Solved {
             events,
             found,

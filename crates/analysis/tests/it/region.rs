@@ -759,7 +759,7 @@ fn what_cannot_be_followed_is_a_warning_and_the_rest_is_used() {
         (
             "<Naming><PayloadBased NameField='a' Type='CLSID'/></Naming>",
             true,
-            "Type \"clsid\" of a name: traces do not have it",
+            "Type \"CLSID\" of a name: traces do not have it",
         ),
         (
             "<Naming><RegionBased RegionGuid='A' Relation='IsNot' IfRelationTrue='' IfRelationFalse=''/></Naming>",
@@ -853,7 +853,7 @@ fn a_file_without_a_region_that_can_be_used_is_an_error() {
                 ),
                 &event(2),
             ),
-            "IsEqual, IsNotEqual, Contains or DoesNotContain",
+            "IsEqual, IsNotEqual, Contains or DoesNotContain as FieldValueRelationship, found \"Odd\"",
         ),
         (
             one(

@@ -406,7 +406,9 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
                     let values = &needed[name];
                     let mut request = question.read(values).unwrap();
                     let only = compared(name, std::slice::from_ref(*extract));
-                    let mut answers = engine.ask(&Asking::default(), &only, &mut *request).unwrap();
+                    let mut answers = engine
+                        .ask(&Asking::default(), &only, &mut *request)
+                        .unwrap();
                     let (_, answer) = answers.extracts.remove(0).answer.unwrap();
                     let ours: Vec<Value> = answer.map_or_else(
                         |error| {

@@ -217,6 +217,7 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
         .collect();
     let (traces, others): (Vec<_>, Vec<_>) = entries
         .into_iter()
+        .filter(|e| !is_of_macos(&e.path))
         .partition(|e| has_ending(&e.path, &[archive.wanted.ending]));
     // Nested archives are opened only if the archive has no trace itself: archives next to a trace
     // are other data.
@@ -273,6 +274,11 @@ fn base_name(path: &str) -> &str {
     // Archives made on Windows can have backslashes in paths. A colon would name a drive or a stream there.
     let (_, name) = split_typed(path);
     if name.is_empty() { path } else { name }
+}
+
+/// True if macOS added the member to an archive: the attributes of the file named after `._`.
+fn is_of_macos(path: &str) -> bool {
+    base_name(path).starts_with("._")
 }
 
 /// True if an archive's member is a symbol file.

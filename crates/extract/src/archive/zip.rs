@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::{CompressionMethod, SUPPORTED_COMPRESSION_METHODS, ZipArchive};
 
 use super::{Archive, Entry, Member, base_name, choose, damaged, encrypted, is_symbol_file};
 use crate::spool::Spool;
@@ -31,6 +31,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member
         let mut reader = zip
             .by_index(entry.index)
             .map_err(|e| member_error(archive, &entry, e))?;
+        check_method(archive, reader.compression())?;
         let file = spool.unpack(&entry.packed(archive), &mut reader)?;
         members.push(entry.member(file));
     }
@@ -69,6 +70,7 @@ impl OpenZip {
         let mut reader = zip
             .by_index(entry.index)
             .map_err(|e| member_error(archive, entry, e))?;
+        check_method(archive, reader.compression())?;
         spool.copy(&entry.packed(archive), &mut reader, file)
     }
 }
@@ -158,6 +160,18 @@ fn entries(zip: &Zip, archive: &Archive) -> Result<Vec<Entry>> {
         });
     }
     Ok(entries)
+}
+
+/// Refuses a method that the library does not unpack. It would report the first bytes of the member
+/// as damage.
+fn check_method(archive: &Archive, method: CompressionMethod) -> Result<()> {
+    if SUPPORTED_COMPRESSION_METHODS.contains(&method) {
+        return Ok(());
+    }
+    Err(Error::Method {
+        archive: archive.name.clone(),
+        method: format!("zip method {method}"),
+    })
 }
 
 fn member_error(archive: &Archive, entry: &Entry, error: ZipError) -> Error {

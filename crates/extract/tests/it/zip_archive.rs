@@ -3,6 +3,7 @@
 use std::io::Cursor;
 
 use etwkit_etl::Order;
+use etwkit_etl::damage::Kind;
 use etwkit_extract::{Limits, Options, open};
 use etwkit_testkit::files::{seven_zipped, zipped};
 
@@ -175,6 +176,78 @@ fn an_empty_member_is_named() {
     assert_refused(
         open_one(&path),
         &["found an empty file (0 bytes): a.zip: empty.etl"],
+    );
+}
+
+#[test]
+fn members_that_are_no_traces_are_left_out_next_to_traces() {
+    let folder = Folder::new();
+    let trace = made("power-5.etl");
+    let members: [(&str, &[u8]); 4] = [
+        ("a/notes.etl", b"no trace at all"),
+        ("b.etl", &trace),
+        ("c.etl", b""),
+        ("d.etl", &trace),
+    ];
+    let path = folder.write("a.zip", &zipped(&members));
+    let input = open_one(&path).unwrap();
+    assert_eq!(labels(&input), ["a.zip: b.etl", "a.zip: d.etl"]);
+    let counts: Vec<_> = input.session().damage().counts().collect();
+    let [(kind, count)] = counts.as_slice() else {
+        panic!("{counts:?}")
+    };
+    assert_eq!(
+        (*kind, count.places, count.bytes),
+        (Kind::UnreadableMember, 2, 15)
+    );
+    // A file that was named is never left out.
+    let named = folder.write("named.etl", b"no trace at all");
+    assert_refused(open(&[path, named], &Options::default()), &["named.etl"]);
+    let none: [(&str, &[u8]); 2] = [("a.etl", b""), ("b.etl", b"no trace at all")];
+    assert_refused(
+        open_one(&folder.write("none.zip", &zipped(&none))),
+        &["found an empty file (0 bytes): none.zip: a.etl"],
+    );
+}
+
+/// macOS packs attributes of a file under its name with `._` before it.
+#[test]
+fn attributes_that_macos_packs_are_no_traces() {
+    let folder = Folder::new();
+    let trace = made("power-5.etl");
+    let members: [(&str, &[u8]); 3] = [
+        ("logs/power.etl", &trace),
+        ("__MACOSX/logs/._power.etl", b"\0\x05\x16\x07attributes"),
+        ("logs/.DS_Store", b"\0\0\0\x01Bud1"),
+    ];
+    let input = open_one(&folder.write("a.zip", &zipped(&members))).unwrap();
+    assert_eq!(labels(&input), ["a.zip: power.etl"]);
+    let inner = zipped(&members);
+    let members: [(&str, &[u8]); 2] = [("in.zip", &inner), ("__MACOSX/._in.zip", b"attributes")];
+    let input = open_one(&folder.write("b.zip", &zipped(&members))).unwrap();
+    assert_eq!(labels(&input), ["b.zip: power.etl"]);
+    let members: [(&str, &[u8]); 1] = [("__MACOSX/._power.etl", b"attributes")];
+    assert_refused(
+        open_one(&folder.write("c.zip", &zipped(&members))),
+        &["no .etl file in c.zip, which holds ._power.etl"],
+    );
+}
+
+/// 7-Zip can write zip archives with methods of other formats.
+#[test]
+fn a_method_that_is_not_unpacked_is_named() {
+    const BZIP2: u8 = 12;
+    let folder = Folder::new();
+    let mut bytes = zipped(&[("a.etl", &made("power-5.etl"))]);
+    let central = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    bytes[8] = BZIP2;
+    bytes[central + 10] = BZIP2;
+    assert_refused(
+        open_one(&folder.write("a.zip", &bytes)),
+        &[
+            "zip method Bzip2",
+            "hint: unpack it and name the .etl files",
+        ],
     );
 }
 

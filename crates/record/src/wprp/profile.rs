@@ -456,9 +456,9 @@ impl<'e> Reader<'_, '_, 'e> {
             self.warn(element.at, text);
         }
         let level = get("Level")
-            .and_then(number)
+            .and_then(schema::number)
             .and_then(|level| u8::try_from(level).ok());
-        let stacks = get("Stack").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        let stacks = get("Stack").is_some_and(schema::is_yes);
         let mut keywords = 0;
         for part in &chain {
             for list in part.all("Keywords") {
@@ -468,7 +468,7 @@ impl<'e> Reader<'_, '_, 'e> {
                 }
                 for keyword in list.all("Keyword") {
                     let text = keyword.get("Value").unwrap_or("");
-                    match number(text) {
+                    match schema::number(text) {
                         Some(mask) if operation == Operation::Remove => keywords &= !mask,
                         Some(mask) => keywords |= mask,
                         None => {
@@ -578,15 +578,6 @@ impl Recorded {
             && self.providers.is_empty()
             && !self.branches
             && !self.heaps
-    }
-}
-
-/// A number in decimal or, after `0x`, hexadecimal digits.
-fn number(text: &str) -> Option<u64> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    match digits {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
     }
 }
 

@@ -147,6 +147,35 @@ const OTHERS: &str = "TraceMergeProperties OnOffTransitionConfigurations LastBra
 const ORDERED: &str = "WindowsPerformanceRecorder Profiles SystemCollector EventCollector \
     SystemProvider EventProvider";
 
+/// Attributes that are true or false, of any element.
+const FLAGS: &str = "Strict Internal Default Stack NonPagedMemory SID TSID CaptureStateOnly \
+    Realtime HostGuestCorrelation Private ProcessPrivate Secure PercentageOfTotalMemory FilterIn";
+
+/// Attributes that are whole numbers, and the largest number.
+const NUMBERS: &[(&str, &str, u64)] = &[
+    ("BufferSize", "Value", 0xFFFF_FFFF),
+    ("Buffers", "Value", 0xFFFF_FFFF),
+    ("Buffers", "MaximumBufferSpace", 0xFFFF_FFFF),
+    ("MaximumFileSize", "Value", 0xFFFF_FFFF),
+    ("StackCaching", "BucketCount", 0xFFFF_FFFF),
+    ("StackCaching", "CacheSize", 0xFFFF_FFFF),
+    ("SampledCounter", "Interval", 0xFFFF_FFFF),
+    ("CustomKeyword", "Value", 0xFFFF_FFFF),
+    ("CustomStack", "Value", 0xFFFF),
+    ("EventId", "Value", 0xFFFF),
+    ("EventProvider", "Level", 0xFF),
+    ("StackKeywordLevelFilter", "Level", 0xFF),
+    ("EventNameFilters", "Level", 0xFF),
+    ("StackEventNameFilters", "Level", 0xFF),
+];
+
+/// Attributes that are one of a few words.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("Profile", "DetailLevel", "Light Verbose"),
+    ("Profile", "LoggingMode", "File Memory"),
+    ("MaximumFileSize", "FileMode", "Circular Sequential"),
+];
+
 /// Keywords of the kernel.
 const KEYWORDS: &str = "ProcessThread Loader ProcessCounter CSwitch CompactCSwitch DPC Interrupt \
     SystemCall DiskIO DiskIOInit ReadyThread AllFaults MemoryPageFaults HardFaults \
@@ -202,7 +231,54 @@ pub(super) fn keyword_of_stack(stack: &str) -> Option<&'static str> {
     found.map(|(_, keyword)| *keyword)
 }
 
-/// Warns of elements and attributes that wpr does not know, and of an order that it refuses.
+/// A number in decimal or, after `0x`, hexadecimal digits.
+pub(super) fn number(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match digits {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// True if the value of a flag is one of those that mean yes.
+pub(super) fn is_yes(value: &str) -> bool {
+    value == "1" || value.eq_ignore_ascii_case("true")
+}
+
+/// The values that an attribute can have, if it has another one.
+fn wrong_value(element: &str, attribute: &str, value: &str) -> Option<String> {
+    if value.is_empty() {
+        return None;
+    }
+    let is_this =
+        |known: &str, other: &str| known == element && other.eq_ignore_ascii_case(attribute);
+    if has_word(FLAGS, attribute) {
+        let is_flag = is_yes(value) || value == "0" || value.eq_ignore_ascii_case("false");
+        return (!is_flag).then(|| "true or false".to_owned());
+    }
+    if let Some((.., most)) = NUMBERS.iter().find(|(e, a, _)| is_this(e, a)) {
+        let is_number = number(value).is_some_and(|number| number <= *most);
+        return (!is_number)
+            .then(|| format!("a whole number from 0 to {most}, or 0x0 to {most:#x}"));
+    }
+    if let Some((.., words)) = WORDS.iter().find(|(e, a, _)| is_this(e, a)) {
+        let list = || words.split_whitespace().collect::<Vec<_>>().join(" or ");
+        return (!has_word(words, value)).then(list);
+    }
+    if is_this("PoolTag", "Value") {
+        let is_tag = value.chars().count() <= 4;
+        return (!is_tag).then(|| "a tag of 1 to 4 characters".to_owned());
+    }
+    // Names of stacks differ between versions of wpr, so only what cannot be a name is wrong.
+    if is_this("Stack", "Value") {
+        let is_name = value.starts_with(|c: char| c.is_ascii_alphabetic()) && value.is_ascii();
+        return (!is_name).then(|| "a name; <CustomStack> has numbers".to_owned());
+    }
+    None
+}
+
+/// Warns of elements, attributes and values that wpr does not know, and of an order that it
+/// refuses.
 pub(super) fn check(file: &File<'_>, document: &Element, warnings: &mut Warnings) {
     for root in &document.children {
         if root.is("WindowsPerformanceRecorder") {
@@ -225,6 +301,16 @@ fn element(file: &File<'_>, found: &Element, warnings: &mut Warnings) {
             let text = format!(
                 "{} of <{name}> is unknown and has no effect",
                 clipped(attribute)
+            );
+            file.warn(warnings, found.at, text);
+        }
+    }
+    for (attribute, value) in &found.attributes {
+        if let Some(expected) = wrong_value(name, attribute, value.trim()) {
+            let text = format!(
+                "{} {:?} of <{name}> is not {expected}",
+                clipped(attribute),
+                clipped(value)
             );
             file.warn(warnings, found.at, text);
         }

@@ -195,7 +195,7 @@ fn of_profile(profile: &Recorded) -> Vec<String> {
     if profile.heaps {
         part(
             "heaps",
-            "of the processes that a line of wpr names".to_owned(),
+            "of the processes that the file or a line of wpr names".to_owned(),
         );
     }
     let found = answers(profile).join(", ");

@@ -201,6 +201,11 @@ fn a_profile_of_a_file_is_read_before_the_start() {
     }
     let nowhere = printed(&["start", "nothere.wprp!P"]).unwrap_err();
     assert!(nowhere.contains("cannot read nothere.wprp"), "{nowhere}");
+    let unnamed = printed(&["start", "my.wprp"]).unwrap_err();
+    assert!(
+        unnamed.contains("my.wprp is a file of them\nname one of them: my.wprp!PROFILE"),
+        "{unnamed}"
+    );
 }
 
 #[test]

@@ -254,6 +254,105 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
+fn values_that_wpr_does_not_know_are_told() {
+    let good = profile("P", "", &collectors("", "SP", "EP"));
+    for (from, to, expected) in [
+        (
+            "BufferSize Value=\"64\"",
+            "BufferSize Value=\"1,024\"",
+            "Value \"1,024\" of <BufferSize> is not a whole number",
+        ),
+        (
+            "Level=\"5\"",
+            "Level=\"Verbose\"",
+            "Level \"Verbose\" of <EventProvider> is not a whole number from 0 to 255",
+        ),
+        (
+            "Level=\"5\"",
+            "Level=\"300\"",
+            "Level \"300\" of <EventProvider> is not a whole number from 0 to 255",
+        ),
+        (
+            "Stack=\"true\"",
+            "Stack=\"yes\"",
+            "Stack \"yes\" of <EventProvider> is not true or false",
+        ),
+        (
+            "DetailLevel=\"Verbose\"",
+            "DetailLevel=\"Full\"",
+            "DetailLevel \"Full\" of <Profile> is not Light or Verbose",
+        ),
+        (
+            "LoggingMode=\"File\"",
+            "LoggingMode=\"Ring\"",
+            "LoggingMode \"Ring\" of <Profile> is not File or Memory",
+        ),
+        (
+            "<Stack Value=\"CSwitch\"/>",
+            "<Stack Value=\"0x0524\"/>",
+            "Value \"0x0524\" of <Stack> is not a name",
+        ),
+        (
+            "<Stack Value=\"CSwitch\"/>",
+            "<Stack Value=\"“CSwitch”\"/>",
+            "Value \"“CSwitch”\" of <Stack> is not a name",
+        ),
+        (
+            "<Stack Value=\"CSwitch\"/>",
+            "<CustomStack Value=\"0F2E\"/>",
+            "Value \"0F2E\" of <CustomStack> is not a whole number",
+        ),
+        (
+            "<Keyword Value=\"loader\"/>",
+            "<CustomKeyword Value=\"zz\"/>",
+            "Value \"zz\" of <CustomKeyword> is not a whole number",
+        ),
+        (
+            "</Stacks></SystemProvider>",
+            "</Stacks><PoolTags><PoolTag Value=\"Ntf*\"/><PoolTag Value=\"Ntfsx\"/></PoolTags></SystemProvider>",
+            "Value \"Ntfsx\" of <PoolTag> is not a tag of 1 to 4 characters",
+        ),
+    ] {
+        let text = file(DEFINITIONS, &good);
+        assert!(text.contains(from), "{from}");
+        let told = warnings(&read(&text.replace(from, to)));
+        assert!(
+            told.iter().any(|line| line.contains(expected)),
+            "{expected}: {told:?}"
+        );
+    }
+    let known = [
+        ("BufferSize Value=\"64\"", "BufferSize Value=\"0x40\""),
+        ("Level=\"5\"", "Level=\"0xff\""),
+        ("Stack=\"true\"", "Stack=\"1\""),
+        ("DetailLevel=\"Verbose\"", "DetailLevel=\"verbose\""),
+        (
+            "<Stack Value=\"CSwitch\"/>",
+            "<CustomStack Value=\"0x0524\"/>",
+        ),
+    ];
+    for (from, to) in known {
+        let text = file(DEFINITIONS, &good).replace(from, to);
+        assert_eq!(warnings(&read(&text)), [""; 0], "{to}");
+        assert!(read(&text).profiles[0].providers["Microsoft-Windows-DNS-Client"].stacks);
+    }
+}
+
+#[test]
+fn a_fault_of_a_base_is_told_once() {
+    let base = "<EventProvider Id=\"X\" Name=\"X\"><Keywords><Keyword Value=\"ten\"/></Keywords></EventProvider>\
+                <EventProvider Id=\"Y\" Name=\"Y\" Base=\"X\"/>";
+    let both = collectors("", "SP", "X").replace(
+        "<EventProviderId Value=\"X\"/>",
+        "<EventProviderId Value=\"X\"/><EventProviderId Value=\"Y\"/>",
+    );
+    let text = file(&format!("{DEFINITIONS}{base}"), &profile("P", "", &both));
+    let told = warnings(&read(&text));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("\"ten\" is not a mask like 0x10"));
+}
+
+#[test]
 fn profiles_of_one_name_have_different_modes_and_levels() {
     let one = |detail: &str, mode: &str, operation: &str| {
         format!(

@@ -14,6 +14,9 @@ const MAX_OVERLAP: usize = 64;
 /// Attributes of an element that are read. Known elements have less than twenty.
 const MAX_ATTRIBUTES: usize = 100;
 
+/// The fault of a text with an `&` that has no meaning in XML.
+const BARE: &str = "an & that starts no entity of XML has to be &amp;";
+
 /// A part of a file.
 #[derive(Debug)]
 pub enum Node<'x> {
@@ -167,7 +170,8 @@ impl<'x> Nodes<'x> {
         // The attributes borrow from the text and not from the event, so that values need no copy.
         let from = at + 1 + start.name().as_ref().len();
         let raw = self.text.get(from..from + start.attributes_raw().len());
-        let mut attributes = quick_xml::events::attributes::Attributes::html(raw.unwrap_or(""), 0);
+        let raw = raw.unwrap_or("");
+        let mut attributes = quick_xml::events::attributes::Attributes::html(raw, 0);
         for attribute in attributes.with_checks(false) {
             let attribute = match attribute {
                 Ok(attribute) => attribute,
@@ -210,17 +214,30 @@ impl<'x> Nodes<'x> {
                 break;
             }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0);
-            let value = value.unwrap_or_else(|error| {
+            let value = value.unwrap_or_else(|_| {
                 self.warn(warnings, at, || {
                     format!(
-                        "{} of <{}> is used as it is written: {}",
+                        "{} of <{}> is used as it is written: {BARE}",
                         clipped(name),
-                        clipped(element),
-                        clipped(&error.to_string())
+                        clipped(element)
                     )
                 });
                 attribute.value.clone()
             });
+            let value = match without_typographic_quotes(&value, raw) {
+                Some(bare) => {
+                    self.warn(warnings, at, || {
+                        format!(
+                            "{} of <{}> has typographic quotes, which are left out: XML has \" \
+                             and '",
+                            clipped(name),
+                            clipped(element)
+                        )
+                    });
+                    Cow::Owned(bare.to_owned())
+                }
+                None => value,
+            };
             all.push((name, value));
         }
         all
@@ -262,10 +279,9 @@ impl<'x> Nodes<'x> {
         let written = format!("&{name};");
         match quick_xml::escape::unescape(&written) {
             Ok(text) => Cow::Owned(text.into_owned()),
-            Err(error) => {
+            Err(_) => {
                 self.warn(warnings, at, || {
-                    let (written, error) = (clipped(&written), error.to_string());
-                    format!("{written} is used as it is written: {}", clipped(&error))
+                    format!("{} is used as it is written: {BARE}", clipped(&written))
                 });
                 Cow::Owned(written)
             }
@@ -307,4 +323,13 @@ impl<'x> Nodes<'x> {
     fn warn(&self, warnings: &mut Warnings, at: usize, warning: impl FnOnce() -> String) {
         warnings.add(self.file, self.text, at, warning);
     }
+}
+
+/// The value without the typographic quotes that programs for texts write in place of others, if it
+/// has them in the attributes of its element, `raw`.
+fn without_typographic_quotes<'v>(value: &'v str, raw: &str) -> Option<&'v str> {
+    let is_quote = |character: char| ['“', '”', '„', '‟'].contains(&character);
+    // A value in quotes of XML can have others in it.
+    let is_bare = value.starts_with(is_quote) && raw.contains(&format!("={value}"));
+    is_bare.then(|| value.trim_matches(is_quote))
 }

@@ -49,7 +49,7 @@ impl Warnings {
             return;
         }
         let (line, column) = place(text, at);
-        self.kept.push(Warning {
+        self.push(Warning {
             file: file.to_owned(),
             line,
             column,
@@ -66,11 +66,12 @@ impl Warnings {
         }
     }
 
-    /// Adds one whose place is known.
+    /// Adds one whose place is known. A definition that several others use is read for each of
+    /// them, so one that is known already is not added.
     pub fn push(&mut self, warning: Warning) {
         if self.kept.len() >= MAX_KEPT {
             self.others += 1;
-        } else {
+        } else if !self.kept.contains(&warning) {
             self.kept.push(warning);
         }
     }

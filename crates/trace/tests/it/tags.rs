@@ -398,7 +398,17 @@ fn what_cannot_be_followed_is_a_warning_and_the_rest_is_used() {
         (
             "<Tag Name=\"&b;\"><Entrypoint Module=\"m\"/></Tag>",
             "a\\&b;",
-            "2:15: Name of <Tag> is used as it is written",
+            "2:15: Name of <Tag> is used as it is written: an & that starts no entity of XML",
+        ),
+        (
+            "<Tag Name=\"b & c\"><Entrypoint Module=\"m\"/></Tag>",
+            "a\\b & c",
+            "2:15: Name of <Tag> is used as it is written: an & that starts no entity of XML",
+        ),
+        (
+            "<Tag Name=“b”><Entrypoint Module=\"m\"/></Tag>",
+            "a\\b",
+            "2:15: Name of <Tag> has typographic quotes, which are left out",
         ),
         (
             "</Entrypoint>",
@@ -518,6 +528,13 @@ fn files_of_all_shapes_are_read() {
         check(&set, &[("m!x", tagged)]);
         assert_eq!(warnings(&set).len(), count, "{text}: {:?}", warnings(&set));
     }
+}
+
+#[test]
+fn a_name_can_have_typographic_quotes() {
+    let set = whole("<Tag Name=\"“b” c\"><Entrypoint Module=\"m\"/></Tag>".as_bytes());
+    check(&set, &[("m!x", "“b” c")]);
+    assert_eq!(warnings(&set), [""; 0]);
 }
 
 #[test]

@@ -12,9 +12,10 @@ pub struct Other {
     pub recorded_by: &'static str,
 }
 
-/// Returns the graph with this GUID, in any case.
+/// Returns the graph with this GUID, in any case and with or without braces.
 #[must_use]
 pub fn other(guid: &str) -> Option<&'static Other> {
+    let guid = guid.trim_matches(['{', '}']);
     OTHERS
         .iter()
         .find(|other| other.guid.eq_ignore_ascii_case(guid))

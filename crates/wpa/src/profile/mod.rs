@@ -5,6 +5,8 @@
 
 mod read;
 
+use etwkit_sql::xml::Warnings;
+
 use crate::format::Unit;
 
 /// The graphs that a profile shows, in its order.
@@ -14,6 +16,8 @@ pub struct Profile {
     pub version: u32,
     /// Tables.
     pub presets: Vec<Preset>,
+    /// What could not be followed in its file.
+    pub warnings: Warnings,
 }
 
 /// A table: a graph with chosen columns.

@@ -255,38 +255,177 @@ fn what_is_no_profile_is_refused_with_its_place() {
         ),
         ("<Other/>", "found <Other>"),
         (
-            "<WpaProfileContainer Version=\"3\"/>",
-            "expected version 1 or 2 of the format, found Version=\"3\"",
-        ),
-        (
             "<WpaProfileContainer Version=\"2\">\n</WpaProfileContainer>",
             "expected <Content>",
         ),
-        ("<!DOCTYPE x><WpaProfile/>", "no document type"),
+        (
+            "<!DOCTYPE x><WpaProfile/>",
+            "found none: a document type is left out: nothing that it declares is expanded",
+        ),
         ("<WpaProfile", "p.wpaProfile:1:"),
     ];
     for (text, expected) in cases {
         assert!(error(text).contains(expected), "{text}: {}", error(text));
     }
     assert!(error(&content("")).contains("found a profile that shows nothing"));
-    let preset = |attributes: &str, columns: &str| {
-        content(&format!(
-            "<View Title=\"x\"><Graphs><Graph Guid=\"g\"><Preset {attributes}><Columns>{columns}</Columns></Preset></Graph></Graphs></View>"
-        ))
-    };
-    assert!(error(&preset("", "")).contains("p.wpaProfile:2:"));
     assert!(
-        error(&preset("Name=\"x\" KeyColumnCount=\"many\"", ""))
-            .contains("expected a number as KeyColumnCount, found many")
+        error(&content(
+            "<View><Graphs><Graph><Preset Name=\"x\" KeyColumnCount=\"many\"/></Graph></Graphs></View>"
+        ))
+        .contains("p.wpaProfile:2:"),
     );
-    assert!(error(&preset("Name=\"x\"", "<Column/>")).contains("a column with Guid or Name"));
-    let columns = "<Column Guid=\"g\"/>".repeat(501);
-    assert!(error(&preset("Name=\"x\"", &columns)).contains("at most 500 elements <Column>"));
-    let presets = "<Preset Name=\"x\"/>".repeat(1001);
-    let many = content(&format!(
-        "<View><Graphs><Graph>{presets}</Graph></Graphs></View>"
-    ));
-    assert!(error(&many).contains("at most 1000 elements <Preset>"));
+}
+
+/// A profile of one graph; `head` comes before it, `presets` are its presets.
+fn with_presets(head: &str, presets: &str) -> String {
+    format!(
+        "{head}<WpaProfileContainer Version=\"2\"><Content><Views><View Title=\"x\"><Graphs>\
+         <Graph Guid=\"g\">{presets}</Graph>\
+         </Graphs></View></Views></Content></WpaProfileContainer>"
+    )
+}
+
+/// What is left out of a profile, without the place.
+fn left_out(profile: &Profile) -> Vec<&str> {
+    let warnings = profile.warnings.iter();
+    warnings.map(|warning| warning.text.as_str()).collect()
+}
+
+const USABLE: &str = "<Preset Name=\"usable\" KeyColumnCount=\"1\"><Columns><Column Guid=\"c\" \
+                      IsVisible=\"true\"/></Columns></Preset>";
+
+#[test]
+fn one_odd_part_leaves_the_others() {
+    let columns =
+        |columns: &str| format!("<Preset Name=\"x\"><Columns>{columns}</Columns></Preset>{USABLE}");
+    // The head, the presets, how many of them are read, and the first warning.
+    let cases = [
+        (
+            String::new(),
+            format!("<Preset Name=\"x\" KeyColumnCount=\"many\"/>{USABLE}"),
+            1,
+            "expected a number as KeyColumnCount, found \"many\": the preset \"x\" is left out",
+        ),
+        (
+            String::new(),
+            format!("<Preset Name=\"x\" KeyColumnCount=\"999999999999\"/>{USABLE}"),
+            1,
+            "expected a number as KeyColumnCount, found \"999999999999\": the preset \"x\" is left out",
+        ),
+        (
+            String::new(),
+            format!(
+                "<Preset Name=\"x\" InitialFilterQuery=\"{}\"/>{USABLE}",
+                "[A]:=1 OR ".repeat(7_000)
+            ),
+            1,
+            "InitialFilterQuery of 70018 bytes is left out: at most 65536 are read",
+        ),
+        (
+            String::new(),
+            columns("<Column/>"),
+            2,
+            "expected Guid or Name, found <Column> without them: the column is left out",
+        ),
+        (
+            String::new(),
+            columns("<Column Guid=\"c\" SortPriority=\"first\"/>"),
+            2,
+            "expected a number as SortPriority, found \"first\": it counts as 0",
+        ),
+        (
+            String::new(),
+            columns(&"<Column Guid=\"c\"/>".repeat(501)),
+            2,
+            "this <Column> and those that follow are left out: at most 500 of a preset are read",
+        ),
+        (
+            String::new(),
+            USABLE.repeat(1001),
+            1000,
+            "left out: at most 1000 elements <Preset> are read",
+        ),
+        (
+            "<!DOCTYPE x [<!ENTITY a \"aaaa\">]>".to_owned(),
+            USABLE.to_owned(),
+            1,
+            "a document type is left out: nothing that it declares is expanded",
+        ),
+    ];
+    for (head, presets, count, first) in cases {
+        let profile = read(&with_presets(&head, &presets));
+        assert_eq!(profile.presets.len(), count, "{first}");
+        assert_eq!(left_out(&profile).first(), Some(&first));
+        let last = profile.presets.last().unwrap();
+        assert_eq!((last.name.as_str(), last.columns.len()), ("usable", 1));
+    }
+}
+
+#[test]
+fn a_column_that_is_left_out_keeps_its_place_before_the_golden_bar() {
+    let columns = "<Column IsVisible=\"true\"/><Column Guid=\"c\" IsVisible=\"true\"/>";
+    let preset =
+        format!("<Preset Name=\"x\" KeyColumnCount=\"1\"><Columns>{columns}</Columns></Preset>");
+    let profile = read(&with_presets("", &preset));
+    let visible: Vec<bool> = profile.presets[0]
+        .columns
+        .iter()
+        .map(|column| column.is_visible)
+        .collect();
+    assert_eq!((profile.presets[0].keys, visible), (1, vec![false, true]));
+}
+
+#[test]
+fn later_versions_and_all_encodings_are_read() {
+    let text = with_presets("", USABLE).replace("Name=\"usable\"", "Name=\"Größe\"");
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let old: Vec<u8> = text
+        .chars()
+        .map(|character| u8::try_from(u32::from(character)).unwrap())
+        .collect();
+    for bytes in [text.as_bytes(), wide.as_slice(), old.as_slice()] {
+        let profile = Profile::parse("p.wpaProfile", bytes).unwrap();
+        assert_eq!(profile.presets[0].name, "Größe");
+    }
+    let later = read(&text.replace("Version=\"2\"", "Version=\"3\""));
+    assert_eq!(
+        (later.presets.len(), left_out(&later)),
+        (
+            1,
+            vec!["Version \"3\" of the format is unknown: it is read as version 2"]
+        )
+    );
+}
+
+#[test]
+fn a_profile_that_is_cut_short_keeps_its_first_tables() {
+    let text = with_presets("", &USABLE.repeat(3));
+    let cut = text.rfind("<Columns>").unwrap();
+    let profile = read(&text[..cut]);
+    assert_eq!(profile.presets.len(), 3);
+    assert_eq!(left_out(&profile), ["the file ends inside <Preset>"]);
+}
+
+#[test]
+fn a_hostile_profile_is_bounded() {
+    let error = |text: &str| {
+        Profile::parse("p.wpaProfile", text.as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
+    let head = "<WpaProfileContainer><Content><Views>";
+    let deep = format!("{head}{}", "<View>".repeat(300_000));
+    assert!(error(&deep).contains("64 in each other"));
+    assert!(error(&" ".repeat(17 << 20)).contains("at most 16 MiB"));
+    let many = format!("{head}{}", "<View/>".repeat(300_000));
+    assert!(error(&many).contains("at most 200000 elements"));
+    let entities: String = ('b'..='m')
+        .zip('a'..)
+        .map(|(name, of)| format!("<!ENTITY {name} \"{}\">", format!("&{of};").repeat(10)))
+        .collect();
+    let bomb = format!("<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\">{entities}]>");
+    let profile = read(&with_presets(&bomb, &USABLE.replace("usable", "&m;")));
+    assert_eq!(profile.presets[0].name, "&m;");
 }
 
 /// A profile that is cut anywhere, or has another byte anywhere, is read or refused, and nothing

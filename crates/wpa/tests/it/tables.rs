@@ -209,6 +209,29 @@ fn columns_and_graphs_that_are_not_known_are_named() {
 }
 
 #[test]
+fn a_graph_that_only_its_columns_tell_is_noted() {
+    let mut place = Place::new("office");
+    let file = place.folder.path().join("guess.wpaProfile");
+    let text = "<WpaProfileContainer Version=\"2\"><Content><Views><View><Graphs>\
+                <Graph Guid=\"11111111-2222-3333-4444-555555555555\"><Preset Name=\"x\" KeyColumnCount=\"1\">\
+                <Columns><Column Guid=\"5b77e48f-6d24-4f29-8972-69c30e32f87d\" IsVisible=\"true\"/></Columns>\
+                </Preset></Graph></Graphs></View></Views></Content></WpaProfileContainer>";
+    std::fs::write(&file, text).unwrap();
+    let args = ProfileArgs {
+        profiles: vec![file.to_str().unwrap().to_owned()],
+        ..ProfileArgs::default()
+    };
+    assert_eq!(place.export(&args, None).unwrap(), Exit::Answered);
+    let note = "graph 11111111-2222-3333-4444-555555555555 is not known here: it is read as CPU Usage \
+                (Sampled), to which its columns belong";
+    assert!(
+        place.notes.iter().any(|found| found == note),
+        "{:?}",
+        place.notes
+    );
+}
+
+#[test]
 fn rows_without_visible_keys_stand_by_themselves() {
     let mut place = Place::new("office");
     let file = place.folder.path().join("old.wpaProfile");
