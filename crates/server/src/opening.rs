@@ -30,7 +30,19 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
 
 /// Starts to open the traces of an extract again, which was replaced by another one.
 pub(crate) fn again(shared: &Arc<Shared>, extract: &Path) {
-    for trace in shared.begun_again(extract) {
+    start_all(shared, &shared.begun_again(extract));
+}
+
+/// Closes an extract, and returns its traces, which the caller opens again.
+pub(crate) fn close(shared: &Arc<Shared>, extract: &Path) -> Vec<Arc<Trace>> {
+    let traces = shared.begun_again(extract);
+    shared.engine.pool().want(shared.extracts());
+    traces
+}
+
+/// Starts to open traces that are marked as being opened.
+pub(crate) fn start_all(shared: &Arc<Shared>, traces: &[Arc<Trace>]) {
+    for trace in traces {
         if let Err(problem) = start(shared, trace.clone()) {
             *lock(&trace.stage) = problem.into();
         }
