@@ -42,6 +42,8 @@ import type {
   SqlRequest,
   StackAnswer,
   StackRequest,
+  SymbolsAnswer,
+  SymbolsRequest,
   TimelineRequest,
 } from "./wire";
 
@@ -205,6 +207,9 @@ export const api = {
   recordMark: (text: string) => asked<RecordAnswer>("record/mark", { text }),
   recordStop: () => asked<RecordAnswer>("record/stop", {}),
   recordCancel: () => asked<RecordAnswer>("record/cancel", {}),
+  symbols: () => asked<SymbolsAnswer>("symbols", {}),
+  symbolsLoad: (request: SymbolsRequest) => asked<SymbolsAnswer>("symbols/load", request),
+  symbolsCancel: () => asked<SymbolsAnswer>("symbols/cancel", {}),
   lanes: (request: LanesRequest, signal?: AbortSignal) => asked<LanesAnswer>("lanes", request, signal),
   timeline,
   series: (request: SeriesRequest, signal?: AbortSignal) => asked<SeriesAnswer>("series", request, signal),

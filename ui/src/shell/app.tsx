@@ -42,7 +42,9 @@ function Screen() {
   if (waited !== undefined && waited.state.is !== "ready") return <OpeningScreen trace={waited} />;
   const trace = store.trace.value;
   if (trace === null || trace.opening === null) return <StartScreen />;
-  return <Workspace key={trace.opening.hash} trace={trace} opening={trace.opening} />;
+  // An extract that was replaced may have other names: everything is asked again.
+  const key = `${trace.opening.hash} ${trace.replaced}`;
+  return <Workspace key={key} trace={trace} opening={trace.opening} />;
 }
 
 /** A moment is chosen, so that the inspector has something to show. */

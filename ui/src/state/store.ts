@@ -244,6 +244,7 @@ function arrived(event: PopStateEvent): void {
 /** Takes what the server says is open, and shows what is ready and was waited for. */
 export function tookInfo(next: Info): void {
   batch(() => {
+    const before = trace.value?.id;
     info.value = next;
     infoFailure.value = null;
     const shown = trace.value;
@@ -253,6 +254,8 @@ export function tookInfo(next: Info): void {
       if (pending.value === shown.id) pending.value = null;
       return;
     }
+    // Its extract was replaced: it is shown again when the new one is open.
+    if (before !== undefined && next.traces[before]?.state.is === "opening") pending.value = before;
     const waited = pending.value === null ? undefined : next.traces[pending.value];
     if (waited?.state.is === "ready") showTrace(waited, state.value.trace === "" ? null : "");
   });
