@@ -303,12 +303,13 @@ export async function start(first: Defaults): Promise<void> {
   path.value = readTrail(moreOf(history.state));
   await refresh();
   const traces = info.value?.traces ?? [];
+  const last = traces.at(-1);
   // What was named on the command line is shown, unless the link names another trace that is ready.
-  if (trace.value === null && pending.value === null && traces[0] !== undefined) {
+  if (trace.value === null && pending.value === null && last !== undefined) {
     pending.value = (
       traces.find((one) => one.state.is === "opening") ??
       traces.find((one) => one.state.is === "ready") ??
-      traces[0]
+      last
     ).id;
     if (info.value !== null) tookInfo(info.value);
   }
