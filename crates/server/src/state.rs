@@ -44,7 +44,7 @@ pub(crate) struct Shared {
 pub(crate) struct Trace {
     pub(crate) path: PathBuf,
     pub(crate) stage: Mutex<Stage>,
-    /// Number of times that its extract was replaced while it was open.
+    /// Number of times that it was opened again, because its extract was replaced.
     replaced: AtomicU32,
 }
 
