@@ -244,18 +244,20 @@ function arrived(event: PopStateEvent): void {
 /** Takes what the server says is open, and shows what is ready and was waited for. */
 export function tookInfo(next: Info): void {
   batch(() => {
-    const before = trace.value?.id;
+    const before = trace.value;
     info.value = next;
     infoFailure.value = null;
     const shown = trace.value;
     if (shown !== null) {
       state.value = checked(state.value);
       path.value = follow(path.value, state.value, bounds());
-      if (pending.value === shown.id) pending.value = null;
+      const isPending = pending.value === shown.id;
+      if (isPending) pending.value = null;
+      if (isPending || before?.replaced !== shown.replaced) traffic.isGone.value = false;
       return;
     }
     // Its extract was replaced: it is shown again when the new one is open.
-    if (before !== undefined && next.traces[before]?.state.is === "opening") pending.value = before;
+    if (before !== null && next.traces[before.id]?.state.is === "opening") pending.value = before.id;
     const waited = pending.value === null ? undefined : next.traces[pending.value];
     if (waited?.state.is === "ready") showTrace(waited, state.value.trace === "" ? null : "");
   });
@@ -298,6 +300,10 @@ export async function start(first: Defaults): Promise<void> {
   defaults = first;
   journal = new Journal(history);
   window.addEventListener("popstate", arrived);
+  // Another page of the same server may have loaded symbols.
+  traffic.replaced.subscribe((count) => {
+    if (count > 0) void refresh();
+  });
   window.addEventListener("pagehide", () => journal?.flush());
   state.value = decode(location.hash) ?? emptyState();
   path.value = readTrail(moreOf(history.state));
