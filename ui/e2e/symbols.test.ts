@@ -1,11 +1,14 @@
-// Symbols: which modules have names, the command that gets them, and the way there from a picture without names.
+// Symbols: which modules have names, the search and the command that get them, and the way there from a picture
+// without names.
 
 import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Locator } from "playwright-core";
 import {
   barriers,
+  folder,
   goTo,
   noErrors,
   pictures,
@@ -19,12 +22,16 @@ import {
 } from "./support";
 
 let served: Served;
+const servers: Served[] = [];
 
 before(async () => {
   served = await serve([scenario("office")]);
+  servers.push(served);
 });
 
-after(() => quit(served));
+after(async () => {
+  for (const one of servers) await quit(one);
+});
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
 
@@ -51,6 +58,56 @@ test("a flame graph without names leads to the modules, which say what is loaded
   assert.match(await textOf(grid), /\d+ of \d+ loaded[\s\S]*(not loaded|file not known)/);
   assert.deepEqual(await barriers(page, "symbols"), []);
   await page.screenshot({ path: path.join(pictures, "light-symbols.png") });
+  noErrors(seen);
+  await seen.close();
+});
+
+test("names of a folder are loaded from the page, which shows them without a restart", async () => {
+  const trace = scenario("git-bash");
+  const elsewhere = path.join(folder, "elsewhere");
+  // Those next to a trace are read by themselves.
+  renameSync(trace.replace(/\.etl$/, ".symbols"), elsewhere);
+  const other = await serve([trace], "cache-symbols");
+  servers.push(other);
+  const seen = await visit(other.link);
+  const { page } = seen;
+  await ready(page);
+  await goTo(page, "Modules by process");
+  const below = page.locator(".below");
+  const box = below.getByRole("textbox", { name: "Symbol path" });
+  const load = below.getByRole("button", { name: "Load symbols", exact: true });
+  assert.equal(await box.inputValue(), "");
+  assert.ok(await load.isDisabled(), "nothing is searched that was not typed");
+  assert.match(await textOf(below.locator(".symbols-line")), /^0 of \d+ modules with samples have names/);
+
+  await box.fill(path.join(folder, "nowhere"));
+  await load.click();
+  await below.getByText(/^Symbols of 0 of 30 modules found; .* Nothing changed\.$/).waitFor();
+  await below.getByText("Search by module").click();
+  assert.match(
+    await textOf(below.locator(".symbols-table")),
+    /ntoskrnl\.exe\s+failed\s+.*nowhere: is no folder/,
+  );
+  assert.deepEqual(await barriers(page, "symbols not found"), []);
+
+  await box.fill(elsewhere);
+  await page.keyboard.press("Enter");
+  await below
+    .getByText("Symbols of 30 of 30 modules found; 716 of 716 native addresses have names.")
+    .waitFor();
+  await settled(page);
+  await below.getByText(/^[1-9]\d* of \d+ modules with samples have names/).waitFor();
+  await below.getByText("Search by module").click();
+  assert.match(await textOf(below.locator(".symbols-table")), /ntoskrnl\.exe\s+found\s+.*ntkrnlmp\.sym/);
+  assert.deepEqual(await barriers(page, "symbols loaded"), []);
+  await page.screenshot({ path: path.join(pictures, "light-symbols-loaded.png") });
+  const grid = below.getByRole("treegrid", { name: "Modules by process" });
+  assert.match(await textOf(grid), /[1-9]\d* of \d+ loaded/);
+
+  await page.reload();
+  await box.waitFor();
+  await settled(page);
+  assert.equal(await box.inputValue(), elsewhere, "this browser remembers it");
   noErrors(seen);
   await seen.close();
 });

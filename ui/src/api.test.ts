@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { goneOr, takeToken, traffic } from "./api";
+import { countReplaced, goneOr, takeToken, traffic } from "./api";
 
 test("the token is taken out of the fragment, wherever it stands", () => {
   assert.deepEqual(takeToken("#k=abc"), { token: "abc", rest: "" });
@@ -30,4 +30,12 @@ test("an extract that was removed is said once, whatever was asked", () => {
   }
   const other = { code: "limit", message: "too much", hint: null };
   assert.deepEqual(goneOr(other, "v1/pivot"), other);
+});
+
+test("an extract that was replaced or is being opened again is counted, other failures are not", () => {
+  const before = traffic.replaced.value;
+  for (const code of ["replaced", "not_ready", "limit", "bad_request"]) {
+    countReplaced({ code, message: "", hint: null });
+  }
+  assert.equal(traffic.replaced.value, before + 2);
 });

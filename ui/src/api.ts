@@ -42,6 +42,8 @@ import type {
   SqlRequest,
   StackAnswer,
   StackRequest,
+  SymbolsAnswer,
+  SymbolsRequest,
   TimelineRequest,
 } from "./wire";
 
@@ -67,6 +69,8 @@ export const traffic = {
   isLost: signal(false),
   /** The extract that is shown was removed or moved. */
   isGone: signal(false),
+  /** Number of answers that failed because the extract was replaced, or is being opened again. */
+  replaced: signal(0),
 };
 
 const KEY = "etwkit.token";
@@ -98,6 +102,11 @@ function lost(): AskError {
   });
 }
 
+/** Counts a failure after which the server opens, or opened, another extract. */
+export function countReplaced(failure: Failure): void {
+  if (failure.code === "replaced" || failure.code === "not_ready") traffic.replaced.value += 1;
+}
+
 /** Each panel would say the same two lines about the file; that it is gone is said once, above all of them. */
 export function goneOr(failure: Failure, path: string): Failure {
   if (path.endsWith("open") || !/cannot open [^\n]+\.etwx[:\\/]/.test(failure.message)) return failure;
@@ -114,7 +123,9 @@ async function failed(response: Response, path: string): Promise<AskError> {
     });
   }
   try {
-    return new AskError(goneOr((await response.json()) as Failure, path));
+    const failure = (await response.json()) as Failure;
+    countReplaced(failure);
+    return new AskError(goneOr(failure, path));
   } catch {
     return new AskError({ code: "internal", message: `The server answered ${response.status}.`, hint: null });
   }
@@ -205,6 +216,9 @@ export const api = {
   recordMark: (text: string) => asked<RecordAnswer>("record/mark", { text }),
   recordStop: () => asked<RecordAnswer>("record/stop", {}),
   recordCancel: () => asked<RecordAnswer>("record/cancel", {}),
+  symbols: () => asked<SymbolsAnswer>("symbols", {}),
+  symbolsLoad: (request: SymbolsRequest) => asked<SymbolsAnswer>("symbols/load", request),
+  symbolsCancel: () => asked<SymbolsAnswer>("symbols/cancel", {}),
   lanes: (request: LanesRequest, signal?: AbortSignal) => asked<LanesAnswer>("lanes", request, signal),
   timeline,
   series: (request: SeriesRequest, signal?: AbortSignal) => asked<SeriesAnswer>("series", request, signal),

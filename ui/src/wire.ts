@@ -65,7 +65,7 @@ notes: Array<string>, };
 export type Failure = { 
 /**
  * A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
- * `conflict`, `recorder`, `limit`, `internal`.
+ * `limit`, `replaced`, `conflict`, `recorder`, `internal`.
  */
 code: string, 
 /**
@@ -111,7 +111,12 @@ state: State,
 /**
  * Nothing before it is ready.
  */
-opening: Opening | null, };
+opening: Opening | null, 
+/**
+ * Number of times that its extract was replaced while it was open: what is known of it with
+ * another number may have changed.
+ */
+replaced: number, };
 
 export type Opening = { 
 /**
@@ -304,6 +309,73 @@ export type MarkRequest = {
  * One line of at most 200 characters.
  */
 text: string, };
+
+export type SymbolsAnswer = { 
+/**
+ * The current step.
+ */
+step: SymbolsStep, 
+/**
+ * The trace of the search; nothing before the first one.
+ */
+trace: number | null, 
+/**
+ * Files that are looked for; after the search the modules, those with most addresses first.
+ */
+modules: Array<SymbolsModule>, 
+/**
+ * Number of modules that are not in the list.
+ */
+left_out: number, 
+/**
+ * Native addresses in stacks; nothing before the end of the search.
+ */
+addresses: number | null, 
+/**
+ * Number of these that have names.
+ */
+named: number, 
+/**
+ * The extract has other names now: its trace was opened again.
+ */
+is_changed: boolean, 
+/**
+ * Notes on the search path and on the extract.
+ */
+notes: Array<string>, 
+/**
+ * The error of the search.
+ */
+failure: Failure | null, };
+
+export type SymbolsStep = "idle" | "searching" | "cancelling" | "writing";
+
+export type SymbolsModule = { 
+/**
+ * Name of the module or file.
+ */
+name: string, 
+/**
+ * The outcome so far.
+ */
+state: SymbolsState, 
+/**
+ * Progress, the source of the symbols, or the reasons why there are none.
+ */
+detail: string | null, };
+
+export type SymbolsState = "searching" | "found" | "not_found" | "failed";
+
+export type SymbolsRequest = { 
+/**
+ * The trace.
+ */
+trace: number, 
+/**
+ * Places as in `--symbols`: folders, `srv*CACHE*URL`, `MS`, several with `;`. At most 8,191
+ * bytes.
+ */
+path: string, };
 
 export type LaneKind = "core" | "process" | "thread";
 

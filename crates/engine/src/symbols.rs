@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use etwkit_base::path::stem_of;
-use etwkit_extract::{Extract, NameFrom, OnSymbols, default_target};
+use etwkit_extract::{
+    ConvertError, Extract, FoundNames, NameFrom, Naming, OnSymbols, default_target, own_tag_sets,
+};
 use etwkit_symbols::search_path::{Defaults, Element};
 use etwkit_symbols::{Options, SearchPath};
 
@@ -89,6 +91,56 @@ pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Opti
     }
 }
 
+/// Outcome of writing names into an extract.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The files that were found, and the reasons for the others.
+    pub naming: Naming,
+    /// True if the extract was replaced by one with these names.
+    pub is_changed: bool,
+    /// Sets of stack tags whose sums are gone: they were of the old names.
+    pub lost_tags: Vec<String>,
+}
+
+impl Loaded {
+    /// Returns the note about sums by stack tags that are gone, if there were any.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        if self.lost_tags.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "sums by the stack tags of {} were of the old names and are gone; --stack-tag-file \
+             with the next question computes them anew",
+            self.lost_tags.join(", ")
+        ))
+    }
+}
+
+/// Writes the names that were found for an extract. `named` is the path of the user: the extract,
+/// or the trace that it was made of.
+///
+/// # Errors
+/// If the extract is damaged, or cannot be written to.
+pub fn write_names(
+    found: FoundNames,
+    extract: &Extract,
+    named: &Path,
+) -> Result<Loaded, ConvertError> {
+    let (naming, written) = found.write(extract)?;
+    let is_changed = written.is_some();
+    if !is_changed && extract.path() != named {
+        found_nothing_for(extract.path());
+    }
+    // Sums by tag depend on names, and the rule files are not available here.
+    let derived = extract.derived().filter(|_| is_changed);
+    Ok(Loaded {
+        naming,
+        is_changed,
+        lost_tags: derived.map_or_else(Vec::new, own_tag_sets),
+    })
+}
+
 /// Returns a folder with symbol files that was put next to a trace after the extract was made, if
 /// names are missing.
 pub(crate) fn newer_folder(trace: &Path, extract: &Extract) -> Option<PathBuf> {
@@ -105,7 +157,7 @@ pub(crate) fn newer_folder(trace: &Path, extract: &Extract) -> Option<PathBuf> {
 
 /// Records that the folders next to a trace were searched and changed nothing in its extract in the
 /// cache. Where the time of a folder cannot be set, they are only reported once more.
-pub fn found_nothing_for(extract: &Path) {
+pub(crate) fn found_nothing_for(extract: &Path) {
     if let Ok(folder) = fs::File::open(extract) {
         let _ = folder.set_modified(SystemTime::now());
     }

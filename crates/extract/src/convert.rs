@@ -18,7 +18,7 @@ use crate::facts::Facts;
 use crate::foreign::ReadError;
 use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, listed_in_manifest};
 use crate::manifest::{Detail, Diagnostic, Manifest, Topic, TraceSource};
-use crate::names::{self, NAMED, NameFrom, Naming};
+use crate::names::{self, NAMED, NameFrom, Naming, Renamed};
 use crate::pictures::Pictures;
 use crate::sealed::Sealed;
 use crate::tag_sets::depends_on;
@@ -333,15 +333,74 @@ fn name(
     Ok(naming)
 }
 
+/// Names that were found for the code of an extract, and are not written yet.
+pub struct FoundNames {
+    naming: Naming,
+    renamed: Option<Renamed>,
+}
+
+impl FoundNames {
+    /// Returns `true` if writing them changes the extract.
+    #[must_use]
+    pub const fn has_news(&self) -> bool {
+        self.renamed.is_some()
+    }
+
+    /// Replaces the extract by one with these names. If there are no news, nothing changes.
+    ///
+    /// # Errors
+    /// If the extract is damaged, or cannot be written to.
+    pub fn write(
+        self,
+        extract: &crate::Extract,
+    ) -> Result<(Naming, Option<Written>), ConvertError> {
+        let Self { naming, renamed } = self;
+        let Some(renamed) = renamed else {
+            return Ok((naming, None));
+        };
+        let mut writer = Writer::again(extract, &NAMED)?;
+        renamed.write(&mut writer)?;
+        let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
+        let sets = [TagSet::built_in()];
+        derive_without(&sealed, &sets, &left_out_of(extract), &mut writer)?;
+        writer.set_derived(depends_on(&sets));
+        let manifest = Manifest {
+            native_names: Some(naming.counts()),
+            ..extract.manifest().clone()
+        };
+        let written = writer.finish(manifest)?;
+        Ok((naming, Some(written)))
+    }
+}
+
+impl std::fmt::Debug for FoundNames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FoundNames")
+            .field("naming", &self.naming)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Names the native code of an existing extract, which is replaced at the end. If no symbols are
 /// found, and no images that identify them, nothing changes.
 ///
 /// # Errors
-/// If the extract is damaged, packed or a summary, or cannot be written to.
+/// The errors of [`find_names`] and [`FoundNames::write`].
 pub fn name_again(
     extract: &crate::Extract,
     from: &NameFrom<'_>,
 ) -> Result<(Naming, Option<Written>), ConvertError> {
+    find_names(extract, from)?.write(extract)
+}
+
+/// Finds names for the native code of an existing extract, and changes nothing yet.
+///
+/// # Errors
+/// If the extract is damaged, packed or a summary, or the search was given up.
+pub fn find_names(
+    extract: &crate::Extract,
+    from: &NameFrom<'_>,
+) -> Result<FoundNames, ConvertError> {
     if extract.is_archive() {
         return Err(StoreError::ReadOnlyArchive {
             path: extract.path().to_owned(),
@@ -365,26 +424,13 @@ pub fn name_again(
             .is_ok_and(|found| found.is_dir() || found.is_symlink())
     };
     let kept = Some(extract.path().join(SYMBOLS)).filter(is_there);
-    let (naming, renamed) = names::rename(
-        &base(extract),
-        &from.symbols(kept.as_deref()),
-        from.on_symbols,
-    )?;
-    let Some(renamed) = renamed else {
-        return Ok((naming, None));
-    };
-    let mut writer = Writer::again(extract, &NAMED)?;
-    renamed.write(&mut writer)?;
-    let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
-    let sets = [TagSet::built_in()];
-    derive_without(&sealed, &sets, &left_out_of(extract), &mut writer)?;
-    writer.set_derived(depends_on(&sets));
-    let manifest = Manifest {
-        native_names: Some(naming.counts()),
-        ..extract.manifest().clone()
-    };
-    let written = writer.finish(manifest)?;
-    Ok((naming, Some(written)))
+    let symbols = from.symbols(kept.as_deref());
+    let (naming, renamed) = names::rename(&base(extract), &symbols, from.on_symbols)?;
+    // What was not looked for would count as missing.
+    if symbols.is_cancelled() {
+        return Err(ConvertError::Interrupted);
+    }
+    Ok(FoundNames { naming, renamed })
 }
 
 /// The tables that are not computed from others.

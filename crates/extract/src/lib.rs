@@ -58,8 +58,8 @@ pub use about::{extract_row, run_id, topic_rows};
 pub use archive::Wanted;
 pub use checksum::Checksums;
 pub use convert::{
-    ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target,
-    derive_again, derive_into, derive_with_tags, name_again,
+    ConvertError, ConvertOptions, Converted, FoundNames, convert, convert_with_tags,
+    default_target, derive_again, derive_into, derive_with_tags, find_names, name_again,
 };
 pub use describe::{DescribeError, Described};
 pub use error::{AtLeast, Error, Result};
@@ -67,7 +67,7 @@ pub use foreign::{Foreign, FromForeign, ReadError, import_rows};
 pub use hash::digest;
 pub use manifest::{DerivedManifest, Manifest};
 pub use members::{Opened, OpenedFile, files_hash, names_in_archive, open_files};
-pub use names::{DotnetCode, NameFrom, NamedFile, Naming, OnSymbols, UnknownFile};
+pub use names::{DotnetCode, NameFrom, NamedFile, Naming, OnSymbols, UnknownFile, attempts};
 pub use open::{Input, Part, open};
 pub use options::{Limits, Options};
 pub use pack::Packing;

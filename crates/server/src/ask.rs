@@ -5,7 +5,7 @@ use etwkit_engine::{Asking, question};
 use etwkit_question as declared;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
-use etwkit_question::{Heading, Part, Style, Values};
+use etwkit_question::{Heading, Line, Part, Style, Values};
 
 use crate::api::Call;
 use crate::lines;
@@ -46,25 +46,20 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         let field = fields.iter().find(|field| field.name == name);
         field.map_or_else(String::new, |field| field.sentence.to_owned())
     };
+    let written = |line: &Line| text.line(&lines::with_units_of_cells(line));
     let (mut tables, mut all) = (Vec::new(), Vec::new());
-    all.extend(answer.heading.iter().map(|line| text.line(line)));
+    all.extend(answer.heading.iter().map(written));
     for part in &answer.parts {
-        all.extend(part.head.iter().map(|line| text.line(line)));
+        all.extend(part.head.iter().map(written));
         // The text in place of rows is printed only if there are none, as on the command line.
         all.extend(
             part.instead
                 .iter()
                 .filter(|_| part.table.is_empty())
-                .map(|line| text.line(line)),
+                .map(written),
         );
         tables.push(table(part, &text, &sentence));
-        all.extend(
-            part.table
-                .total()
-                .iter()
-                .chain(&part.foot)
-                .map(|line| text.line(line)),
-        );
+        all.extend(part.table.total().iter().chain(&part.foot).map(written));
     }
     let path = ready.named.display().to_string();
     let command = command_line(

@@ -43,6 +43,7 @@ mod server;
 mod sql;
 mod stack;
 mod state;
+mod symbols;
 mod tables;
 mod times;
 mod token;

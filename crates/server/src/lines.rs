@@ -2,7 +2,7 @@
 
 use etwkit_question::numbers::Numbers;
 use etwkit_question::text::Text;
-use etwkit_question::{Format, Value};
+use etwkit_question::{Format, Line, Piece, Value};
 use etwkit_sql::time_format::{TimeFormat, TimeWriter, TraceClock};
 
 use crate::cells::exact;
@@ -69,6 +69,41 @@ pub(crate) fn cell(text: &Text, format: Format, value: &Value) -> Cell {
     }
 }
 
+/// Returns a line with sizes in the unit that cells have on the page. The command line writes them
+/// in the unit of its columns, which the page does not show.
+pub(crate) fn with_units_of_cells(line: &Line) -> Line {
+    let mut pieces: Vec<Piece> = Vec::with_capacity(line.pieces.len());
+    for piece in &line.pieces {
+        let unit = pieces.last().and_then(unit_after);
+        let rest = match (piece, unit) {
+            (Piece::Words(words), Some(unit)) => words.strip_prefix(unit),
+            _ => None,
+        };
+        let Some(rest) = rest else {
+            pieces.push(piece.clone());
+            continue;
+        };
+        if let Some(Piece::Value(format, _)) = pieces.last_mut() {
+            *format = Format::Bytes;
+        }
+        pieces.push(Piece::Words(rest.to_owned()));
+    }
+    Line {
+        pieces,
+        ..line.clone()
+    }
+}
+
+/// Returns the unit that the command line writes after a size.
+fn unit_after(piece: &Piece) -> Option<&'static str> {
+    match piece {
+        Piece::Value(Format::Megabytes, Value::Number(_)) => Some(" MB"),
+        Piece::Value(Format::Kilobytes, Value::Number(_)) => Some(" kB"),
+        Piece::Value(Format::Mebibytes, Value::Number(_)) => Some(" MiB"),
+        _ => None,
+    }
+}
+
 /// Writes values of one trace in sentences, as the command line does.
 #[must_use]
 pub fn text(clock: TraceClock) -> Text {
@@ -83,10 +118,25 @@ pub fn text(clock: TraceClock) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use etwkit_question::Line;
     use etwkit_question::trace::TraceInfo;
 
     use super::*;
+
+    #[test]
+    fn sizes_in_sentences_have_the_unit_of_cells() {
+        let text = text(TraceInfo::default().clock());
+        let line = Line::new("Total: ")
+            .value(Format::Megabytes, 3 << 20)
+            .words(" MB, ")
+            .value(Format::Kilobytes, 1536)
+            .words(" kB at ")
+            .value(Format::Milliseconds, 5_000_000)
+            .words(" ms of a folder with 7 MB");
+        assert_eq!(
+            text.line(&with_units_of_cells(&line)),
+            "Total: 3.0 MiB, 1.5 KiB at 5 ms of a folder with 7 MB"
+        );
+    }
 
     #[test]
     fn cells_are_numbers_and_sentences_are_words() {

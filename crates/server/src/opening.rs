@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use etwkit_base::endings;
 use etwkit_engine::{Asking, Extracting, Progress};
-use etwkit_extract::Extract;
+use etwkit_extract::{Extract, StoreError};
 use etwkit_pyramid::Pyramid;
 
 use crate::about::about;
@@ -30,7 +31,19 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
 
 /// Starts to open the traces of an extract again, which was replaced by another one.
 pub(crate) fn again(shared: &Arc<Shared>, extract: &Path) {
-    for trace in shared.begun_again(extract) {
+    start_all(shared, &shared.begun_again(extract));
+}
+
+/// Closes an extract, and returns its traces, which the caller opens again.
+pub(crate) fn close(shared: &Arc<Shared>, extract: &Path) -> Vec<Arc<Trace>> {
+    let traces = shared.begun_again(extract);
+    shared.engine.pool().want(shared.extracts());
+    traces
+}
+
+/// Starts to open traces that are marked as being opened.
+pub(crate) fn start_all(shared: &Arc<Shared>, traces: &[Arc<Trace>]) {
+    for trace in traces {
         if let Err(problem) = start(shared, trace.clone()) {
             *lock(&trace.stage) = problem.into();
         }
@@ -90,6 +103,9 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     }
     let mut notes = Vec::new();
     let extract = shared.engine.extract_of(&asking, &trace.path, &mut notes)?;
+    if let Err(StoreError::NotAnExtract { path, what }) = Extract::open(&extract) {
+        return Err(neither(&path, &what));
+    }
     // From now on it stays open between requests.
     let mut open: Vec<_> = shared.extracts();
     open.push(extract.clone());
@@ -107,6 +123,18 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
         recent::add(&shared.cache_folder, &trace.path);
     }
     Ok(Ready::new(trace.path.clone(), extract, opening, pyramid))
+}
+
+/// Returns the error for a file or folder of another kind.
+fn neither(path: &Path, what: &str) -> Problem {
+    let path = path.display();
+    Problem::bad(format!(
+        "{path} is neither a trace nor an extract: found {what}"
+    ))
+    .with_hint(format!(
+        "names of traces end in {}; an extract is a folder NAME.etwx or a file NAME.etwx.zip",
+        endings::TRACES.join(", ")
+    ))
 }
 
 /// Without the pyramid only timelines are missing. Every other request still works.

@@ -62,7 +62,7 @@ impl Problem {
         .with_hint("ask again when `info` says that it is ready")
     }
 
-    /// The request does not match the state of the recording.
+    /// The request does not match the state of the recording or of the search for symbols.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "conflict", message)
     }
@@ -132,7 +132,7 @@ impl Problem {
         )
     }
 
-    fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Self::new(
             StatusCode::CONFLICT,
             "cancelled",

@@ -19,7 +19,7 @@ use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
 use crate::{
     api, ask, disk_map, explain, findings, flame, guard, lanes, modules, opening, page, pivot,
-    pivot_series, recent, recording, rows, schema, search, sql, stack,
+    pivot_series, recent, recording, rows, schema, search, sql, stack, symbols,
 };
 
 /// Largest trace that the page may send; larger ones are opened by their path.
@@ -59,6 +59,9 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/record/mark", api::ask(recording::mark))
         .route("/record/stop", api::ask(recording::stop))
         .route("/record/cancel", api::ask(recording::cancel))
+        .route("/symbols", api::ask(symbols::show))
+        .route("/symbols/load", api::ask(symbols::load))
+        .route("/symbols/cancel", api::ask(symbols::cancel))
         .fallback(async || Problem::not_found("there is no question of this name"));
     Router::new()
         .nest("/api/v1", api)

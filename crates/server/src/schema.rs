@@ -154,6 +154,8 @@ pub(crate) fn unit(column: &Column) -> &'static str {
         ("ns", _) if is_moment(column.name) => "time",
         ("ns", _) => "ns",
         ("bytes", _) => "bytes",
+        // The size of a module, whose declaration has no unit.
+        (_, Kind::Int64) if column.name == "size" => "bytes",
         ("key", _) => "key",
         (_, Kind::Int64) if HEX.contains(&column.name) => "hex",
         (_, Kind::Text | Kind::Binary | Kind::Timestamp) => "text",

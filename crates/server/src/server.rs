@@ -160,6 +160,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.shared.ending.ask();
+        self.shared.symbols.give_up();
         // It exists only after an upload.
         let _ = std::fs::remove_dir_all(&self.shared.uploads);
         // Pending computations have no client any more.

@@ -1,6 +1,7 @@
 //! State that all requests share.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use etwkit_base::path::name_of;
@@ -12,6 +13,7 @@ use crate::guard::Door;
 use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
 use crate::recorder::Recording;
+use crate::symbols::Loading;
 use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
 use crate::work::Desk;
@@ -26,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) cache_folder: PathBuf,
     pub(crate) demo: Option<Demo>,
     pub(crate) recording: Option<Recording>,
+    pub(crate) symbols: Loading,
     pub(crate) limits: Limits,
     pub(crate) desk: Desk,
     /// Cancels opening traces when the server ends.
@@ -41,6 +44,8 @@ pub(crate) struct Shared {
 pub(crate) struct Trace {
     pub(crate) path: PathBuf,
     pub(crate) stage: Mutex<Stage>,
+    /// Number of times that it was opened again, because its extract was replaced.
+    replaced: AtomicU32,
 }
 
 /// Progress of opening a trace.
@@ -91,6 +96,7 @@ impl Shared {
             cache_folder,
             demo,
             recording: recorder.map(Recording::new),
+            symbols: Loading::default(),
             limits,
             desk: Desk::new(limits.question_bytes),
             ending: Cancel::default(),
@@ -133,6 +139,7 @@ impl Shared {
         let trace = Arc::new(Trace {
             path: path.to_owned(),
             stage: Mutex::new(Stage::begun()),
+            replaced: AtomicU32::new(0),
         });
         traces.push(trace.clone());
         Ok(Some(trace))
@@ -154,6 +161,7 @@ impl Shared {
             let is_ready = matches!(&*stage, Stage::Ready(ready) if ready.extract == extract);
             if is_ready {
                 *stage = Stage::begun();
+                trace.replaced.fetch_add(1, Ordering::Relaxed);
             }
             is_ready
         };
@@ -227,6 +235,7 @@ impl Trace {
             path: self.path.display().to_string(),
             state,
             opening,
+            replaced: self.replaced.load(Ordering::Relaxed),
         }
     }
 }

@@ -37,6 +37,11 @@ fn asking() -> Vec<String> {
         RecordCount,
         RecordRequest,
         MarkRequest,
+        SymbolsAnswer,
+        SymbolsStep,
+        SymbolsModule,
+        SymbolsState,
+        SymbolsRequest,
     ]
 }
 

@@ -35,7 +35,7 @@ pub use error::{Error, Result};
 pub use identity::Identity;
 pub use image::{ImageIdentity, NamedPdb};
 pub use load::{ImageSearch, Module, Options, Outcome, Symbols};
-pub use progress::{Event, Progress};
+pub use progress::{Cancel, Event, Progress};
 pub use search_path::SearchPath;
 pub use store::{Attempt, NOT_THERE};
 pub use symbol::{Inlined, Symbol};

@@ -14,7 +14,7 @@ use crate::pdb::Pdb;
 use crate::portable::{Portable, SourceLine};
 use crate::store::{Attempt, Client, Found, Kind, Limits, Search, Sought, carried};
 use crate::table::{self, Table};
-use crate::{Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
+use crate::{Cancel, Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
 /// Options for loading symbols.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub struct Options {
     /// Bytes from which on only the needed parts of a PDB file are read, and no table of it is
     /// kept.
     pub whole_bytes: u64,
+    /// Gives up the search.
+    pub cancel: Cancel,
 }
 
 impl Default for Options {
@@ -40,6 +42,7 @@ impl Default for Options {
             limits: Limits::default(),
             is_refresh: false,
             whole_bytes: 2 << 30,
+            cancel: Cancel::default(),
         }
     }
 }
@@ -101,7 +104,7 @@ impl Symbols {
     /// Opens nothing yet.
     #[must_use]
     pub fn new(path: SearchPath, options: Options) -> Self {
-        let client = Client::new(options.limits);
+        let client = Client::new(options.limits, options.cancel.clone());
         Self {
             path,
             options,
@@ -113,6 +116,12 @@ impl Symbols {
     #[must_use]
     pub const fn path(&self) -> &SearchPath {
         &self.path
+    }
+
+    /// Returns `true` if the search was given up: further files would only be reported as missing.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.options.cancel.is_asked()
     }
 
     /// Finds and reads the symbols of one module.

@@ -1,4 +1,25 @@
-//! Progress of loading symbols.
+//! Progress of loading symbols, and the switch that ends it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Gives up a search for symbols: no further file is looked for, and a download ends at its next
+/// piece. Copies are the same switch, which is not switched back.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Gives up the running search and all later ones with this switch.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if the search was given up.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// A step on the way to the symbols of one module.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +50,28 @@ pub enum Event<'a> {
     },
 }
 
+impl Event<'_> {
+    /// Returns the work on the file in words; `None` at the start and at the end of its search.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        let megabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
+        match self {
+            Self::Received {
+                server,
+                bytes,
+                total,
+            } => {
+                let received = megabytes(*bytes);
+                let of =
+                    total.map_or_else(String::new, |total| format!(" of {}", megabytes(total)));
+                Some(format!("{received}{of} MB from {server}"))
+            }
+            Self::Reading { bytes, .. } => Some(format!("reading {} MB", megabytes(*bytes))),
+            Self::Started | Self::Finished { .. } => None,
+        }
+    }
+}
+
 /// Receives the steps. Several modules may be loaded at the same time, each with its own
 /// `Progress`.
 pub trait Progress {
@@ -45,5 +88,38 @@ impl Progress for () {
 impl<F: FnMut(&str, Event<'_>)> Progress for F {
     fn event(&mut self, name: &str, event: Event<'_>) {
         self(name, event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_on_a_file_has_words() {
+        let received = |total| Event::Received {
+            server: "https://symbols.example",
+            bytes: 1_300_000,
+            total,
+        };
+        let words = |event: Event<'_>| event.words();
+        assert_eq!(words(Event::Started), None);
+        assert_eq!(
+            words(received(Some(10_000_000))).unwrap(),
+            "1.3 of 10.0 MB from https://symbols.example"
+        );
+        assert_eq!(
+            words(received(None)).unwrap(),
+            "1.3 MB from https://symbols.example"
+        );
+    }
+
+    #[test]
+    fn copies_are_one_switch() {
+        let cancel = Cancel::default();
+        let copy = cancel.clone();
+        assert!(!copy.is_asked());
+        cancel.ask();
+        assert!(copy.is_asked());
     }
 }

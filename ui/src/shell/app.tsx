@@ -39,10 +39,14 @@ function Screen() {
   const failure = store.infoFailure.value;
   if (info === null) return failure === null ? <main class="start" /> : <LostScreen failure={failure} />;
   const waited = store.pending.value === null ? undefined : info.traces[store.pending.value];
-  if (waited !== undefined && waited.state.is !== "ready") return <OpeningScreen trace={waited} />;
+  if (waited?.state.is === "opening") return <OpeningScreen trace={waited} />;
+  // Another path is tried where the one before was typed.
+  if (waited?.state.is === "failed") return <StartScreen failed={waited} />;
   const trace = store.trace.value;
-  if (trace === null || trace.opening === null) return <StartScreen />;
-  return <Workspace key={trace.opening.hash} trace={trace} opening={trace.opening} />;
+  if (trace === null || trace.opening === null) return <StartScreen failed={null} />;
+  // An extract that was replaced may have other names: everything is asked again.
+  const key = `${trace.opening.hash} ${trace.replaced}`;
+  return <Workspace key={key} trace={trace} opening={trace.opening} />;
 }
 
 /** A moment is chosen, so that the inspector has something to show. */

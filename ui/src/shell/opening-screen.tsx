@@ -1,6 +1,5 @@
-// A trace that is being read, or cannot be.
+// A trace that is being read, or a server that cannot be asked.
 
-import { Failed } from "../components/failed";
 import { percent } from "../lib/format";
 import { shown } from "../lib/safe";
 import * as store from "../state/store";
@@ -21,9 +20,8 @@ export function OpeningScreen({ trace }: { trace: TraceInfo }) {
           </p>
         </div>
       )}
-      {state.is === "failed" && <Failed failure={state} />}
       <button type="button" onClick={store.showStart}>
-        {state.is === "failed" ? "Open another" : "Open another meanwhile"}
+        Open another meanwhile
       </button>
     </main>
   );

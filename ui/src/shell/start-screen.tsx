@@ -37,20 +37,21 @@ function useOpening() {
   return { failure, isBusy, sent, run, send };
 }
 
-export function StartScreen() {
+/** `failed` is what was to be opened last and cannot be: its path is there to be mended. */
+export function StartScreen({ failed }: { failed: TraceInfo | null }) {
   const { failure, isBusy, sent, run, send } = useOpening();
   useEffect(() => {
     const file = dropped.value;
     dropped.value = null;
     if (file !== null) send(file);
   }, [dropped.value]);
-  const [path, setPath] = useState(lastFailed());
+  const [path, setPath] = useState(failed?.path ?? "");
   const info = store.info.value;
   const named = store.view.value.trace;
   return (
     <main class="start">
       <h1>Open a trace</h1>
-      {named !== "" && (
+      {named !== "" && store.trace.value === null && (
         <p class="start-note">
           The link is of a trace that is not open here. Open it, and the link shows what it showed.
         </p>
@@ -73,6 +74,7 @@ export function StartScreen() {
           Open
         </button>
       </form>
+      {failure === null && failed?.state.is === "failed" && <Failed failure={failed.state} />}
       <label class="drop">
         <input type="file" onChange={(event) => send(event.currentTarget.files?.[0])} />
         <Icon name="file" />
@@ -87,7 +89,7 @@ export function StartScreen() {
       </label>
       {failure !== null && <Failed failure={failure} />}
       <RecordSection />
-      <Traces info={info} onOpen={(recent) => void run(api.open(recent), recent)} />
+      <Traces info={info} last={failed} onOpen={(recent) => void run(api.open(recent), recent)} />
       <section class="start-demo">
         <button type="button" disabled={isBusy} onClick={() => void run(api.demo())}>
           <Icon name="play" /> Open the demonstration
@@ -96,12 +98,6 @@ export function StartScreen() {
       </section>
     </main>
   );
-}
-
-/** The path that was typed and could not be opened: a typo in it is mended, not typed again. */
-function lastFailed(): string {
-  const last = store.info.value?.traces.at(-1);
-  return last?.state.is === "failed" ? last.path : "";
 }
 
 /** Failures that the reader has seen and taken off the list, by path. */
@@ -113,10 +109,17 @@ function failures(all: readonly TraceInfo[]): TraceInfo[] {
   return [...last.values()].filter((one) => one.state.is === "failed" && !dismissed.value.has(one.path));
 }
 
-function Traces({ info, onOpen }: { info: Info | null; onOpen: (path: string) => void }) {
+interface TracesProps {
+  info: Info | null;
+  /** What was to be opened last and cannot be: it is told above. */
+  last: TraceInfo | null;
+  onOpen: (path: string) => void;
+}
+
+function Traces({ info, last, onOpen }: TracesProps) {
   const all = info?.traces ?? [];
   const open = all.filter((one) => one.state.is !== "failed");
-  const failed = failures(all);
+  const failed = failures(all).filter((one) => one.path !== last?.path);
   const recent = info?.recent ?? [];
   return (
     <>

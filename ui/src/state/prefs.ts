@@ -49,5 +49,7 @@ export const isTrafficShown = kept<boolean>("isTrafficShown", false);
 export const timelineShare = kept<number>("timelineShare", 50);
 /** The same for views whose rows are not in time. */
 export const timelessShare = kept<number>("timelessShare", 18);
+/** Where symbol files are looked for; nothing is contacted that is not in it. */
+export const symbolPath = kept<string>("symbolPath", "");
 /** The view below the timeline is shown. */
 export const isViewOpen = kept<boolean>("isViewOpen", true);

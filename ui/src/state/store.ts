@@ -244,15 +244,20 @@ function arrived(event: PopStateEvent): void {
 /** Takes what the server says is open, and shows what is ready and was waited for. */
 export function tookInfo(next: Info): void {
   batch(() => {
+    const before = trace.value;
     info.value = next;
     infoFailure.value = null;
     const shown = trace.value;
     if (shown !== null) {
       state.value = checked(state.value);
       path.value = follow(path.value, state.value, bounds());
-      if (pending.value === shown.id) pending.value = null;
+      const isPending = pending.value === shown.id;
+      if (isPending) pending.value = null;
+      if (isPending || before?.replaced !== shown.replaced) traffic.isGone.value = false;
       return;
     }
+    // Its extract was replaced: it is shown again when the new one is open.
+    if (before !== null && next.traces[before.id]?.state.is === "opening") pending.value = before.id;
     const waited = pending.value === null ? undefined : next.traces[pending.value];
     if (waited?.state.is === "ready") showTrace(waited, state.value.trace === "" ? null : "");
   });
@@ -295,17 +300,22 @@ export async function start(first: Defaults): Promise<void> {
   defaults = first;
   journal = new Journal(history);
   window.addEventListener("popstate", arrived);
+  // Another page of the same server may have loaded symbols.
+  traffic.replaced.subscribe((count) => {
+    if (count > 0) void refresh();
+  });
   window.addEventListener("pagehide", () => journal?.flush());
   state.value = decode(location.hash) ?? emptyState();
   path.value = readTrail(moreOf(history.state));
   await refresh();
   const traces = info.value?.traces ?? [];
+  const last = traces.at(-1);
   // What was named on the command line is shown, unless the link names another trace that is ready.
-  if (trace.value === null && pending.value === null && traces[0] !== undefined) {
+  if (trace.value === null && pending.value === null && last !== undefined) {
     pending.value = (
       traces.find((one) => one.state.is === "opening") ??
       traces.find((one) => one.state.is === "ready") ??
-      traces[0]
+      last
     ).id;
     if (info.value !== null) tookInfo(info.value);
   }

@@ -76,6 +76,7 @@ async function shownAfter(number: number, hash: string) {
     path: "t.etl",
     state: { is: "ready" },
     opening: opening(hash),
+    replaced: 0,
   };
   store.schema.value = null;
   goToFinding(number);

@@ -347,7 +347,7 @@ impl Rule {
         let evidence = self
             .evidence
             .iter()
-            .map(|line| ("evidence", format!("etwkit {line}")));
+            .map(|line| ("evidence", format!("etwkit {}", line.template)));
         let shows = [("shows", self.shows.clone())];
         let all = texts
             .into_iter()

@@ -493,6 +493,22 @@ fn the_largest_cost_of_processors_is_the_one_that_its_evidence_shows() {
     assert_eq!(rows[0]["cpu_ns"], cost["cost_ns"], "{shown}");
 }
 
+/// Tables add up queries that overlap: their sum is another number than the time that they cost.
+#[test]
+fn names_that_are_looked_up_at_the_same_time_have_their_sum_in_the_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("slow.etl");
+    let trace = trace.to_str().unwrap();
+    let written = run(&["synth", "write", "slow-browsing", "--out", trace]);
+    assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+    let findings = json_lines(&run(&["diagnose", "--rule", "dns-timeout", "--json", trace]).out);
+    let sentence = findings[0]["sentence"].as_str().unwrap();
+    assert!(
+        sentence.contains("6 queries with a sum of 72.3 s, up to 12.1 s"),
+        "{sentence}"
+    );
+}
+
 #[test]
 fn the_longest_wait_among_the_costs_is_in_its_evidence() {
     let folder = tempfile::tempdir().unwrap();

@@ -46,7 +46,7 @@ pub(super) fn load(
             .pop_front()
     };
     let work = || {
-        while let Some((index, file)) = next() {
+        while let Some((index, file)) = next().filter(|_| !symbols.is_cancelled()) {
             let (named, answer) = one(file, symbols, on_symbols);
             answers
                 .lock()

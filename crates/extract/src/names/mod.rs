@@ -99,6 +99,32 @@ pub struct UnknownFile {
     pub tried: Vec<Attempt>,
 }
 
+impl UnknownFile {
+    /// Returns the reason why the symbol file is unknown.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match (&self.image, &self.image_source) {
+            (_, Some(source)) => {
+                format!("neither the trace nor {source} says which symbol file it has")
+            }
+            (Some(image), None) if !self.tried.is_empty() => {
+                let tried = attempts(&self.tried);
+                format!(
+                    "the trace does not say which symbol file it has; its image {image} would: \
+                     {tried}"
+                )
+            }
+            _ => "the trace does not say which symbol file it has".to_owned(),
+        }
+    }
+}
+
+/// Returns attempts as one text: `PLACE: REASON; PLACE: REASON`.
+pub fn attempts<'a>(tried: impl IntoIterator<Item = &'a Attempt>) -> String {
+    let tried = tried.into_iter().map(ToString::to_string);
+    tried.collect::<Vec<_>>().join("; ")
+}
+
 /// The outcome for one symbol file.
 #[derive(Debug)]
 pub struct NamedFile {
@@ -124,6 +150,16 @@ pub struct NamedFile {
     /// Places that had neither image nor symbols, each with the reason. Places searched for the
     /// image come first.
     pub tried: Vec<Attempt>,
+}
+
+impl NamedFile {
+    /// Returns the source of the symbols and what is wrong with it; `None` if there are none.
+    #[must_use]
+    pub fn source_and_faults(&self) -> Option<String> {
+        let source = self.source.as_ref()?;
+        let faults = self.tried.iter().filter(|attempt| attempt.place == *source);
+        Some(faults.fold(source.clone(), |text, fault| text + ": " + &fault.reason))
+    }
 }
 
 impl Naming {

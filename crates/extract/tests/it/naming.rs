@@ -8,7 +8,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_etl::Guid;
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{Extract, NameFrom, Naming, Writer, WriterOptions, derive_again, name_again};
+use etwkit_extract::{
+    ConvertError, Extract, NameFrom, Naming, Writer, WriterOptions, derive_again, find_names,
+    name_again,
+};
 use etwkit_symbols::{Options, SearchPath};
 use etwkit_trace::table::{CpuMethod, CpuSample, Frame, Mark, Method, Module, Row, Stack, Table};
 
@@ -355,6 +358,46 @@ fn pointers_and_links_in_an_extract_are_not_followed() {
         name(&target, &folder.path("outside"));
         assert!(!target.join("symbols").join("app.sym").exists());
     }
+}
+
+#[test]
+fn a_search_that_is_given_up_changes_nothing() {
+    let folder = Folder::new();
+    let target = extract(&folder, Detail::Full);
+    fs::create_dir(folder.path("symbols")).unwrap();
+    folder.write("symbols/app.sym", SYM.as_bytes());
+    let before = frames(&target);
+    let options = Options::default();
+    let cancel = options.cancel.clone();
+    // Given up while the first file is looked for, which is found nevertheless.
+    let from = NameFrom {
+        path: SearchPath::default().with_folder(folder.path("symbols")),
+        options,
+        on_symbols: &|_, _| cancel.ask(),
+    };
+    let found = find_names(&Extract::open(&target).unwrap(), &from);
+    assert!(matches!(found, Err(ConvertError::Interrupted)), "{found:?}");
+    assert_eq!(frames(&target), before);
+}
+
+#[test]
+fn names_are_written_after_they_were_found() {
+    let folder = Folder::new();
+    let target = extract(&folder, Detail::Full);
+    fs::create_dir(folder.path("symbols")).unwrap();
+    folder.write("symbols/app.sym", SYM.as_bytes());
+    let before = frames(&target);
+    let from = NameFrom {
+        path: SearchPath::default().with_folder(folder.path("symbols")),
+        options: Options::default(),
+        on_symbols: &|_, _| {},
+    };
+    let opened = Extract::open(&target).unwrap();
+    let found = find_names(&opened, &from).unwrap();
+    assert!(found.has_news());
+    assert_eq!(frames(&target), before);
+    found.write(&opened).unwrap();
+    assert_eq!(frames(&target), NAMED);
 }
 
 #[test]

@@ -30,6 +30,9 @@ pub struct TraceInfo {
     pub state: State,
     /// Nothing before it is ready.
     pub opening: Option<Opening>,
+    /// Number of times that its extract was replaced while it was open: what is known of it with
+    /// another number may have changed.
+    pub replaced: u32,
 }
 
 /// Description of a trace that is ready.

@@ -11,6 +11,7 @@ mod lanes;
 mod over_time;
 mod recording;
 mod stacks;
+mod symbols;
 mod tables;
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,7 @@ pub use stacks::{
     Direction, FlameAnswer, FlameChartAnswer, FlameChartRequest, FlameNode, FlameRequest, Frame,
     StackAnswer, StackRequest, Weight,
 };
+pub use symbols::{SymbolsAnswer, SymbolsModule, SymbolsRequest, SymbolsState, SymbolsStep};
 pub use tables::{
     Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,
     SearchAnswer, SearchRequest, Sort, TableInfo,

@@ -20,3 +20,4 @@ mod security;
 mod size;
 mod statements;
 mod support;
+mod symbols;

@@ -76,6 +76,20 @@ fn what_cannot_be_opened_says_why_and_the_server_goes_on() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_neither_a_trace_nor_an_extract() {
+    let place = Place::new();
+    let notes = place.folder.path().join("notes.txt");
+    std::fs::write(&notes, b"no trace at all").unwrap();
+    let last = place.open(&notes).pop().unwrap();
+    let message = last["message"].as_str().unwrap();
+    assert!(
+        message.contains("notes.txt is neither a trace nor an extract"),
+        "{message}"
+    );
+    assert!(last["hint"].as_str().unwrap().contains(".etl, "), "{last}");
+}
+
+#[test]
 fn two_traces_answer_for_themselves() {
     let place = Place::new();
     let first = place.trace("first.etl");

@@ -34,6 +34,10 @@ fn the_schema_names_tables_and_questions() {
         (json!("time"), json!("ns"))
     );
     assert_eq!(column("process")["unit"], "text");
+    let modules = tables.iter().find(|table| table["name"] == "module");
+    let columns = modules.unwrap()["columns"].as_array().unwrap();
+    let size = columns.iter().find(|column| column["name"] == "size");
+    assert_eq!(size.unwrap()["unit"], "bytes");
     assert!(
         schema["questions"]
             .as_array()

@@ -60,12 +60,21 @@ impl Place {
 
     /// A server with nothing open, which records with what is made for its folder.
     pub(crate) fn with(limits: Limits, recorder: impl Fn(&Path) -> Option<Control>) -> Self {
+        Self::made(limits, recorder, true)
+    }
+
+    /// A server with nothing open that may contact symbol servers.
+    pub(crate) fn online() -> Self {
+        Self::made(Limits::default(), |_| None, false)
+    }
+
+    fn made(limits: Limits, recorder: impl Fn(&Path) -> Option<Control>, is_offline: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cache = folder.path().join("cache");
         let engine = Engine::new(Settings {
             cache: Some(cache.clone()),
             temp_dir: None,
-            is_offline: true,
+            is_offline,
         });
         let (demo_trace, demo_options) = (folder.path().join("demo.etl"), Options::default());
         let demo = move || {

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
+use crate::Cancel;
+
 /// Limits for downloads from a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -45,6 +47,7 @@ impl Default for Limits {
 }
 
 const REDIRECTS: u32 = 5;
+const GIVEN_UP: &str = "the search was given up";
 const BUFFER: usize = 1 << 17;
 /// Servers that have compressed PDB files send them to clients that accept them.
 const ACCEPT: &str = "application/msfz0, */*";
@@ -64,13 +67,14 @@ pub(super) enum Refusal {
 pub(crate) struct Client {
     agent: Agent,
     limits: Limits,
+    cancel: Cancel,
     missing: Mutex<BTreeSet<String>>,
     down: Mutex<BTreeMap<String, String>>,
     two_tier: Mutex<BTreeMap<String, bool>>,
 }
 
 impl Client {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits, cancel: Cancel) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = TlsConfig::builder()
             .provider(TlsProvider::Rustls)
@@ -92,6 +96,7 @@ impl Client {
         Self {
             agent: config.new_agent(),
             limits,
+            cancel,
             missing,
             down,
             two_tier,
@@ -128,6 +133,9 @@ impl Client {
         out: &mut dyn Write,
         received: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<u64, Refusal> {
+        if self.cancel.is_asked() {
+            return Err(Refusal::Failed(GIVEN_UP.to_owned()));
+        }
         // A server that does not answer would cost the time limit for each of hundreds of modules.
         if let Some(reason) = locked(&self.down).get(server) {
             return Err(Refusal::Down(reason.clone()));
@@ -137,7 +145,8 @@ impl Client {
             return Err(Refusal::Missing);
         }
         let mut answer = self.answer(&url);
-        if answer.as_ref().is_err_and(|(_, is_worth_it)| *is_worth_it) {
+        let is_failed = answer.as_ref().is_err_and(|(_, is_worth_it)| *is_worth_it);
+        if is_failed && !self.cancel.is_asked() {
             answer = self.answer(&url);
         }
         let outcome = match answer {
@@ -213,6 +222,9 @@ impl Client {
         let (mut buffer, mut len) = (vec![0; BUFFER], 0_u64);
         let begin = Instant::now();
         loop {
+            if self.cancel.is_asked() {
+                return Err(Refusal::Failed(GIVEN_UP.to_owned()));
+            }
             let piece = match reader.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => buffer.get(..count).unwrap_or_default(),

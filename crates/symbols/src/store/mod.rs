@@ -16,6 +16,7 @@ mod folder;
 mod search;
 mod sought;
 
+use std::fmt;
 use std::path::PathBuf;
 
 pub(crate) use check::{Kind, carried};
@@ -34,6 +35,12 @@ pub struct Attempt {
     pub place: String,
     /// The reason for which it was not used.
     pub reason: String,
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
 }
 
 /// A path that a file may have in a store. Paths are tried in order.

@@ -82,6 +82,27 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_search_that_is_given_up_contacts_no_server() {
+    let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
+    let server = Server::start([(place(&identity, NAME), Answer::File(fixture(NAME)))]);
+    let defaults = Defaults {
+        cache: Some(folder.path().join("cache")),
+        ..Defaults::default()
+    };
+    let options = Options {
+        limits: limits(),
+        ..Options::default()
+    };
+    let cancel = options.cancel.clone();
+    let symbols = Symbols::new(SearchPath::parse([server.url.as_str()], &defaults), options);
+    cancel.ask();
+    let outcome = symbols.load(&identity, &mut ());
+    assert!(!is_loaded(&outcome) && symbols.is_cancelled());
+    assert!(reasons(&outcome).contains("the search was given up"));
+    assert!(server.asked().is_empty() && files(folder.path()).is_empty());
+}
+
+#[test]
 fn what_a_server_has_is_kept_and_not_asked_for_again() {
     let (folder, identity) = (tempfile::tempdir().unwrap(), identity_of(NAME));
     let server = Server::start([(place(&identity, NAME), Answer::File(fixture(NAME)))]);

@@ -12,7 +12,7 @@ import type { Failure, ModulesAnswer, ModulesOf, ModulesRequest } from "../../wi
 import { Answering, addChip, useSelection } from "../panel";
 import type { View, ViewProps } from "../view";
 import { moduleOf, moduleRows, ownerId } from "./model";
-import { SymbolsLine } from "./symbols";
+import { Symbols } from "./symbols";
 
 export const PROCESS_MODULES: View = {
   id: "process-modules",
@@ -83,7 +83,7 @@ function ModulesPanel({ trace, opening }: ViewProps) {
           onInput={(event) => setFind(event.currentTarget.value)}
         />
       </div>
-      <SymbolsLine trace={trace} opening={opening} />
+      <Symbols trace={trace} opening={opening} />
       {failure !== null && <Failed failure={failure} />}
       <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
         {(answer) => (

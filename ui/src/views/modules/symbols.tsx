@@ -1,4 +1,5 @@
-// Which modules have names, as far as it matters: those in which samples are. And the command that gets the rest.
+// Which modules have names, as far as it matters: those in which samples are. And two ways to the rest: a search
+// from here, and a command.
 
 import { api } from "../../api";
 import { counted, duration } from "../../lib/format";
@@ -12,6 +13,7 @@ import { useAsked } from "../asked";
 import { FUNCTION_QUESTION, functionsOf } from "../functions/model";
 import { useSchema } from "../panel";
 import type { ViewProps } from "../view";
+import { LoadSymbols } from "./load-symbols";
 
 /** Modules that are named in the sentence. */
 const NAMED = 3;
@@ -37,7 +39,16 @@ export function symbolsSentence(modules: readonly ModuleNames[]): string {
   return `${first} Without: ${list}${more}.`;
 }
 
-export function SymbolsLine({ trace, opening }: ViewProps) {
+export function Symbols(props: ViewProps) {
+  return (
+    <>
+      <SymbolsLine {...props} />
+      <LoadSymbols trace={props.trace.id} />
+    </>
+  );
+}
+
+function SymbolsLine({ trace, opening }: ViewProps) {
   const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
   if (question === undefined || !hasRows(opening, "cpu_sample")) return <Line path={trace.path} text="" />;
   return <Sampled trace={trace.id} path={trace.path} question={question} />;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use etwkit_engine::symbols::found_nothing_for;
+use etwkit_engine::symbols::write_names;
 use etwkit_engine::{Wanted, named};
-use etwkit_extract::{ConvertError, Extract, NameFrom, name_again, own_tag_sets};
+use etwkit_extract::{ConvertError, Extract, NameFrom, find_names};
 use etwkit_question::numbers::Numbers;
 use etwkit_terminal::Exit;
 
@@ -92,23 +92,15 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
         options,
         on_symbols: &on_symbols,
     };
-    let named = name_again(&opened, &from);
+    let found = find_names(&opened, &from);
+    let loaded = found.and_then(|found| write_names(found, &opened, path));
     bar.clear();
-    let naming = match named {
-        Ok((naming, written)) => {
-            if written.is_none() && extract != path {
-                found_nothing_for(&extract);
+    let naming = match loaded {
+        Ok(loaded) => {
+            if let Some(note) = loaded.note() {
+                printer.note(&note);
             }
-            // Sums by tag depend on names, and the rule files are not available here.
-            let tags = opened.derived().map(own_tag_sets).unwrap_or_default();
-            if written.is_some() && !tags.is_empty() {
-                printer.note(&format!(
-                    "sums by the stack tags of {} were of the old names and are gone; --stack-tag-file with the next \
-                     question computes them anew",
-                    tags.join(", ")
-                ));
-            }
-            naming
+            loaded.naming
         }
         Err(summary @ (ConvertError::IsSummary { .. } | ConvertError::WithoutRows { .. })) => {
             let hint = summary.hint().unwrap_or("");

@@ -29,23 +29,13 @@ impl Bar {
                 self.0.enable_steady_tick(Duration::from_millis(200));
                 self.0.set_message(escape::text(name).into_owned());
             }
-            Event::Received {
-                server,
-                bytes,
-                total,
-            } => {
-                let of = total.map_or_else(String::new, |total| {
-                    format!(" of {:.1}", total as f64 / 1e6)
-                });
-                let text = format!("{name}: {:.1}{of} MB from {server}", bytes as f64 / 1e6);
-                self.0.set_message(escape::text(&text).into_owned());
-            }
-            Event::Reading { bytes, .. } => {
-                let text = format!("{name}: reading {:.1} MB", bytes as f64 / 1e6);
-                self.0.set_message(escape::text(&text).into_owned());
-            }
             Event::Finished { .. } => self.0.inc(1),
-            _ => {}
+            _ => {
+                if let Some(words) = event.words() {
+                    let text = format!("{name}: {words}");
+                    self.0.set_message(escape::text(&text).into_owned());
+                }
+            }
         }
     }
 

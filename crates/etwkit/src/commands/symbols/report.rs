@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use etwkit_base::shell::quoted_pattern;
-use etwkit_extract::{DotnetCode, NamedFile, Naming, UnknownFile};
+use etwkit_extract::{DotnetCode, NamedFile, Naming, UnknownFile, attempts};
 use etwkit_question::numbers::Numbers;
 use etwkit_symbols::search_path::{Element, Store};
 use etwkit_symbols::{Attempt, Identity, ImageIdentity, SearchPath};
@@ -37,8 +37,8 @@ pub(super) fn text(
             && file.tried.iter().all(|attempt| servers.contains(&attempt))
     };
     let looked_for = |file: &NamedFile| {
-        let from = match &file.source {
-            Some(source) => with_faults(source, &file.tried) + &lines_of(file, numbers),
+        let from = match file.source_and_faults() {
+            Some(source) => source + &lines_of(file, numbers),
             None => reason(file, &servers),
         };
         let (addresses, named) = (
@@ -68,7 +68,7 @@ pub(super) fn text(
             String::new(),
             addresses,
             "0".to_owned(),
-            unknown(file),
+            file.reason(),
         ]
     };
     let files = naming.files.iter().filter(|file| !is_only_there(file));
@@ -265,38 +265,11 @@ fn reason(file: &NamedFile, servers: &[&Attempt]) -> String {
         .tried
         .iter()
         .filter(|attempt| !servers.contains(attempt));
-    let tried = places(others);
+    let tried = attempts(others);
     if tried.is_empty() {
         "no place to look for it is known".to_owned()
     } else {
         tried
-    }
-}
-
-/// The source of names, and what is wrong with it.
-fn with_faults(source: &str, tried: &[Attempt]) -> String {
-    let faults = tried.iter().filter(|attempt| attempt.place == source);
-    faults.fold(source.to_owned(), |text, fault| text + ": " + &fault.reason)
-}
-
-fn places<'a>(tried: impl IntoIterator<Item = &'a Attempt>) -> String {
-    let place = |attempt: &Attempt| format!("{}: {}", attempt.place, attempt.reason);
-    tried.into_iter().map(place).collect::<Vec<_>>().join("; ")
-}
-
-/// Returns the reason why the symbol file of a module is not known.
-fn unknown(file: &UnknownFile) -> String {
-    let tried = places(&file.tried);
-    match (&file.image, &file.image_source) {
-        (_, Some(source)) => {
-            format!("neither the trace nor {source} says which symbol file it has")
-        }
-        (Some(image), None) if !tried.is_empty() => {
-            format!(
-                "the trace does not say which symbol file it has; its image {image} would: {tried}"
-            )
-        }
-        _ => "the trace does not say which symbol file it has".to_owned(),
     }
 }
 

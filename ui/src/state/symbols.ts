@@ -1,0 +1,60 @@
+// Symbols that the server loads: the search that runs, or the outcome of the last one.
+
+import { signal } from "@preact/signals";
+import { api } from "../api";
+import { count, counted } from "../lib/format";
+import { shown } from "../lib/safe";
+import type { SymbolsAnswer, SymbolsState } from "../wire";
+import * as store from "./store";
+
+/** The search and its progress; nothing before the first answer. */
+export const symbols = signal<SymbolsAnswer | null>(null);
+
+/** Milliseconds between two looks at a search. */
+const LOOK = 500;
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Takes an answer, and looks again while a search runs. */
+function took(next: SymbolsAnswer): void {
+  const before = symbols.value;
+  symbols.value = next;
+  // The trace is closed while its names are written, and is open again after that.
+  if (before !== null && before.step !== next.step) void store.refresh();
+  clearTimeout(timer);
+  if (next.step !== "idle") timer = setTimeout(refreshSymbols, LOOK);
+}
+
+/** Asks how far the search is. */
+export async function refreshSymbols(): Promise<void> {
+  try {
+    took(await api.symbols());
+  } catch {
+    // The server may come back; a search of the one before is over then.
+    clearTimeout(timer);
+    if ((symbols.value?.step ?? "idle") !== "idle") timer = setTimeout(refreshSymbols, 2 * LOOK);
+  }
+}
+
+/** Starts a search, or gives it up, with one of the functions of `api`. */
+export async function step(ask: Promise<SymbolsAnswer>): Promise<void> {
+  took(await ask);
+}
+
+/** How far the search is, or what it found, in a sentence or two. */
+export function symbolsProgress(known: SymbolsAnswer): string {
+  if (known.step === "cancelling") return "Giving up the search…";
+  if (known.step === "writing") return "Writing the names…";
+  const of = (state: SymbolsState) => known.modules.filter((one) => one.state === state);
+  const found = of("found").length;
+  if (known.step === "searching") {
+    const now = of("searching").map((one) => shown(`${one.name} ${one.detail ?? ""}`.trim()));
+    const done = `${count(found)} found, ${count(known.modules.length - now.length - found)} not found.`;
+    return now.length === 0 ? done : `${done} Looking for ${now.join(", ")}…`;
+  }
+  if (known.addresses === null) return "";
+  const all = counted(known.modules.length + known.left_out, "module");
+  const names = `${count(known.named)} of ${count(known.addresses)} native addresses have names`;
+  const first = `Symbols of ${count(found)} of ${all} found; ${names}.`;
+  return known.is_changed ? first : `${first} Nothing changed.`;
+}
