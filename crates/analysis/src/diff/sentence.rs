@@ -306,6 +306,7 @@ mod tests {
             settings: &[],
             processes,
             modules: &[],
+            awaited: &[],
         };
         let named = |rows: &Rows<'_>| {
             let row = best(&Wall::Recording, rows).unwrap();
