@@ -36,7 +36,7 @@ class Errors(unittest.TestCase):
         error = raised.exception
         self.assertEqual(error.exit_code, 2)
         self.assertIn("cannot read no trace.etl as an event trace", error.message)
-        self.assertIn("name an .etl file", error.hint)
+        self.assertIn("name the .etl file", error.hint)
         self.assertEqual(str(error), f"{error.message}\nhint: {error.hint}")
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((str(again), again.exit_code), (str(error), 2))
@@ -50,7 +50,7 @@ class Errors(unittest.TestCase):
             etwkit.Farm(broken).cpu().rows()
         self.assertIn("broken-2.etl", raised.exception.message)
         self.assertTrue(raised.exception.message.endswith("; and 2 more"))
-        self.assertEqual(raised.exception.hint.count("name an .etl file"), 1)
+        self.assertEqual(raised.exception.hint.count("name the .etl file"), 1)
 
     def test_sql_that_is_wrong_says_where(self):
         with self.assertRaisesRegex(etwkit.Error, r"no column nope \(line 1, column 8\)"):

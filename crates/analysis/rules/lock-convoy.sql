@@ -12,10 +12,10 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits
 -- evidence: dump wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --details
 -- evidence: dump wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --chain
--- evidence: dump wait --process {mutex_pid} --method '{culprit}' --details
--- evidence: dump wait --process {mutex_pid} --method '{culprit}' --chain
+-- evidence: dump wait --process {mutex_pid} --method '{place}' --details
+-- evidence: dump wait --process {mutex_pid} --method '{place}' --chain
 -- spot: flame --weight wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;*AwareLock*'
--- spot: flame --weight wait --process {mutex_pid} --method {culprit}
+-- spot: flame --weight wait --process {mutex_pid} --method {place}
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 -- param min_count: int = 20 – fewer waits do not make a queue
 -- param min_share_percent: float = 2 – of the time from the first wait to the last one, in which at least one thread waits
@@ -58,6 +58,8 @@ WITH blocked AS (
   GROUP BY w.culprit
 )
 SELECT l.culprit, l.process_key, t.total_ns, l.cost_ns, t.count, t.longest_ns, t.threads, l.from_ns, l.to_ns, t.stack_id,
-  t.thread_key, t.at_ns, CASE WHEN NOT l.is_mutex THEN p.pid END AS lock_pid, CASE WHEN l.has_mutex THEN p.pid END AS mutex_pid
+  t.thread_key, t.at_ns, CASE WHEN NOT l.is_mutex THEN p.pid END AS lock_pid, CASE WHEN l.has_mutex THEN p.pid END AS mutex_pid,
+  -- A module without names of functions has frames at addresses.
+  CASE WHEN strpos(l.culprit, '!') > 0 THEN l.culprit ELSE l.culprit || '*' END AS place
 FROM locks l JOIN totals t ON t.culprit = l.culprit LEFT JOIN process p ON p.process_key = l.process_key
 ORDER BY t.total_ns DESC, l.culprit, l.cost_ns DESC, l.process_key

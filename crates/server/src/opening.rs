@@ -10,9 +10,10 @@ use etwkit_extract::{Extract, StoreError};
 use etwkit_pyramid::Pyramid;
 
 use crate::about::about;
+use crate::lock::lock;
 use crate::problem::{Problem, Result};
 use crate::recent;
-use crate::state::{Ready, Shared, Stage, Trace, lock};
+use crate::state::{Ready, Shared, Stage, Trace};
 
 /// Planning recurses.
 const STACK_BYTES: usize = 16 << 20;

@@ -9,10 +9,11 @@ use etwkit_record::{Control, Count, Failed};
 use serde::Deserialize;
 
 use crate::api::Call;
+use crate::lock::lock;
 use crate::opening;
 use crate::problem::{Problem, Result};
 use crate::recorder::{Progress, Recording};
-use crate::state::{Shared, lock};
+use crate::state::Shared;
 use crate::wire::{
     Failure, MarkRequest, RecordAnswer, RecordCount, RecordProfile, RecordRequest, RecordStep,
 };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use etwkit_base::path::name_of;
 use etwkit_engine::{Asking, Engine};
@@ -10,10 +10,11 @@ use etwkit_pyramid::Pyramid;
 use etwkit_sql::{Cancel, Session};
 
 use crate::guard::Door;
+use crate::lock::lock;
 use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
 use crate::recorder::Recording;
-use crate::symbols::Loading;
+use crate::symbols_progress::Loading;
 use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
 use crate::work::Desk;
@@ -72,10 +73,6 @@ pub(crate) struct Ready {
     pub(crate) findings: OnceLock<FindingsAnswer>,
     /// The pyramid that timelines are drawn from, or the error and its hint.
     pyramid: std::result::Result<Pyramid, (String, Option<String>)>,
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {

@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_file_is_in_the_library_and_declares_what_it_names() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("library");
         let mut files = 0;
         for area in std::fs::read_dir(&folder).unwrap() {
             for file in std::fs::read_dir(area.unwrap().path()).unwrap() {

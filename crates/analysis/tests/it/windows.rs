@@ -93,7 +93,7 @@ fn a_wait_that_stacks_show_too_counts_once() {
         );
     let mut both = found(&machine, "user-lock");
     let chain = both[0].chain.take();
-    let expected = "window.exe (4) thread 101 waited 69.0 ms (UserRequest) for tool.exe (8) thread 102, \
+    let expected = "window.exe (4) thread 101 waited 69.0 ms (UserRequest) for tool.exe (8) thread 103, \
         of which nothing was recorded";
     assert_eq!(
         chain.as_deref(),

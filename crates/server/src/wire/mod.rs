@@ -123,7 +123,7 @@ pub struct Source {
 }
 
 /// An error, sent with status 4xx or 5xx.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`,
