@@ -115,10 +115,15 @@ fn is_logger_again(one: &TraceHeader, other: &TraceHeader) -> bool {
 }
 
 fn is_same_boot(a: &TraceHeader, b: &TraceHeader) -> bool {
-    // 0 means that the header does not contain it, which proves nothing.
-    let is_near = |a: i64, b: i64| a == 0 || b == 0 || a.abs_diff(b) <= BOOT_TOLERANCE;
-    (a.build, a.cpu_count, a.perf_freq) == (b.build, b.cpu_count, b.perf_freq)
-        && is_near(a.boot_time, b.boot_time)
+    if (a.build, a.perf_freq) != (b.build, b.perf_freq) {
+        return false;
+    }
+    // 0 means that the header does not contain it. Then the number of processors has to do; where
+    // there is a boot time, that number proves nothing, since some loggers write a smaller one.
+    if a.boot_time == 0 || b.boot_time == 0 {
+        return a.cpu_count == b.cpu_count;
+    }
+    a.boot_time.abs_diff(b.boot_time) <= BOOT_TOLERANCE
 }
 
 /// The range, in units of 100 ns since 1601, in which files recorded with the first one start: the
@@ -172,6 +177,20 @@ mod tests {
             end_time: day + to_s * FILETIME_PER_SECOND,
             ..TraceHeader::default()
         }
+    }
+
+    #[test]
+    fn a_header_with_fewer_processors_is_of_the_same_boot() {
+        let booted = |boot_time, cpu_count| TraceHeader {
+            boot_time,
+            cpu_count,
+            ..file("App", 0, 10)
+        };
+        let day = 130_000_000_000_000_000;
+        assert!(is_same_boot(&booted(day, 8), &booted(day, 1)));
+        let later = day + 2 * BOOT_TOLERANCE.cast_signed();
+        assert!(!is_same_boot(&booted(day, 8), &booted(later, 8)));
+        assert!(!is_same_boot(&booted(0, 8), &booted(day, 1)));
     }
 
     #[test]
