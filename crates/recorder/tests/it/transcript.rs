@@ -19,6 +19,10 @@ static ONE: Mutex<()> = Mutex::new(());
 /// The time that one command may take. The slowest needs ten seconds on a busy machine.
 const LIMIT: Duration = Duration::from_secs(100);
 
+/// `ERROR_INTERNAL_ERROR`, with which Wine refuses to start a program when its server is too busy. No
+/// program of ours fails with it.
+const WINE_FAILED: &str = "(os error 1359)";
+
 /// Programs for Windows, Wine, and a folder for one test.
 pub(crate) struct Windows {
     programs: PathBuf,
@@ -56,8 +60,9 @@ impl Windows {
     /// Runs a transcript and compares.
     ///
     /// Wine rarely loses the end of a process, and then its parent waits forever; still more rarely
-    /// a program does not start. So a transcript in which a command exceeds its limit, or fails and
-    /// prints nothing, runs again, once, with another server. A fault of ours shows twice.
+    /// a program does not start. So a transcript in which a command exceeds its limit, fails and
+    /// prints nothing, or cannot start a program, runs again, once, with another server. A fault of
+    /// ours shows twice.
     #[expect(
         clippy::print_stderr,
         reason = "a run that was repeated should be seen"
@@ -84,7 +89,7 @@ impl Windows {
     /// Returns the transcript as its commands print it now.
     ///
     /// # Errors
-    /// A command exceeds its limit, or fails and prints nothing.
+    /// A command exceeds its limit, fails and prints nothing, or cannot start a program.
     fn replay(&self, wanted: &str) -> Result<String, String> {
         let mut is = String::new();
         for line in wanted.lines() {
@@ -122,7 +127,7 @@ impl Windows {
     /// Returns the output of a command, both streams, and its exit code unless it is 0.
     ///
     /// # Errors
-    /// The command exceeds its limit, or fails and prints nothing.
+    /// The command exceeds its limit, fails and prints nothing, or cannot start a program.
     fn run(&self, command: &str) -> Result<String, String> {
         let folder = format!("Z:{}", self.folder().display()).replace('/', "\\");
         let words = command
@@ -155,6 +160,9 @@ impl Windows {
         // Our programs say why they fail; a failure without a word is one of Wine's.
         if text.is_empty() && !status.success() {
             return Err(format!("{command} ended with {status} and printed nothing"));
+        }
+        if text.contains(WINE_FAILED) {
+            return Err(format!("{command} could not start a program:\n{text}"));
         }
         let text = text.replace('\r', "").replace(&folder, "FOLDER");
         let mut printed: String = text.lines().map(|line| masked(line) + "\n").collect();
