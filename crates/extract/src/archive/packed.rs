@@ -12,7 +12,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use etwkit_base::endings;
 use etwkit_etl::session::{HEAD_LEN, check_head};
 
-use super::{Archive, Flaw, MAX_DICTIONARY, Member, Wanted};
+use super::{Archive, Flaw, Member, Wanted};
 use crate::kind::{Format, Kind};
 use crate::quiet;
 use crate::spool::{Growing, Spool};
@@ -21,8 +21,9 @@ use crate::{Error, Result};
 /// Bytes that are unpacked at once.
 const CHUNK: usize = 1 << 16;
 
-/// The longest distance that a zstd frame may look back, as a power of two.
-const ZSTD_WINDOW_LOG: u32 = MAX_DICTIONARY.ilog2();
+/// The longest distance that a frame of zstd or a stream of xz may look back, as a power of two. `zstd`
+/// unpacks no more without an option, `xz -9` needs half of it, and a file of ten bytes can ask for it.
+const WINDOW_LOG: u32 = 27;
 
 /// Unpacks the file in a packed one.
 pub(super) fn unpack(format: Format, archive: &Archive, spool: &mut Spool) -> Result<Member> {
@@ -134,12 +135,13 @@ fn decoder<'i>(format: Format, input: &'i mut Input) -> io::Result<Box<dyn Read 
         Format::Bzip2 => Box::new(bzip2::bufread::BzDecoder::new(input)),
         Format::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(input)),
         Format::Xz => {
-            let limit = u32::try_from(MAX_DICTIONARY >> 10).unwrap_or(u32::MAX);
+            // In KiB, and some more for the state of the unpacker.
+            let limit = (1 << (WINDOW_LOG - 10)) + (1 << 10);
             Box::new(lzma_rust2::XzReader::new_mem_limit(input, false, limit))
         }
         Format::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(input)?.single_frame();
-            decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+            decoder.window_log_max(WINDOW_LOG)?;
             Box::new(decoder)
         }
     })

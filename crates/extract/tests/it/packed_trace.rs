@@ -366,10 +366,12 @@ fn limits_apply_to_what_was_unpacked_so_far() {
 #[test]
 fn a_large_dictionary_is_refused() {
     let folder = Folder::new();
-    // A frame with a window of 2 GiB.
-    let frame = b"\x28\xB5\x2F\xFD\x00\xA8\x01\0\0";
-    let text = refused(open_one(&folder.write("a.etl.zst", frame)));
-    assert!(text.contains("too much memory"), "{text}");
+    // A frame with a window of 2 GiB, and one of 256 MiB.
+    for window in [0xA8, 0x90] {
+        let frame = [0x28, 0xB5, 0x2F, 0xFD, 0x00, window, 0x01, 0, 0];
+        let text = refused(open_one(&folder.write("a.etl.zst", &frame)));
+        assert!(text.contains("too much memory"), "{text}");
+    }
 }
 
 #[test]
